@@ -24,6 +24,7 @@ STAMP = STATIC / "viewer.digest"
 ASSETS = (
     "model-graph.js",
     "core.js",
+    "explore.js",
     "menu.js",
     "packed.js",
     "notebook.js",

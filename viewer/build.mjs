@@ -3,6 +3,7 @@
  *
  *   model-graph.js   the widget                    static.js    the core for the embedded V8
  *   core.js, viz.js  the core and Graphviz, late   inter-*.ttf  the font of flat pictures
+ *   explore.js       search and details
  *   menu.js          links to what is shown
  *   compare.js       what compares two graphs, for readers who ask for it
  *   prose.js         tours and what else in a page's text speaks of parts of a diagram
@@ -50,13 +51,14 @@ const onlyWhatIsCalled = {
 
 /** The core is most of the code, and of no use before there is something to draw: the widget loads it as core.js. */
 const CORE =
-  /^src\/(graph|view|diff|layout|draw|flat|session|widget\/comparing|widget\/menu|widget\/noting|widget\/watching)\//;
+  /^src\/(graph|view|diff|layout|draw|flat|session|widget\/comparing|widget\/exploring|widget\/menu|widget\/noting|widget\/watching)\//;
 
 const bundles = [
   { name: "model-graph.js", entryPoints: ["src/entries/element.ts"], target: "es2022", forbidden: CORE },
   { name: "packed.js", entryPoints: ["src/entries/packed.ts"], target: "es2022" },
   { name: "notebook.js", entryPoints: ["src/entries/notebook.ts"], target: "es2022" },
   { name: "core.js", entryPoints: ["src/entries/core.ts"], target: "es2022" },
+  { name: "explore.js", entryPoints: ["src/entries/explore.ts"], target: "es2022" },
   { name: "menu.js", entryPoints: ["src/entries/menu.ts"], target: "es2022" },
   { name: "compare.js", entryPoints: ["src/entries/compare.ts"], target: "es2022" },
   { name: "prose.js", entryPoints: ["src/entries/prose.ts"], target: "es2022", forbidden: CORE },
@@ -118,6 +120,7 @@ writeFileSync(join(output, "table.css"), await sheet(widgetStyle("table")));
 common.define = {
   STYLE: JSON.stringify(await sheet(...shadow)),
   PROSE_STYLE: JSON.stringify(await sheet(widgetStyle("prose"))),
+  EXPLORING_STYLE: JSON.stringify(await sheet(widgetStyle("exploring"))),
   COMPARING_STYLE: JSON.stringify(await sheet(widgetStyle("comparing"))),
   RECORDING_STYLE: JSON.stringify(await sheet(widgetStyle("recording"))),
 };

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "CommentError",
     "GraphError",
     "ModelDiagramsError",
     "OptionError",
@@ -16,6 +17,13 @@ __all__ = [
 
 class ModelDiagramsError(Exception):
     """Base of every error this package raises on purpose."""
+
+
+class CommentError(ModelDiagramsError):
+    """A comment ``# diagram: …`` in the model's code says nothing that a diagram can show."""
+
+    def __init__(self, place: str, problem: str) -> None:
+        super().__init__(f"{place}: {problem}")
 
 
 class GraphError(ModelDiagramsError):

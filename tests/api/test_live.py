@@ -86,6 +86,7 @@ def test_the_page_names_its_file_as_text_and_brings_all_it_needs():
         "page.css",
         "model-graph.js",
         "core.js",
+        "explore.js",
         "menu.js",
         "viz.js",
         "recording.js",

@@ -90,3 +90,16 @@ def test_load_error_stays_until_a_load_succeeds(reader, server):
     reader.page.unroute("**/viz.js")
     expand(reader)
     assert reader.page.locator(".mg-note").inner_text() == ""
+
+
+def test_search_waits_for_what_searches(reader, server):
+    """The field opens at once; what is typed is found when the script has loaded, even if that takes another try."""
+    reader.page.route("**/explore.js", lambda route: route.abort())
+    reader.page.goto(f"{server}/one.html")
+    reader.page.get_by_role("button", name="Search").click()
+    reader.page.keyboard.type("head")
+    reader.page.get_by_text("explore.js did not load").wait_for()
+    reader.page.unroute("**/explore.js")
+    reader.page.get_by_role("button", name="Try again").click()
+    reader.page.get_by_role("search").get_by_text("0 of 1").wait_for()
+    wait_until(reader, lambda: reader.page.locator(".mg-note").inner_text() == "")

@@ -25,8 +25,12 @@ def test_nothing_is_loaded_before_a_reader_shows_interest(reader, address):
     reader.page.goto(f"{address}/one.html", wait_until="networkidle")
     assert sorted(set(reader.requests)) == sorted(BEFORE_INTEREST)
     reader.node("layers.0").hover()
-    reader.page.wait_for_function("window.modelDiagramsData?.size && window.modelDiagramsViz")
-    assert sorted(set(reader.requests)) == sorted([*BEFORE_INTEREST, "core.js", "pkg.Encoder.js", "viz.js"])
+    reader.page.wait_for_function(
+        "window.modelDiagramsData?.size && window.modelDiagramsViz && !!window.modelDiagramsExplore"
+    )
+    assert sorted(set(reader.requests)) == sorted(
+        [*BEFORE_INTEREST, "core.js", "explore.js", "pkg.Encoder.js", "viz.js"]
+    )
 
 
 def test_click_expands_and_collapses(reader, server):

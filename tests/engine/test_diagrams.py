@@ -17,9 +17,9 @@ from modeldiagrams.engine import builder as builder_module
 from modeldiagrams.engine import cache, tracing
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.compare.versions import kept_graphs
-from modeldiagrams.engine.diagram import Diagram, Problem
+from modeldiagrams.engine.diagram import Diagram, Problem, with_problem
 from modeldiagrams.engine.ids import diagram_id
-from modeldiagrams.errors import RenderError
+from modeldiagrams.errors import CommentError, RenderError
 from modeldiagrams.hosting.host import draw
 from modeldiagrams.hosting.site_files import index_entry, shared_files
 from modeldiagrams.ir.graph import Failure, Frame, Provenance, Status
@@ -383,3 +383,11 @@ def test_outdated_snapshot_is_a_problem_beside_the_new_picture(worker, tmp_path)
         assert builder.build(make_options(model="mypkg.Net")).problem is None
         kept.write_text("{")
         assert "can't be read" in builder.build(make_options(model="mypkg.Net")).problem.message
+
+
+def test_comments_in_code_are_a_problem_of_authors_only(builder):
+    diagram = with_problem(
+        builder.build(make_options(model="mypkg.Net")), CommentError("mypkg/m.py:3", "`# diagram: hid` is unknown")
+    )
+    assert diagram.problem == Problem(kind="comment", message="mypkg/m.py:3: `# diagram: hid` is unknown")
+    assert diagram.shown_problem is None

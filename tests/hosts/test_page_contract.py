@@ -21,7 +21,17 @@ PAGES = {
     "plain": [],
     "said": [SAID],
 }
-SCRIPTS = {"compare.js", "core.js", "menu.js", "model-graph.js", "notes.js", "prose.js", "recording.js", "viz.js"}
+SCRIPTS = {
+    "compare.js",
+    "core.js",
+    "explore.js",
+    "menu.js",
+    "model-graph.js",
+    "notes.js",
+    "prose.js",
+    "recording.js",
+    "viz.js",
+}
 VIEWER = {*SCRIPTS, "model-graph.css", "third-party-notices.txt"}
 
 

@@ -46,6 +46,8 @@ def _block(fence, kind, text, title="", **options):
 BAD = {
     "no-steps": {**TOUR, "steps": []},
     "no-such-part": {**TOUR, "steps": [WHOLE, {**LAYER, "focus": "fcc"}]},
+    "no-such-op": {**TOUR, "steps": [{**LAYER, "highlight": "rely"}]},
+    "hidden": {"options": {**TOUR["options"], "hide": "[fc]"}, "steps": [WHOLE, LAYER]},
     "no-such-option": {**TOUR, "steps": [{**WHOLE, "fokus": "fc"}]},
     "no-such-lens": {**TOUR, "steps": [{**WHOLE, "lens": "heat"}]},
     "no-such-file": {**TOUR, "options": {"model": "nothing.json"}},
@@ -107,7 +109,9 @@ def test_the_page_brings_the_script_of_tours_and_only_once_the_data(page, site):
     ("name", "message"),
     [
         ("no-steps", "option 'steps': missing: expected one `tour-step` or more inside of the tour"),
-        ("no-such-part", "model-tour: step 2: option 'focus': no module matches 'fcc'; did you mean 'fc'?"),
+        ("no-such-part", "model-tour: step 2: option 'focus': nothing matches 'fcc'; did you mean 'fc'?"),
+        ("no-such-op", "model-tour: step 1: option 'highlight': nothing matches 'rely'; did you mean 'relu'?"),
+        ("hidden", "model-tour: step 2: option 'focus': the picture has no 'fc': the option `hide`, or a comment"),
         ("no-such-option", "model-tour: step: option 'fokus': unknown; did you mean 'focus'?"),
         ("no-such-lens", "model-tour: step: option 'lens': expected class or parameters or flops or memory"),
         ("no-such-file", "nothing.json"),

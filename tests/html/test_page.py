@@ -308,7 +308,7 @@ def test_standalone_contains_all_scripts_and_loads_nothing():
     assert [tag for tag, _ in elements.tags].count("script") == 2
     (viewer,) = re.findall(r"modelDiagramsPacked=({.*});\nstart\(\)", html)
     parts = {name: unpack(text).decode() for name, text in json.loads(viewer).items()}
-    assert parts == dict.fromkeys(("model-graph.js", "core.js", "menu.js", "viz.js"), SCRIPT)
+    assert parts == dict.fromkeys(("model-graph.js", "core.js", "explore.js", "menu.js", "viz.js"), SCRIPT)
     assert not [attrs for _, attrs in elements.tags if {"src", "href"} & set(attrs)]
 
 
@@ -322,7 +322,7 @@ def test_standalone_has_no_control_characters_and_is_small():
 @pytest.mark.usefixtures("built")
 def test_viewer_files_exist():
     files = page.viewer_files()
-    assert {"model-graph.js", "model-graph.css", "core.js", "viz.js"} <= set(files)
+    assert {"model-graph.js", "model-graph.css", "core.js", "explore.js", "viz.js"} <= set(files)
     assert all(path.is_file() for path in files.values())
 
 

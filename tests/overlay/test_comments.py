@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import textwrap
 
 import pytest
 import torch
@@ -65,7 +66,8 @@ def graph(tmp_path, monkeypatch):
 
 
 def test_comments_speak_of_layers_ops_and_functions(graph, tmp_path):
-    cues = said_in_code(graph, [str(tmp_path / "cued_model.py"), str(tmp_path / "gone.py"), "/usr/lib/x.so"])
+    cues, wrong = said_in_code(graph, [str(tmp_path / "cued_model.py"), str(tmp_path / "gone.py"), "/usr/lib/x.so"])
+    assert wrong == []
     overlay, problems = resolve(graph, with_cues({}, cues))
     assert problems == []
     assert [(note.text, note.nodes) for note in overlay.notes] == [
@@ -84,14 +86,14 @@ def test_comments_speak_of_layers_ops_and_functions(graph, tmp_path):
 
 
 def test_pages_say_more_than_comments(graph, tmp_path):
-    cues = said_in_code(graph, [str(tmp_path / "cued_model.py")])
+    cues, _ = said_in_code(graph, [str(tmp_path / "cued_model.py")])
     overlay, _ = resolve(graph, with_cues({"notes": {"head": "First."}, "hide": ["Linear"]}, cues))
     assert [note.text for note in overlay.notes][:2] == ["First.", 'A layer, with "quotes" & <b>signs</b>.']
     assert overlay.nodes["head"].hide
 
 
 def test_a_comment_follows_the_note_of_its_page(graph, tmp_path):
-    cues = said_in_code(graph, [str(tmp_path / "cued_model.py")])
+    cues, _ = said_in_code(graph, [str(tmp_path / "cued_model.py")])
     overlay, _ = resolve(graph, with_cues({"notes": {"blocks.0,blocks.1": "Of the page."}}, cues))
     assert overlay.notes[0].text == "Of the page.\n\nEqual blocks."
     assert cues["notes"]["blocks.0,blocks.1"] == "Equal blocks."
@@ -107,4 +109,127 @@ def test_files_of_the_same_name_elsewhere_say_nothing(graph, tmp_path):
 
 def test_files_that_are_no_python_say_nothing(graph, tmp_path):
     (tmp_path / "cued_model.py").write_text(f"{CODE}\n  broken(  # diagram: hide\n")
-    assert not any(said_in_code(graph, [str(tmp_path / "cued_model.py")]).values())
+    cues, wrong = said_in_code(graph, [str(tmp_path / "cued_model.py")])
+    assert not any(cues.values())
+    assert wrong == []
+
+
+FILES = {
+    "__init__.py": "",
+    "base.py": """
+        import torch
+        from torch import nn
+
+        class Base(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(4, 4)  # diagram: note Made in the base.
+                self.drop = nn.Dropout(0.1)  # diagram: hide
+
+            def forward(self, x):
+                return self.mix(self.fc(x))  # diagram: note Called in the base.
+
+            def mix(self, x):
+                return torch.relu(self.drop(x))
+        """,
+    "deeper.py": "from .base import Base as Lowest",
+    "models.py": """
+        import torch
+        from torch import nn
+        import bases.deeper as below
+        from .base import Base
+
+        class Child(below.Lowest):
+            pass
+
+        class Other(Base):
+            def forward(self, x):
+                return self.fc(x).tanh()
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.child, self.other = Child(), Other()
+
+            def forward(self, x):
+                return self.child(x) + self.other(x)
+        """,
+}
+
+
+@pytest.fixture
+def inherited(tmp_path, monkeypatch):
+    """The model of `FILES` as they are when it is called, and the files."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def make(**edits):
+        folder = tmp_path / "bases"
+        folder.mkdir()
+        for name, code in FILES.items():
+            text = textwrap.dedent(code)
+            for before, after in edits.get(name.removesuffix(".py"), ()):
+                assert before in text
+                text = text.replace(before, after)
+            (folder / name).write_text(text)
+        module = importlib.import_module("bases.models")
+        graph = trace(module.Net().eval(), (torch.ones(1, 4),))
+        return graph, [str(folder / name) for name in FILES]
+
+    yield make
+    for name in [name for name in sys.modules if name.partition(".")[0] == "bases"]:
+        del sys.modules[name]
+
+
+def test_comments_of_inherited_methods_speak_of_the_classes_that_run_them(inherited):
+    graph, files = inherited()
+    cues, wrong = said_in_code(graph, files)
+    assert wrong == []
+    # `Other` has a `forward` of its own
+    assert cues["notes"] == {"child.fc,other.fc": "Made in the base.", "child.fc": "Called in the base."}
+    assert cues["hide"] == ["child.drop"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("diagram: hide", "diagram: hid", "bases/base.py:9: `# diagram: hid` is unknown; did you mean 'hide'?"),
+        (
+            "diagram: hide",
+            "diagram: see the paper",
+            "bases/base.py:9: `# diagram: see` is unknown; expected note, group, hide",
+        ),
+        (
+            "diagram: hide",
+            "diagram: group",
+            "bases/base.py:9: `# diagram: group` says nothing; expected the name of a group",
+        ),
+        (
+            "def forward(self, x):",
+            "def forward(self, x):  # diagram: note Runs.",
+            "bases/base.py:11: `# diagram: note` matches nothing: line 11 names no layer of `self` and makes no op",
+        ),
+    ],
+)
+def test_comments_that_say_nothing_are_told(inherited, before, after, message):
+    graph, files = inherited(base=[(before, after)])
+    _, (problem,) = said_in_code(graph, files)
+    assert str(problem).startswith(message)
+
+
+def test_comments_in_code_of_other_models_are_not_told(inherited):
+    other = """
+class Unused(nn.Module):
+    def __init__(self):
+        self.fc = nn.Linear(4, 4)  # diagram: hid
+
+    def generate(self):
+        return self.fc()  # diagram: hide
+"""
+    graph, files = inherited(
+        base=[
+            ("import torch\n", "import torch\n\n"),
+            ("return torch.relu(self.drop(x))\n", f"return torch.relu(self.drop(x))\n{other}"),
+        ]
+    )
+    _, wrong = said_in_code(graph, files)
+    assert wrong == []

@@ -18,7 +18,7 @@ from modeldiagrams.watching.file.histogram import INFINITE, NAN, bin_edges
 from modeldiagrams.watching.file.records import Key
 from modeldiagrams.watching.recorder.copying import copied, on_device
 from modeldiagrams.watching.recorder.measure import measured, sample_of
-from watching.training import Small, changes_nothing, hooks_on, images, loss_of, recorded, train, vectors
+from watching.training import Small, changes_nothing, hooks_on, images, listened_to, loss_of, recorded, train, vectors
 
 
 @pytest.fixture
@@ -108,13 +108,16 @@ def test_channels_last_is_measured_alike(path, layout):
     assert row.norm == pytest.approx(expected.norm().item(), rel=1e-5)
 
 
-def test_only_recorded_steps_have_hooks(path):
+def test_modules_are_listened_to_in_recorded_steps_only(path):
     model, batches = Small(), images(5)
+    plain = nn.Module._call_impl
     with watch(model, every=2, path=path) as watcher:
         for step, batch in enumerate(batches):
-            assert bool(hooks_on(model)) == (step % 2 == 0)
+            assert listened_to(model) == ([*model.modules()] if step % 2 == 0 else [model])
+            assert hooks_on(model) == []
             train(model, [batch], watcher)
-    assert hooks_on(model) == []
+    assert listened_to(model) == []
+    assert nn.Module._call_impl is plain
     assert load_recording(path).steps == (0, 2, 4)
 
 
@@ -135,11 +138,10 @@ def test_nothing_is_kept_alive(path):
 def test_a_watcher_that_is_forgotten_leaves_nothing(path):
     model = Small()
     watcher = watch(model, every=1, path=path)
-    assert hooks_on(model)
+    assert listened_to(model)
     del watcher
     gc.collect()
-    assert hooks_on(model) == []
-    assert not torch.nn.modules.module._global_forward_hooks
+    assert listened_to(model) == []
     assert not sys.modules["torch.optim.optimizer"]._global_optimizer_pre_hooks
 
 
@@ -178,7 +180,7 @@ def test_phases_are_apart(path):
         model.eval()
         with watcher.phase("validation"), torch.no_grad():
             model(*batches[0])
-        assert hooks_on(model) == []
+        assert listened_to(model) == [model]
         model.train()
         train(model, batches[1:2], watcher)
         model.eval()
@@ -204,7 +206,7 @@ def test_a_phase_that_raises_leaves_nothing(path):
         train(model, images(1), watcher)
         with pytest.raises(ZeroDivisionError), watcher.phase("test"):
             1 / 0  # noqa: B018
-        assert hooks_on(model) == []
+        assert listened_to(model) == [model]
 
 
 def test_some_modules_and_kinds_only(path):

@@ -10,7 +10,7 @@ from zoo.architectures import prepared
 
 KINDS = """
     bert gpt2 llama t5 bart vit swin convnext resnet mobilenet_v2 deit segformer whisper clip mamba mixtral
-    deepseek_v3 rwkv dinov2 distilbert albert
+    deepseek_v3 rwkv dinov2 distilbert albert wav2vec2
 """
 STEPS = 5
 

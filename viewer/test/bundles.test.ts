@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
+import { detailsOf } from "../src/session/node_details.js";
 import { Session } from "../src/session/session.js";
 import type { Frame } from "../src/view/frame.js";
 import { findRuns } from "../src/view/repeats.js";
@@ -106,7 +107,7 @@ describe("a session with bundles", () => {
     const { items } = view(index(chain), session().state).root;
     const visible = new Set(items.map(({ id }) => id));
     expect(session().visibleAncestor("/op30", (id) => visible.has(id))).toBe("bundle:/op2+55");
-    expect(session().details("bundle:/op2+55")).toMatchObject({
+    expect(detailsOf(session(), "bundle:/op2+55")).toMatchObject({
       title: "… 56 ops",
       shortType: "op2, op3, op4, op5, …",
     });

@@ -2,7 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { contentsOf, type GraphData, ROOT } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
-import { pathOf } from "../src/session/node_details.js";
+import { pathOf } from "../src/session/naming.js";
+import { detailsOf } from "../src/session/node_details.js";
+import { SearchIndex } from "../src/session/search_index.js";
 import { Session } from "../src/session/session.js";
 import type { Frame } from "../src/view/frame.js";
 import { initialState } from "../src/view/initial_state.js";
@@ -141,12 +143,12 @@ describe("functions", () => {
       ["rope", 0, false],
     ]);
     const session = new Session({ graph: rope, state: CLOSED });
-    expect(session.search("rope")).toEqual(["m/rope()"]);
+    expect(new SearchIndex(session.grouped).search("rope")).toEqual(["m/rope()"]);
     expect(session.withNode("m/rope()").expanded).toEqual(["m"]);
-    const facts = new Map(session.details("m/rope()").facts.map(({ label, lines }) => [label, lines]));
+    const facts = new Map(detailsOf(session, "m/rope()").facts.map(({ label, lines }) => [label, lines]));
     expect(facts.get("calledAt")).toEqual(["pkg.py:7"]);
     expect([facts.get("inputs"), facts.get("outputs")]).toEqual([["1×8 float32"], ["1×8 float32"]]);
-    expect(session.details("m/rope()")).toMatchObject({ title: "m/rope()", type: "pkg.rope", source: "pkg.py:1" });
+    expect(detailsOf(session, "m/rope()")).toMatchObject({ title: "m/rope()", type: "pkg.rope", source: "pkg.py:1" });
   });
 
   it("are inside a module that is shown alone", () => {
@@ -190,7 +192,7 @@ describe("functions", () => {
 
   it("have their arguments in details, and colours by class and by cost", () => {
     const session = new Session({ graph: swirl, state: CLOSED });
-    const { facts } = session.details("m/rope()");
+    const { facts } = detailsOf(session, "m/rope()");
     expect(facts.find(({ label }) => label === "inputs")?.lines).toEqual(["q: 1×8 float32"]);
     const ids = ["m/rope()", "m/a"];
     expect(session.scale("class", ids).entries.map(({ text }) => text)).toContain("rope");

@@ -5,6 +5,8 @@ import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
 import { shortName } from "../src/graph/names.js";
 import { layout } from "../src/layout/layout.js";
+import { detailsOf } from "../src/session/node_details.js";
+import { SearchIndex } from "../src/session/search_index.js";
 import { Session } from "../src/session/session.js";
 import { outlineRows } from "../src/view/outline_rows.js";
 import type { State } from "../src/view/state.js";
@@ -30,10 +32,10 @@ function shown(name: string, state: Partial<State>): string[] {
   const graph = index(named(name));
   const first = { ...firstState(graph), ...state };
   const session = new Session({ graph: named(name), state: first });
-  const details = [...graph.nodes.keys(), ""].map((id) => session.details(id));
+  const details = [...graph.nodes.keys(), ""].map((id) => detailsOf(session, id));
   const svg = draw(layout(view(graph, first), null)).replace(/ (x|y|width|height|viewBox|d|transform)="[^"]*"/g, "");
-  return [...svg.split("<"), ...details, session.search(name), outlineRows(graph)].map((part) =>
-    JSON.stringify(part).replaceAll(name, "NAME").replaceAll(shortName(name), "SHORT"),
+  return [...svg.split("<"), ...details, new SearchIndex(session.grouped).search(name), outlineRows(graph)].map(
+    (part) => JSON.stringify(part).replaceAll(name, "NAME").replaceAll(shortName(name), "SHORT"),
   );
 }
 

@@ -12,6 +12,7 @@ from modeldiagrams.overlay.resolve import resolve
 
 if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
+    from modeldiagrams.errors import OptionError
 
 __all__ = ["annotated"]
 
@@ -21,11 +22,11 @@ def annotated(diagram: Diagram) -> Diagram:
     said = {name: value for name, value in msgspec.structs.asdict(diagram.options.author).items() if value is not None}
     if diagram.graph is None:
         return diagram
-    cues = said_in_code(diagram.graph, diagram.sources)
-    if not said and not any(cues.values()):
-        return diagram
-    overlay, problems = resolve(diagram.graph, with_cues(said, cues))
-    diagram = msgspec.structs.replace(diagram, overlay=overlay)
-    for problem in problems:
+    cues, wrong = said_in_code(diagram.graph, diagram.sources)
+    problems: list[OptionError] = []
+    if said or any(cues.values()):
+        overlay, problems = resolve(diagram.graph, with_cues(said, cues))
+        diagram = msgspec.structs.replace(diagram, overlay=overlay)
+    for problem in [*problems, *wrong]:
         diagram = with_problem(diagram, problem)
     return diagram

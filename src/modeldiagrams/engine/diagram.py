@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from modeldiagrams.engine.compare.difference import Difference
-from modeldiagrams.errors import GraphError, ModelDiagramsError, OptionError, RenderError, WorkerError
+from modeldiagrams.errors import CommentError, GraphError, ModelDiagramsError, OptionError, RenderError, WorkerError
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.ir.text import readable
@@ -19,7 +19,15 @@ from modeldiagrams.worker import Kind, Problem
 
 __all__ = ["Comparison", "Diagram", "Problem", "forward_problem", "in_words", "naming", "with_problem"]
 
-_KINDS: dict[type[ModelDiagramsError], Kind] = {OptionError: "option", RenderError: "render", GraphError: "difference"}
+_KINDS: dict[type[ModelDiagramsError], Kind] = {
+    CommentError: "comment",
+    OptionError: "option",
+    RenderError: "render",
+    GraphError: "difference",
+}
+_FOR_AUTHORS = ("snapshot", "comment")
+"""Kinds of problems that readers can do nothing about, and that leave the picture as it is."""
+
 
 _LONGEST_MESSAGE = 600
 _LONGEST_TEXT = 850
@@ -100,8 +108,8 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def shown_problem(self) -> Problem | None:
-        """The problem that the page shows; an outdated snapshot is only reported to the authors."""
-        return None if self.problem and self.problem.kind == "snapshot" else self.problem
+        """The problem that the page shows; others are only reported to the authors."""
+        return None if self.problem and self.problem.kind in _FOR_AUTHORS else self.problem
 
 
 def in_words(problem: Problem) -> str:
@@ -147,7 +155,7 @@ def with_problem(diagram: Diagram, error: ModelDiagramsError) -> Diagram:
 
 
 def naming(model: str, problem: Problem) -> Problem:
-    """A problem whose message names the model; that of an option is the author's."""
-    if problem.kind == "option" or model in problem.message:
+    """A problem whose message names the model; that of an option or a comment is the author's."""
+    if problem.kind in {"option", "comment"} or model in problem.message:
         return problem
     return msgspec.structs.replace(problem, message=f"{model}: {problem.message}")

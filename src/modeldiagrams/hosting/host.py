@@ -142,10 +142,17 @@ def unfound_in_steps(diagram: Diagram) -> Iterator[tuple[int, OptionError]]:
     asked = diagram.options.tour.steps or ()
     for index, (step, wanted) in enumerate(zip(diagram.picture.steps if diagram.picture else (), asked, strict=False)):
         if step.unfound and diagram.graph:
-            yield index, step.unfound.error(diagram.graph)
+            yield index, step.unfound.error(diagram.graph, _other_names(diagram))
         elif wanted.alone and step.state.get("root") is None:
             message = f"{wanted.alone!r} cannot be the whole picture; expected a module or function that holds several"
             yield index, OptionError("alone", message)
+
+
+def _other_names(diagram: Diagram) -> list[str]:
+    """What steps may name besides modules and functions: other nodes, and groups."""
+    names = [*diagram.graph.other_names.values()] if diagram.graph else []
+    groups = [group.name for group in diagram.overlay.groups] if diagram.overlay else []
+    return [*dict.fromkeys([*itertools.chain.from_iterable(names), *groups])]
 
 
 def prefetch(builder: DiagramBuilder, settings: Settings, pages: Iterable[str]) -> None:

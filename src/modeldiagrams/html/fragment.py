@@ -56,7 +56,7 @@ Link = Callable[[str, str], str]
 """``(fully qualified class name, its HTML) → HTML``: how a host turns a class mention into a cross reference."""
 
 _STATIC_FILES = ("model-graph.css",)
-SCRIPTS = ("model-graph.js", "core.js", "menu.js", "viz.js")
+SCRIPTS = ("model-graph.js", "core.js", "explore.js", "menu.js", "viz.js")
 COMPARING = "compare.js"
 """Loaded by those who compare."""
 PROSE = "prose.js"

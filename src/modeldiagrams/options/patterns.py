@@ -1,4 +1,4 @@
-"""Patterns of `expand`, `collapse` and `direction` that match no module; for pictures, the viewer finds them."""
+"""Patterns of `expand`, `collapse` and `direction`, and of steps, that match nothing; the viewer finds them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from modeldiagrams.errors import OptionError
 from modeldiagrams.ir.graph import ModuleNode
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.options.options import View
 
@@ -18,22 +20,32 @@ __all__ = ["Unmatched", "unmatched"]
 
 
 class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
-    """An option with patterns that match no module and no function."""
+    """An option with patterns that match no module and no function; in a step, also no other node."""
 
     option: str
     patterns: tuple[str, ...]
+    hidden: bool = False
+    """Whether they match what the author leaves out of the picture."""
 
-    def error(self, graph: Graph) -> OptionError:
-        """What to tell the author, with the nearest name in the graph."""
-        names: dict[str, None] = {}
-        for node in graph.nodes:
-            if isinstance(node, ModuleNode):
-                names |= dict.fromkeys((node.path, node.class_.rpartition(".")[2].strip("_"), node.class_))
-        for call in graph.functions.values():
-            names |= dict.fromkeys((call.name, call.function or call.name))
-        near = difflib.get_close_matches(self.patterns[0], names, n=1)
+    def error(self, graph: Graph, more: Collection[str] = ()) -> OptionError:
+        """What to tell the author, with the nearest name of modules and functions, or in `more` where these count."""
+        named = ", ".join(map(repr, self.patterns))
+        if self.hidden:
+            ways = "the option `hide`, or a comment in the code, leaves it out"
+            return OptionError(self.option, f"the picture has no {named}: {ways}; show it, or name another part")
+        near = difflib.get_close_matches(self.patterns[0], [*_names(graph), *more], n=1)
         hint = f"did you mean {near[0]!r}?" if near else "write a path (`encoder.layers.0`), a class, or `*` in them"
-        return OptionError(self.option, f"no module matches {', '.join(map(repr, self.patterns))}; {hint}")
+        return OptionError(self.option, f"{'nothing' if more else 'no module'} matches {named}; {hint}")
+
+
+def _names(graph: Graph) -> dict[str, None]:
+    names: dict[str, None] = {}
+    for node in graph.nodes:
+        if isinstance(node, ModuleNode):
+            names |= dict.fromkeys((node.path, node.class_.rpartition(".")[2].strip("_"), node.class_))
+    for call in graph.functions.values():
+        names |= dict.fromkeys((call.name, call.function or call.name))
+    return names
 
 
 def unmatched(graph: Graph, view: View) -> Unmatched | None:

@@ -60,7 +60,11 @@ class Recording:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences for the reader."""
-        return tuple(dict.fromkeys(note for run in self.runs for note in run.notes))
+        notes = [note for run in self.runs for note in run.notes]
+        traced = next((moment.step for moment in self.moments if moment.traced), None)
+        if traced is not None:
+            notes.append(f"What exported or traced the model, first in step {traced}, is not recorded.")
+        return tuple(dict.fromkeys(notes))
 
     @cached_property
     def steps(self) -> tuple[int, ...]:

@@ -40,7 +40,9 @@ def _merged_moment(moments: Sequence[Moment], per_octave: int) -> Moment:
         phase=first.phase,
         skipped=all(moment.skipped for moment in moments),
         scale=moments[-1].scale,
-        last=moments[-1].last or moments[-1].step,
+        last=moments[-1].step if moments[-1].last is None else moments[-1].last,
+        unseen=tuple(dict.fromkeys(path for moment in moments for path in moment.unseen)),
+        traced=any(moment.traced for moment in moments),
         rows=rows,
     )
 

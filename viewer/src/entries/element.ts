@@ -9,6 +9,7 @@ import { strings } from "../shared/strings.js";
 import { changes } from "../widget/features/changes.js";
 import { colours } from "../widget/features/colours.js";
 import { expansion, toggleModule, toggleRepeats } from "../widget/features/expansion.js";
+import { explore } from "../widget/features/explore.js";
 import { highlight } from "../widget/features/highlight.js";
 import { hint } from "../widget/features/hint.js";
 import { isolate } from "../widget/features/isolate.js";
@@ -17,10 +18,8 @@ import { link } from "../widget/features/link.js";
 import { menu } from "../widget/features/menu.js";
 import { minimap } from "../widget/features/minimap.js";
 import { outline } from "../widget/features/outline.js";
-import { panel } from "../widget/features/panel.js";
 import { recording } from "../widget/features/recording.js";
 import { save } from "../widget/features/save.js";
-import { search } from "../widget/features/search.js";
 import { sticky } from "../widget/features/sticky.js";
 import { toolbarSide } from "../widget/features/toolbar_side.js";
 import { tooltip } from "../widget/features/tooltip.js";
@@ -43,8 +42,7 @@ const FEATURES: readonly Feature[] = [
   isolate,
   expansion,
   colours,
-  panel,
-  search,
+  explore,
   highlight,
   tooltip,
   save,

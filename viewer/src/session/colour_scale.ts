@@ -4,7 +4,7 @@ import { CLASS_HUES } from "../draw/palette.js";
 import type { GraphIndex } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
 import { formatCount } from "../view/labels.js";
-import { formatBytes, typeOf } from "./node_details.js";
+import { formatBytes, typeOf } from "./naming.js";
 
 export type Measure = "parameters" | "flops" | "memory";
 

@@ -10,12 +10,15 @@ import {
   type ParameterCount,
 } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
-import { fill, strings } from "../shared/strings.js";
-import { formatCount, tensorLabel } from "../view/labels.js";
+import { words } from "../shared/explore_strings.js";
+import { fill } from "../shared/strings.js";
+import { formatCount } from "../view/labels.js";
+import { formatBytes, locale, pathOf, tensorText, typeOf } from "./naming.js";
+import type { Session } from "./session.js";
 
 export interface Fact {
-  /** A key of the table of strings. */
-  label: keyof typeof strings;
+  /** A key of the table of words. */
+  label: keyof typeof words;
   lines: string[];
 }
 
@@ -28,6 +31,11 @@ export interface NodeDetails {
   /** File and line, as `src/pkg/model.py:12`. */
   source: string | undefined;
   facts: Fact[];
+}
+
+/** What is known of a node, or of the model where the id is empty. */
+export function detailsOf(session: Session, id: string): NodeDetails {
+  return describe(session.indexOf(id), id);
 }
 
 const OPTION = /^(args|kwargs|config|inputs|inputs_from)(?:\.(.+)|\[(\d+)\])?$/;
@@ -70,41 +78,6 @@ export function factsOf(index: GraphIndex, id: string): Fact[] {
   return facts.filter(({ lines }) => lines.length > 0);
 }
 
-/** The class of a module, the function of an op, what a bundle holds, else the kind of node. */
-export function typeOf(node: GraphNode): string {
-  if (node.kind === "module") return node.class;
-  if (node.kind === "bundle") return node.content;
-  if (node.kind === "function") return node.function ?? (node.group ? "group" : "record_function");
-  return node.kind === "op" ? node.name : node.kind;
-}
-
-/** The name a node is known by: a module's dotted path, a weight's name. */
-export function pathOf(node: GraphNode): string {
-  if (node.kind === "op" || node.kind === "function") return node.id;
-  if (node.kind !== "module") return node.name ?? node.id;
-  return (node.call ?? 1) > 1 ? `${node.path} · ${fill(strings.call, node.call ?? 1)}` : node.path;
-}
-
-/** Bytes as people read them: `1.5 MiB`. */
-export function formatBytes(bytes: number): string {
-  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-  let value = bytes;
-  let unit = 0;
-  while (value >= 1024 && unit + 1 < units.length) {
-    value /= 1024;
-    unit += 1;
-  }
-  const digits = value < 10 && unit > 0 ? 1 : 0;
-  return `${value.toLocaleString(locale(), { maximumFractionDigits: digits })} ${units[unit]}`;
-}
-
-/** A tensor as `name: 1×16×768 float32`. */
-export function tensorText(index: GraphIndex, tensor: string, name?: string): string {
-  const spec = index.graph.tensors.get(tensor);
-  const look = spec === undefined ? "" : `${tensorLabel(index, tensor).replace(` ${spec.dtype}`, "")} ${spec.dtype}`;
-  return [name ?? spec?.name, look].filter(Boolean).join(": ");
-}
-
 /** What the picture shows otherwise than it was traced, here and directly inside. */
 function saidOf(index: GraphIndex, id: string): string[] {
   const { said } = index.graph;
@@ -112,10 +85,10 @@ function saidOf(index: GraphIndex, id: string): string[] {
   const own = said.get(id);
   const hidden = contentsOf(index, id).children.filter((child) => said.get(child)?.hide);
   return [
-    ...(own?.rename != null ? [fill(strings.shownAs, own.rename)] : []),
-    ...(own?.hide ? [strings.hiddenNode] : []),
-    ...(isGroup(index.nodes.get(id)) ? [strings.authorsGroup] : []),
-    ...(hidden.length > 0 ? [fill(strings.leftOut, hidden.join(", "))] : []),
+    ...(own?.rename != null ? [fill(words.shownAs, own.rename)] : []),
+    ...(own?.hide ? [words.hiddenNode] : []),
+    ...(isGroup(index.nodes.get(id)) ? [words.authorsGroup] : []),
+    ...(hidden.length > 0 ? [fill(words.leftOut, hidden.join(", "))] : []),
   ];
 }
 
@@ -183,7 +156,7 @@ function weightsOf(index: GraphIndex, node: GraphNode | undefined): string[] {
     // the module or op names the rest of the path
     const local = node?.kind === "module" || node?.kind === "op" ? name.slice(name.lastIndexOf(".") + 1) : name;
     const spec = index.graph.parameters.get(name);
-    const frozen = spec?.trainable === false && spec.kind !== "buffer" ? ` ${strings.frozen}` : "";
+    const frozen = spec?.trainable === false && spec.kind !== "buffer" ? ` ${words.frozen}` : "";
     return `${local}: ${spec?.shape?.join("×") ?? "?"} ${spec?.dtype ?? ""}${frozen}`;
   });
 }
@@ -194,8 +167,8 @@ function parametersOf(index: GraphIndex, node: GraphNode | undefined): string[] 
     node === undefined ? index.graph.model.parameters : moduleOf(node)?.parameters;
   if (count === undefined || count.total === 0) return [];
   const lines = [exact(count.total) + (node === undefined ? "" : percent(count.total, whole))];
-  if (count.own > 0 && count.own !== count.total) lines.push(fill(strings.own, exact(count.own)));
-  if (count.trainable !== count.total) lines.push(fill(strings.trainable, exact(count.trainable)));
+  if (count.own > 0 && count.own !== count.total) lines.push(fill(words.own, exact(count.own)));
+  if (count.trainable !== count.total) lines.push(fill(words.trainable, exact(count.trainable)));
   return lines;
 }
 
@@ -214,15 +187,6 @@ function withShare(node: object, whole: Measured, what: keyof Measured, format: 
 /** `1019904` → `1,019,904`. */
 function exact(count: number): string {
   return count.toLocaleString(locale());
-}
-
-/** The language tag for numbers: the site's, or English where that is no valid tag. */
-function locale(): string {
-  try {
-    return Intl.getCanonicalLocales(strings.numbers)[0] ?? "en";
-  } catch {
-    return "en";
-  }
 }
 
 function percent(part: number, whole: number | null | undefined): string {

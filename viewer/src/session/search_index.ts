@@ -1,7 +1,7 @@
 /** Finds nodes by what a reader types: path, class, function, shape. */
 import { contentsOf, type GraphIndex, type GraphNode, ROOT } from "../graph/graph.js";
 import { tensorLabel } from "../view/labels.js";
-import { pathOf, typeOf } from "./node_details.js";
+import { pathOf, typeOf } from "./naming.js";
 
 interface Entry {
   id: string;

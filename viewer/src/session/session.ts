@@ -21,8 +21,7 @@ import { view } from "../view/view.js";
 import { classScale, type Measure, measureScale, type Scale } from "./colour_scale.js";
 import { Flow } from "./flow.js";
 import { LruMap } from "./lru.js";
-import { describe, type NodeDetails, tensorText } from "./node_details.js";
-import { SearchIndex } from "./search_index.js";
+import { pathOf, tensorText } from "./naming.js";
 import type { DiagramData, SessionState } from "./state.js";
 import * as transitions from "./transitions.js";
 
@@ -52,7 +51,6 @@ export class Session {
   /** Id of a module or function call → its inside as a graph of its own. */
   readonly #subgraphs = new LruMap<string, GraphIndex>(CACHED_SUBGRAPHS);
   #state: SessionState;
-  #searchIndex: SearchIndex | undefined;
   #grouped: GraphIndex | undefined;
   /** Cache of the last layout's flow. */
   #flow: { root: Layout["root"]; hidden: OnlyIn | undefined; flow: Flow } | undefined;
@@ -220,22 +218,20 @@ export class Session {
     return run?.members.filter(isBox) ?? [];
   }
 
-  /** What is known of a node, or of the model where the id is empty. */
-  details(id: string): NodeDetails {
-    // the trace has no bundles and no calls of functions
-    const isTraced = id === "" || this.traced.nodes.has(id);
-    return describe(isTraced ? this.traced : this.visibleGraph(), id);
+  /** The graph that knows a node: the trace has no bundles and no calls of functions. */
+  indexOf(id: string): GraphIndex {
+    return id === "" || this.traced.nodes.has(id) ? this.traced : this.visibleGraph();
+  }
+
+  /** The name of a node, or that of the model where the id is empty. */
+  title(id: string): string {
+    const node = this.indexOf(id).nodes.get(id);
+    return node === undefined ? this.traced.graph.model.name : pathOf(node);
   }
 
   /** A tensor's name, shape and dtype. */
   tensorText(tensor: string): string {
     return tensorText(this.traced, tensor);
-  }
-
-  /** Ids of the nodes that match a query. */
-  search(query: string): string[] {
-    this.#searchIndex ??= new SearchIndex(this.grouped);
-    return this.#searchIndex.search(query);
   }
 
   /** The scale that colours the nodes with these ids. */

@@ -1,5 +1,6 @@
 /** The steps of a tour: what an author wants a picture to show → the state that shows it, and the nodes that it is about. */
 import { ancestors, type GraphIndex, type GraphNode, ROOT } from "../graph/graph.js";
+import { hiddenIn } from "../graph/hidden.js";
 import { shortName } from "../graph/names.js";
 import type { Layout, Placed, Viz } from "../layout/layout.js";
 import { glob, matching } from "../view/patterns.js";
@@ -18,10 +19,11 @@ export interface StepOptions {
 
 const PATTERNS = ["open", "focus", "highlight", "alone"] as const;
 
-/** Patterns of a step that find nothing in its graph. */
+/** Patterns of a step that find nothing in its graph, or only what the author hides. */
 export interface Unfound {
   option: (typeof PATTERNS)[number];
   patterns: string[];
+  hidden: boolean;
 }
 
 /** The step of a tour, which begins with what the author chose for the whole diagram: steps don't build on each other. */
@@ -40,14 +42,16 @@ export function stepOf(session: Session, options: StepOptions, viz: Viz | null):
   return { step: { state, focus: visible(focus), lit: visible(lit), lens: options.lens ?? null }, layout };
 }
 
-/** The first option of a step with patterns that find nothing. */
+/** The first option of a step with patterns that find nothing that the picture can show. */
 export function unfound(session: Session, options: StepOptions): Unfound | null {
+  const left = hiddenIn(session.grouped.graph);
   for (const option of PATTERNS) {
-    const given = options[option] ?? [];
-    const patterns = (typeof given === "string" ? [given] : given).filter(
-      (pattern) => nodesOf(session, pattern).length === 0,
-    );
-    if (patterns.length > 0) return { option, patterns };
+    const patterns = [options[option] ?? []].flat();
+    const lacking = patterns.filter((pattern) => nodesOf(session, pattern).every((id) => left.has(id)));
+    const hidden = lacking.filter((pattern) => nodesOf(session, pattern).length > 0);
+    const isHidden = hidden.length === lacking.length;
+    if (lacking.length > 0)
+      return { option, patterns: lacking.filter((one) => isHidden || !hidden.includes(one)), hidden: isHidden };
   }
   return null;
 }

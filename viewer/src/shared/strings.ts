@@ -24,37 +24,13 @@ const ENGLISH = {
   copyLink: "Copy a link to this view",
   save: "Save as",
 
-  // details of a node
+  // details of a node; more is in explore_strings.ts
   details: "Details (I)",
-  detailsBelow: "Details of {0} are below the diagram",
   close: "Close (Esc)",
-  copy: "Copy",
-  copied: "Copied",
-  moreLines: "… {0} more",
-  moreLetters: "… ({0} more characters)",
-  author: "By the author",
-  shownAs: "shown as “{0}”",
-  hiddenNode: "left out of the picture",
-  leftOut: "left out of the picture: {0}",
-  authorsGroup: "a group of several, not in the code",
-  inputs: "Inputs",
-  outputs: "Outputs",
-  arguments: "Arguments",
-  calledAt: "Called at",
-  weights: "Weights",
   parameters: "Parameters",
   flops: "FLOPs",
   memory: "Activations",
-  tied: "Tied weights",
-  assumptions: "Assumed",
-  asOptions: "As options",
-  error: "Error",
-  repeats: "Repeats",
-  openRepeat: "Open one of {0}…",
   call: "call {0}",
-  own: "{0} of its own",
-  trainable: "{0} trainable",
-  frozen: "frozen",
 
   // below the picture: what was entered, and how to leave it
   modes: "What is on",
@@ -72,13 +48,10 @@ const ENGLISH = {
   isAlone: "{0} alone",
   path: "Path in the model",
 
-  // search
+  // search; more is in explore_strings.ts
   search: "Search (/)",
   searchHint: "Path, class, operation or shape",
   hits: "{0} of {1}",
-  noHits: "Nothing found",
-  next: "Next (Enter)",
-  previous: "Previous (Shift+Enter)",
 
   // what changed between versions; more is in comparison_strings.ts
   previousChange: "Previous change",

@@ -51,6 +51,7 @@ export function discardData(id: string, url: string | undefined): LoadError {
 /** The scripts of this script's own version, and the global that each of them sets. */
 const OWN_PARTS = {
   "core.js": "modelDiagramsCore",
+  "explore.js": "modelDiagramsExplore",
   "menu.js": "modelDiagramsMenu",
   "compare.js": "modelDiagramsComparing",
   "recording.js": "modelDiagramsRecording",

@@ -30,7 +30,7 @@ import { readable } from "../shared/text.js";
 import { appear } from "./animation.js";
 import { Camera } from "./camera.js";
 import { firstVisible } from "./first_visible.js";
-import { type Part, type PartName, wasmAllowed } from "./loader.js";
+import { loadOwn, type Part, type PartName, wasmAllowed } from "./loader.js";
 import { Modes } from "./modes.js";
 import { box } from "./parts/dom.js";
 import { StatusLine } from "./parts/status_line.js";
@@ -169,6 +169,7 @@ export class Widget {
   /** Load ahead of need; failures are reported when the reader asks for something. */
   prefetch(): void {
     if (!wasmAllowed()) return;
+    loadOwn("explore.js").catch(() => undefined);
     this.load().then(
       // the page's own picture may be replaced by one that moves smoothly
       () => this.updateViewport(),

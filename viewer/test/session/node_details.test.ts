@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ModuleNode } from "../../src/graph/graph.js";
 import { index } from "../../src/graph/indexing.js";
-import { factsOf, formatBytes } from "../../src/session/node_details.js";
+import { formatBytes } from "../../src/session/naming.js";
+import { factsOf } from "../../src/session/node_details.js";
 import { withParameters } from "./parameters.js";
 
 const graph = index(withParameters({ a: 100, b: 10_000, c: 1_000_000 }));

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { detailsOf } from "../../src/session/node_details.js";
 import { Session } from "../../src/session/session.js";
 import type { SessionState } from "../../src/session/state.js";
 import { sketch } from "../sketch.js";
@@ -36,8 +37,8 @@ it("names the modules around the isolated one, outermost first", () => {
 
 it("describes a node, and the model for an empty id", () => {
   const session = new Session({ graph: nested, state: COLLAPSED });
-  expect(session.details("a.b")).toMatchObject({ title: "a.b", type: "test.B", shortType: "B" });
-  expect(session.details("").title).toBe(nested.model.name);
+  expect(detailsOf(session, "a.b")).toMatchObject({ title: "a.b", type: "test.B", shortType: "B" });
+  expect(detailsOf(session, "").title).toBe(nested.model.name);
 });
 
 it("lists the modules of a run of repeats", () => {

@@ -63,12 +63,31 @@ it("steps don't build on each other", () => {
 
 it("tells which patterns find nothing", () => {
   const session = new Session({ graph, state: COLLAPSED });
-  expect(unfound(session, { open: ["enc"], alone: "nothing" })).toEqual({ option: "alone", patterns: ["nothing"] });
+  expect(unfound(session, { open: ["enc"], alone: "nothing" })).toEqual({
+    option: "alone",
+    patterns: ["nothing"],
+    hidden: false,
+  });
   expect(unfound(session, { open: ["enc"], focus: ["*.att", "nope"] })).toEqual({
     option: "focus",
     patterns: ["nope"],
+    hidden: false,
   });
   expect(unfound(session, { open: ["enc"] })).toBeNull();
+});
+
+it("tells which patterns find only what the author hides", () => {
+  const session = new Session({ graph: { ...graph, said: { "enc.att": { hide: true } } }, state: COLLAPSED });
+  const told = { patterns: ["softmax"], hidden: true };
+  expect(unfound(session, { open: ["enc"], focus: ["softmax"] })).toEqual({ option: "focus", ...told });
+  expect(unfound(session, { highlight: ["enc", "softmax"] })).toEqual({ option: "highlight", ...told });
+  expect(unfound(session, { alone: "enc.att" })).toEqual({ option: "alone", patterns: ["enc.att"], hidden: true });
+  expect(unfound(session, { focus: ["softmax", "nope"] })).toEqual({
+    option: "focus",
+    patterns: ["nope"],
+    hidden: false,
+  });
+  expect(unfound(session, { focus: ["enc*"] })).toBeNull();
 });
 
 it("fades what a step is not about", () => {

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 async function detailsWith(words: Record<string, string>) {
   vi.resetModules();
   vi.stubGlobal("modelDiagramsStrings", words);
-  const details = await import("../../src/session/node_details.js");
+  const details = await import("../../src/session/naming.js");
   vi.unstubAllGlobals();
   vi.resetModules();
   return details;

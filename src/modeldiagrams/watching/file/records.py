@@ -111,6 +111,8 @@ class Moment(msgspec.Struct, kw_only=True, tag="moment", tag_field="record", omi
     """In a reduced recording: the last of the steps that were merged."""
     unseen: tuple[str, ...] = ()
     """Modules whose parameters have gradients, but whose call was not seen, as of ``module.forward(x)``."""
+    traced: bool = False
+    """Whether the model was also exported, traced or run without values, which isn't recorded."""
     rows: dict[Key, Row] = {}
 
 

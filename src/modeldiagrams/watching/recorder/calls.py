@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import torch
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import nn
 
     from modeldiagrams.watching.recorder.names import Names
 
 __all__ = ["Call", "Calls"]
 
 
-class Call(NamedTuple):
-    """One call of a module."""
+class Call:
+    """One call of a module.
 
-    module: nn.Module
-    id: str
-    is_repeated: bool = False
-    """Whether activation checkpointing runs it again."""
+    Attributes:
+        id: As in the graph; None for one that checkpointing repeats, as long as it isn't known which.
+        is_repeated: Whether activation checkpointing runs it again.
+    """
 
+    __slots__ = ("has_gradient", "id", "is_repeated", "module", "path")
 
-class _WithoutGradient(NamedTuple):
-    """A call that reentrant checkpointing will run again."""
-
-    path: str
-    id: str
-    memory: int | None
+    def __init__(self, module: nn.Module, path: str, id_: str | None, *, is_repeated: bool = False) -> None:
+        self.module, self.path, self.id, self.is_repeated = module, path, id_, is_repeated
+        self.has_gradient = torch.is_grad_enabled()
 
 
 class Calls:
@@ -38,24 +36,24 @@ class Calls:
         self._names, self._root = names, root
         self._numbers: dict[str, int] = {}
         self.stack: list[Call] = []
-        self.had_gradients = False
-        """Whether a gradient arrived since the latest call: the next one begins a new pass, or repeats one."""
-        self._without_gradient: list[_WithoutGradient] = []
-        self._repeating: int | None = None
-        """Which of those calls was repeated last."""
+        self._had_gradients = False
+        """Whether a gradient arrived since the latest call: the next one begins a new pass."""
+        self._to_repeat: list[Call] = []
+        """Calls without gradients, which reentrant checkpointing will run again: the last part first."""
+        self._repeated: list[Call] = []
+        """Calls of the part that is being repeated."""
 
-    def enter(self, module: nn.Module, path: str, first_input: Tensor | None) -> Call | None:
-        """Begin a call; None for one that checkpointing repeats though its first run was measured as a whole."""
+    def enter(self, module: nn.Module, path: str) -> Call:
+        """Begin a call."""
         if torch._C._current_graph_task_id() != -1:  # noqa: SLF001
-            repeated = self._repeated(path, first_input)
-            call = Call(module, repeated or "", is_repeated=True)
-            self.stack.append(call)
-            return call if repeated is not None else None
-        self._begin_pass(module)
-        number = self._numbers[path] = self._numbers.get(path, 0) + 1
-        call = Call(module, path if number == 1 else f"{path}#{number}")
-        if not torch.is_grad_enabled():
-            self._without_gradient.append(_WithoutGradient(path, call.id, _memory(first_input)))
+            call = Call(module, path, None, is_repeated=True)
+            self._repeated.append(call)
+        else:
+            self._begin_pass(module)
+            number = self._numbers[path] = self._numbers.get(path, 0) + 1
+            call = Call(module, path, path if number == 1 else f"{path}#{number}")
+            if not call.has_gradient:
+                self._to_repeat.append(call)
         self.stack.append(call)
         return call
 
@@ -68,36 +66,30 @@ class Calls:
                 return call
         return None
 
+    def gradient_arrived(self) -> None:
+        """A part that is repeated is so as a whole, before any gradient arrives in it: tell which part it is."""
+        self._had_gradients = True
+        repeated, self._repeated = self._repeated, []
+        at = self._find([call.path for call in repeated]) if repeated else None
+        if at is None:  # it was measured when it ran first
+            return
+        before = self._to_repeat[at : at + len(repeated)]
+        for call, first in zip(repeated, before, strict=True):
+            call.id = first.id
+        self._to_repeat[at : at + len(repeated)] = [call for call in repeated if not call.has_gradient]
+
     def _begin_pass(self, module: nn.Module) -> None:
         """A pass ends at the first gradient after it, or where the model is called anew; it need not be."""
-        if self.stack or not (self.had_gradients or module is self._root):
+        if self.stack or not (self._had_gradients or module is self._root):
             return
-        self.had_gradients = False
+        self._had_gradients = False
         self._numbers.clear()
-        self._without_gradient.clear()
-        self._repeating = None
+        self._to_repeat.clear()
+        self._repeated.clear()
 
-    def _repeated(self, path: str, first_input: Tensor | None) -> str | None:
-        """Id of the call that reentrant checkpointing repeats. It repeats the last part first, each in order."""
-        follows = None if self._repeating is None else self._repeating + 1
-        if self.had_gradients or follows is None or not self._is(follows, path):
-            follows = self._find(path, _memory(first_input))
-        self.had_gradients = False
-        self._repeating = follows
-        return None if follows is None else self._without_gradient[follows].id
-
-    def _is(self, at: int, path: str) -> bool:
-        return at < len(self._without_gradient) and self._without_gradient[at].path == path
-
-    def _find(self, path: str, memory: int | None) -> int | None:
-        """The call with the same input, which checkpointing keeps; or else the last of this module."""
-        own = [at for at, call in enumerate(self._without_gradient) if call.path == path]
-        same = [at for at in own if memory is not None and self._without_gradient[at].memory == memory]
-        return next(iter(same or own[::-1]), None)
-
-
-def _memory(tensor: Tensor | None) -> int | None:
-    try:
-        return tensor.data_ptr() if tensor is not None else None
-    except RuntimeError:  # a tensor without memory of its own
+    def _find(self, paths: list[str]) -> int | None:
+        """Where the last such calls begin."""
+        for at in range(len(self._to_repeat) - len(paths), -1, -1):
+            if [call.path for call in self._to_repeat[at : at + len(paths)]] == paths:
+                return at
         return None

@@ -1,16 +1,16 @@
-"""Hooks on modules and on what they return; on the model only while a step is recorded."""
+"""Listens to calls of modules, and puts hooks on what they return."""
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import torch
 
 from modeldiagrams.watching.file.records import Key
+from modeldiagrams.watching.recorder.listening import Listener
 from modeldiagrams.watching.recorder.names import named_inputs, named_outputs
 from modeldiagrams.watching.recorder.units import unit_dimension
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["Hooks", "Step", "safely"]
 
 _Hook = TypeVar("_Hook", bound=Callable[..., None])
+_Places: TypeAlias = "list[tuple[Call, str]]"
+"""Calls that returned a tensor, and under what name."""
 
 
 class Step(Protocol):
@@ -33,6 +35,7 @@ class Step(Protocol):
 
     log: Collection[str]
     root: nn.Module
+    was_traced: bool
 
     def current(self) -> tuple[Calls, Rows] | None:
         """Calls and rows of the phase that is running; None if nothing is to be measured."""
@@ -57,28 +60,8 @@ def safely(hook: _Hook) -> _Hook:
     return run  # type: ignore[return-value]
 
 
-_NOTHING: Callable[..., None] = contextlib.nullcontext().__exit__
-"""The hook of a copy; a checkpoint that was saved with it can be read where this package is not installed."""
-
-
-class _ModuleHook:
-    """A hook that isn't copied or saved with its module."""
-
-    def __init__(self, run: Callable[..., None]) -> None:
-        self._run = run
-
-    def __call__(self, *args: Any) -> None:
-        self._run(*args)
-
-    def __deepcopy__(self, memo: object) -> Callable[..., None]:
-        return _NOTHING
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return getattr, (contextlib.nullcontext(), "__exit__")
-
-
-class Hooks:
-    """Hooks on the modules of a model.
+class Hooks(Listener):
+    """Listens to the modules of a model while a step is recorded.
 
     Attributes:
         called: Paths of modules that were called.
@@ -87,72 +70,71 @@ class Hooks:
     def __init__(self, step: Step, names: Names, wanted: Callable[[str, nn.Module], bool] | None) -> None:
         self.step, self._names = step, names
         self.called: set[str] = set()
-        self._gradients: dict[int, tuple[weakref.ref[Tensor], int, list[Key]]] = {}
+        self._gradients: dict[int, tuple[weakref.ref[Tensor], int, _Places]] = {}
         self._handles: list[Any] = []
         self._wanted = wanted
-        for path, module in names.modules.items():
-            if self.hooks(path):
-                self._handles += (
-                    module.register_forward_pre_hook(_ModuleHook(self._before), with_kwargs=True),
-                    module.register_forward_hook(_ModuleHook(self._after), with_kwargs=True, always_call=True),
-                )
+        self.listen([module for path, module in names.modules.items() if self.hooks(path)])
 
     def hooks(self, path: str) -> bool:
         """Whether calls of this module are measured."""
         return self._wanted is None or self._wanted(path, self._names.modules[path])
 
     def remove(self) -> None:
-        """Leave the model as it was."""
+        """Listen no more."""
+        self.stop()
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
         self._gradients.clear()
 
     @safely
-    def _before(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def begins(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Number the call, and measure its inputs."""
         path, current = self._names.path(module), self.step.current()
         if path is None or current is None:
             return
         self.called.add(path)
         calls, rows = current
-        inputs = list(named_inputs(module, args, kwargs))
-        call = calls.enter(module, path, inputs[0][1] if inputs else None)
-        if "inputs" in self.step.log and call is not None and not call.is_repeated:
-            for name, tensor in inputs:
+        call = calls.enter(module, path)
+        if "inputs" in self.step.log and call.id is not None:
+            for name, tensor in named_inputs(module, args, kwargs):
                 rows.add_once(Key(call.id, "input", name), tensor)
 
+    def is_traced(self) -> None:
+        """A pass that makes a graph isn't measured; say so."""
+        self.step.was_traced = True
+
     @safely
-    def _after(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:  # noqa: ARG002
+    def ends(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:  # noqa: ARG002
+        """Measure what the call returned."""
         current = self.step.current()
         call = current[0].leave(module) if current else None
         if current is None or call is None or result is None:  # it raised
             return
         rows = current[1]
         for name, tensor in named_outputs(result):
-            if "activations" in self.step.log and not call.is_repeated:
+            if "activations" in self.step.log and call.id is not None:
                 rows.add_once(Key(call.id, "activation", name), tensor, unit_dimension(tensor, module))
             if tensor.requires_grad and torch.is_grad_enabled():
-                self._await_gradient(Key(call.id, "gradient", name), tensor, rows, call)
+                self._await_gradient(call, name, tensor, rows)
 
-    def _await_gradient(self, key: Key, tensor: Tensor, rows: Rows, call: Call) -> None:
-        if call.is_repeated and not call.id:
-            return
+    def _await_gradient(self, call: Call, name: str, tensor: Tensor, rows: Rows) -> None:
         version = tensor._version  # noqa: SLF001
         known = self._gradients.get(id(tensor))
         if known is not None and known[0]() is tensor and known[1] == version:
-            known[2].append(key)
+            known[2].append((call, name))
             return
-        keys = [key]
-        self._gradients[id(tensor)] = (weakref.ref(tensor), version, keys)
-        handle = tensor.register_hook(_GradientHook(self.step, keys, rows))  # type: ignore[no-untyped-call]
+        places = [(call, name)]
+        self._gradients[id(tensor)] = (weakref.ref(tensor), version, places)
+        handle = tensor.register_hook(_GradientHook(self.step, places, rows))  # type: ignore[no-untyped-call]
         self._handles.append(handle)
 
 
 class _GradientHook:
     """Measures the gradient at a module's output; keeps the step alive no longer than it lasts."""
 
-    def __init__(self, step: Step, keys: list[Key], rows: Rows) -> None:
-        self._step, self._keys, self._rows = weakref.ref(step), keys, weakref.ref(rows)
+    def __init__(self, step: Step, places: _Places, rows: Rows) -> None:
+        self._step, self._places, self._rows = weakref.ref(step), places, weakref.ref(rows)
 
     def __call__(self, gradient: Tensor | None) -> None:
         step, rows = self._step(), self._rows()
@@ -160,9 +142,10 @@ class _GradientHook:
             return
         try:
             step.gradient_arrived()
-            if gradient is not None and "gradients" in step.log:
-                row = rows.add(self._keys[0], gradient, scaled=True)
+            keys = [Key(call.id, "gradient", name) for call, name in self._places if call.id is not None]
+            if keys and gradient is not None and "gradients" in step.log:
+                row = rows.add(keys[0], gradient, scaled=True)
                 if row is not None:
-                    row.keys = [*self._keys]
+                    row.keys = keys
         except Exception as error:  # noqa: BLE001 (tensors of any class come here)
             step.fail(error)

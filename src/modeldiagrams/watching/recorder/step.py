@@ -17,7 +17,7 @@ from modeldiagrams.watching.recorder.parts import parts_of
 from modeldiagrams.watching.recorder.rows import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from torch import Tensor, nn
 
@@ -48,6 +48,7 @@ class RecordedStep:
     Attributes:
         phase: Name of what runs; None to tell training and validation from the model's mode.
         scale: What gradients were divided by.
+        was_traced: Whether a pass made a graph, and was not measured.
     """
 
     def __init__(self, root: nn.Module, names: Names, settings: Settings, turn: int, *, phase: str | None) -> None:
@@ -58,10 +59,12 @@ class RecordedStep:
         self._thread = threading.get_ident()
         self._scale: Tensor | None = None
         self.scale: float | None = None
-        self.has_failed = self._was_left_out = False
+        self.has_failed = self.was_traced = self._was_left_out = False
         self._undo = contextlib.ExitStack()
         if settings.is_compiled:  # hooks that come after the compilation never run
             self._undo.enter_context(torch.compiler.set_stance("force_eager"))
+        for module in names.modules.values():
+            self._undo.enter_context(_not_compiled(module))
         self._hooks = Hooks(self, names, settings.wanted)
         self._undo.callback(self._hooks.remove)
         self._parameters = None if phase else Parameters(self, names, self._rows_of("train"))
@@ -84,7 +87,7 @@ class RecordedStep:
     def gradient_arrived(self) -> None:
         """A gradient reached a module's output."""
         for calls in self._calls.values():
-            calls.had_gradients = True
+            calls.gradient_arrived()
         scale = getattr(self._settings.scaler, "_scale", None)
         if self._scale is None and scale is not None:  # before the scaler changes it, at the end of the step
             self._scale = scale.detach().to(torch.float32).clone()
@@ -138,3 +141,15 @@ class RecordedStep:
         if phase not in self._rows:
             self._rows[phase] = Rows(self._settings.sample, self._turn)
         return self._rows[phase]
+
+
+@contextlib.contextmanager
+def _not_compiled(module: nn.Module) -> Iterator[None]:
+    """Without what `module.compile()` made, which calls what there was before."""
+    own = vars(module)
+    compiled = own.get("_compiled_call_impl")
+    if compiled is not None:
+        own["_compiled_call_impl"] = None
+    yield
+    if compiled is not None and own["_compiled_call_impl"] is None:
+        own["_compiled_call_impl"] = compiled

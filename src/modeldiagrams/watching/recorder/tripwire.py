@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 from torch import Tensor, nn
-from torch.nn.modules.module import register_module_forward_hook
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
+from modeldiagrams.watching.recorder.listening import Listener
 from modeldiagrams.watching.recorder.names import Names, named_inputs, named_outputs
 from modeldiagrams.watching.recorder.parameters import parameters_of
 
@@ -29,12 +29,11 @@ __all__ = ["Tripwire"]
 
 _Found: TypeAlias = tuple[str, str, str, str]
 """Node, kind of the tensor, its name, a sentence."""
-_WITH_KWARGS: dict[int, bool] = getattr(torch.nn.modules.module, "_global_forward_hooks_with_kwargs", {})
 _SMALL = 4096
 _FEW = 16
 
 
-class Tripwire:
+class Tripwire(Listener):
     """Looks at every step until something isn't finite.
 
     Attributes:
@@ -54,17 +53,18 @@ class Tripwire:
         self.is_done = False
         self._handles = [register_optimizer_step_pre_hook(self._before_step)]
         if can_repeat:
-            self._handles.append(register_module_forward_hook(self._after_call, with_kwargs=True))
+            self.listen([model])
 
     def remove(self) -> None:
         """Stop looking."""
+        self.stop()
         for handle in self._handles:
             handle.remove()
-            _WITH_KWARGS.pop(handle.id, None)  # which torch leaves there, and compiled models then warn
         self._handles.clear()
         self._inputs = None
 
-    def _after_call(self, module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:  # noqa: ARG002
+    def ends(self, module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:  # noqa: ARG002
+        """Remember what the model was called with."""
         if module is self._model() and not self.is_done and torch.is_grad_enabled():
             context = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
             values, structure = tree_flatten((args, kwargs))

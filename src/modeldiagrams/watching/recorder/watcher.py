@@ -192,6 +192,7 @@ class Watcher:
                 moment.skipped = not step.was_updated
                 moment.scale = step.scale
                 moment.unseen = tuple(step.unseen())
+                moment.traced = step.was_traced
         return moments
 
     def _tell(self, node: str, what: str, tensor: str, text: str) -> None:

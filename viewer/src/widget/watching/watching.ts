@@ -91,7 +91,7 @@ export class Watching {
     const { selected: id } = this.#widget;
     if (id === undefined) this.#sheet.show(this.#runs, undefined, this.bar.step);
     else {
-      const chosen = { id, name: this.#session.details(id).title, repeats: this.#placesNow.repeats(id) };
+      const chosen = { id, name: this.#session.title(id), repeats: this.#placesNow.repeats(id) };
       this.#sheet.show(this.#runs, chosen, this.bar.step);
     }
   }

@@ -1,33 +1,18 @@
 /** The details panel below the picture: what is known of a node or the model, and what can be done with it. */
-import type { NodeDetails } from "../../session/node_details.js";
+import { detailsOf, type NodeDetails } from "../../session/node_details.js";
 import type { Session } from "../../session/session.js";
+import { words } from "../../shared/explore_strings.js";
 import { fill, strings } from "../../shared/strings.js";
 import { readable } from "../../shared/text.js";
+import { uncoverSelected } from "../features/sticky.js";
 import { box, button, iconButton, make } from "../parts/dom.js";
 import { FocusReturn } from "../parts/focus_return.js";
 import { sourceUrl } from "../parts/source_link.js";
 import type { Widget } from "../widget.js";
-import { uncoverSelected } from "./sticky.js";
 
 const CLOSE = "M4 4l8 8M12 4l-8 8";
 
-export function panel(widget: Widget): void {
-  const details = new DetailsPanel(widget);
-  widget.foot.prepend(details.element);
-  widget.onKey("i", (id) => {
-    if (id !== undefined) details.open(id);
-    return id !== undefined;
-  });
-  widget.toolbar.addToMenu(
-    "",
-    button(strings.details, () => {
-      widget.toolbar.openMenu(false);
-      details.open(widget.selected ?? "");
-    }),
-  );
-}
-
-class DetailsPanel {
+export class DetailsPanel {
   readonly element = box("mg-panel-sheet");
   readonly #widget: Widget;
   readonly #focusReturn: FocusReturn;
@@ -43,7 +28,6 @@ class DetailsPanel {
     this.element.role = "region";
     this.element.ariaLabel = strings.details;
     this.element.hidden = true;
-    widget.on("selected", () => this.#onSelected());
     widget.on("drawn", () => this.#onDrawn());
   }
 
@@ -64,7 +48,8 @@ class DetailsPanel {
     return true;
   }
 
-  #onSelected(): void {
+  /** Show what is selected now. */
+  follow(): void {
     const { selected, tree } = this.#widget;
     if (selected === undefined) this.#hide();
     else if (this.#opensOnModules || !tree.canToggle(selected)) this.#load();
@@ -81,19 +66,19 @@ class DetailsPanel {
   }
 
   #load(): void {
-    void this.#widget.withSession((session) => {
-      this.#show(session);
-      uncoverSelected(this.#widget);
-    });
+    const { session } = this.#widget;
+    if (session === undefined) return;
+    this.#show(session);
+    uncoverSelected(this.#widget);
   }
 
   #show(session: Session): void {
     const { selected, tree } = this.#widget;
     if (selected === undefined) return;
-    const details = session.details(selected);
+    const details = detailsOf(session, selected);
     if (this.element.hidden) {
       this.#focusReturn.remember();
-      this.#widget.announce(fill(strings.detailsBelow, shorten(details.title)));
+      this.#widget.announce(fill(words.detailsBelow, shorten(details.title)));
     }
     this.element.hidden = false;
     this.#widget.modes.set(this.#mode, true);
@@ -121,7 +106,7 @@ function contentOf(widget: Widget, session: Session, id: string, details: NodeDe
     typeLink(widget, details),
     ...sourceLink(widget, details),
   );
-  const facts = box("mg-facts", ...details.facts.map(({ label, lines }) => factRow(strings[label], lines)));
+  const facts = box("mg-facts", ...details.facts.map(({ label, lines }) => factRow(words[label], lines)));
   const actions = box(
     "mg-row",
     ...actionButtons(widget, id),
@@ -137,13 +122,13 @@ const MAX_LENGTH = 2000;
 
 function factRow(label: string, lines: string[]): HTMLElement {
   const shown = lines.slice(0, MAX_LINES).map(shorten);
-  if (lines.length > MAX_LINES) shown.push(fill(strings.moreLines, lines.length - MAX_LINES));
+  if (lines.length > MAX_LINES) shown.push(fill(words.moreLines, lines.length - MAX_LINES));
   return make("dl", "", make("dt", "", label), ...shown.map((line) => make("dd", "", line)));
 }
 
 function shorten(text: string): string {
   const rest = text.length - MAX_LENGTH;
-  return rest > 0 ? `${text.slice(0, MAX_LENGTH)} ${fill(strings.moreLetters, rest)}` : text;
+  return rest > 0 ? `${text.slice(0, MAX_LENGTH)} ${fill(words.moreLetters, rest)}` : text;
 }
 
 /** The class, with a link to its API page if the page's outline has one. */
@@ -194,8 +179,8 @@ function actionButtons(widget: Widget, id: string): HTMLElement[] {
 function repeatChoice(widget: Widget, session: Session, id: string): HTMLElement[] {
   const modules = session.repeatsOf(id);
   if (modules.length < 2) return [];
-  const choice = make("select", "mg-choice", make("option", "", fill(strings.openRepeat, modules.length)));
-  choice.ariaLabel = strings.repeats;
+  const choice = make("select", "mg-choice", make("option", "", fill(words.openRepeat, modules.length)));
+  choice.ariaLabel = words.repeats;
   for (const module of modules) {
     const option = make("option", "", module);
     option.value = module;
@@ -220,13 +205,13 @@ const COPIED_TIME = 2000;
 
 function copyButton(widget: Widget, ...parts: HTMLElement[]): HTMLButtonElement {
   const onCopied = () => {
-    element.textContent = strings.copied;
-    widget.announce(strings.copied);
+    element.textContent = words.copied;
+    widget.announce(words.copied);
     setTimeout(() => {
-      element.textContent = strings.copy;
+      element.textContent = words.copy;
     }, COPIED_TIME);
   };
-  const element = button(strings.copy, () => {
+  const element = button(words.copy, () => {
     // biome-ignore lint/performance/useDomNodeTextContent: innerText keeps the lines apart
     const text = parts.map((part) => part.innerText).join("\n");
     // insecure pages have no clipboard: select the text for the reader to copy

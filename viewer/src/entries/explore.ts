@@ -1,0 +1,14 @@
+/** Entry of `explore.js`: how readers find nodes, and what they are told of them. */
+import { DetailsPanel } from "../widget/exploring/details_panel.js";
+import { SearchBar } from "../widget/exploring/search_bar.js";
+import { adoptStyle } from "../widget/parts/adopt_style.js";
+
+/** The text of the style sheet, inserted by the build. */
+declare const EXPLORING_STYLE: string;
+
+globalThis.modelDiagramsExplore = (widget, field) => {
+  adoptStyle(widget, EXPLORING_STYLE);
+  const details = new DetailsPanel(widget);
+  field.bar.after(details.element);
+  return { search: new SearchBar(widget, field), details };
+};

@@ -1,0 +1,41 @@
+/** The bar with the field in which readers search: at once, while what searches may still be loading. */
+import { strings } from "../../shared/strings.js";
+import type { Widget } from "../widget.js";
+import { box, make } from "./dom.js";
+import { FocusReturn } from "./focus_return.js";
+
+export class SearchField {
+  readonly input = make("input", "mg-field");
+  readonly bar = box("mg-search", this.input);
+  /** The node that a search has led to. */
+  found: string | undefined;
+  readonly #widget: Widget;
+  readonly #focusReturn: FocusReturn;
+  readonly #mode = { text: "", leave: () => this.close() };
+
+  constructor(widget: Widget) {
+    this.#widget = widget;
+    this.#focusReturn = new FocusReturn(widget, this.bar);
+    this.bar.role = "search";
+    this.bar.hidden = true;
+    this.input.type = "search";
+    this.input.placeholder = strings.searchHint;
+    this.input.ariaLabel = strings.search;
+  }
+
+  open(): void {
+    if (this.bar.hidden) this.#focusReturn.remember();
+    this.bar.hidden = false;
+    this.#widget.modes.set(this.#mode, true);
+    this.input.focus();
+    this.input.select();
+  }
+
+  close(): void {
+    if (this.bar.hidden) return;
+    const returnFocus = this.#focusReturn.prepare(this.found);
+    this.bar.hidden = true;
+    this.#widget.modes.set(this.#mode, false);
+    returnFocus();
+  }
+}
