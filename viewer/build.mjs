@@ -4,7 +4,7 @@
  *   model-graph.js   the widget                    static.js    the core for the embedded V8
  *   core.js, viz.js  the core and Graphviz, late   inter-*.ttf  the font of flat pictures
  *   explore.js       search and details
- *   menu.js          links to what is shown
+ *   menu.js          the menu, saving, help, links to what is shown
  *   compare.js       what compares two graphs, for readers who ask for it
  *   prose.js         tours and what else in a page's text speaks of parts of a diagram
  *   notes.js         shows notes beside their nodes, on pages that have any
@@ -121,6 +121,7 @@ common.define = {
   STYLE: JSON.stringify(await sheet(...shadow)),
   PROSE_STYLE: JSON.stringify(await sheet(widgetStyle("prose"))),
   EXPLORING_STYLE: JSON.stringify(await sheet(widgetStyle("exploring"))),
+  MENU_STYLE: JSON.stringify(await sheet(widgetStyle("menu"))),
   COMPARING_STYLE: JSON.stringify(await sheet(widgetStyle("comparing"))),
   RECORDING_STYLE: JSON.stringify(await sheet(widgetStyle("recording"))),
 };

@@ -1,6 +1,6 @@
 """Colouring by an amount or by class, with its scale."""
 
-from browser.controls import button, open_page
+from browser.controls import button, open_page, item
 
 
 def luminance(colour):
@@ -38,7 +38,7 @@ def test_text_has_contrast_on_every_colour(reader, server):
     open_page(reader, server, "rich")
     button(reader, "More controls").click()
     for by, steps in (("parameters", 5), ("class", 8)):
-        reader.page.get_by_label("Colour by").select_option(by)
+        item(reader, by.title()).click()
         reader.page.locator(f".mg-scale[data-by={'class' if by == 'class' else 'amount'}] .mg-swatch").first.wait_for()
         for style in (LIGHT, DARK):
             reader.page.evaluate("style => { document.body.style = style; }", style)
@@ -50,7 +50,7 @@ def test_text_has_contrast_on_every_colour(reader, server):
 def test_colouring_by_amount_has_a_scale_and_survives_a_toggle(reader, server):
     open_page(reader, server, "rich")
     button(reader, "More controls").click()
-    reader.page.get_by_label("Colour by").select_option("flops")
+    item(reader, "FLOPs").click()
     scale = reader.page.locator(".mg-scale")
     scale.get_by_text("FLOPs:").wait_for()
     assert scale.locator(".mg-entry").all_inner_texts()[0] == "1K"
@@ -59,5 +59,5 @@ def test_colouring_by_amount_has_a_scale_and_survives_a_toggle(reader, server):
     reader.node("layers.0.mlp").wait_for()
     assert reader.node("head").get_attribute("data-step") == "5"
     assert reader.node("layers.0/add").get_attribute("data-step") == "0"
-    reader.page.get_by_label("Colour by").select_option("kind", force=True)
+    item(reader, "Kind").dispatch_event("click")
     scale.wait_for(state="hidden")

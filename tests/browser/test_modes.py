@@ -95,10 +95,10 @@ def test_what_was_entered_last_is_left_first_though_others_stand_above_it(reader
     search = reader.page.get_by_role("search")
     search.wait_for()
     show_alone(reader)
+    reader.node("layers.0.mlp").focus()
     reader.page.keyboard.press("Escape")
     reader.node("embed").wait_for()
     assert search.is_visible()
-    reader.page.keyboard.press("Escape")
 
 
 def enter_path(reader):

@@ -19,7 +19,7 @@ import { menu } from "../widget/features/menu.js";
 import { minimap } from "../widget/features/minimap.js";
 import { outline } from "../widget/features/outline.js";
 import { recording } from "../widget/features/recording.js";
-import { save } from "../widget/features/save.js";
+import { rest } from "../widget/features/rest.js";
 import { sticky } from "../widget/features/sticky.js";
 import { toolbarSide } from "../widget/features/toolbar_side.js";
 import { tooltip } from "../widget/features/tooltip.js";
@@ -45,10 +45,10 @@ const FEATURES: readonly Feature[] = [
   explore,
   highlight,
   tooltip,
-  save,
   link,
   minimap,
   hint,
+  rest,
   viewport,
   sticky,
   toolbarSide,
@@ -144,7 +144,9 @@ function pickOrSelect(widget: Widget, id: string): boolean {
 }
 
 /** Do what a key is for; whether it was for something. */
-function onKeyDown(widget: Widget, { target, key }: KeyboardEvent): boolean {
+function onKeyDown(widget: Widget, event: KeyboardEvent): boolean {
+  if (widget.modes.onKey(event)) return true;
+  const { target, key } = event;
   const node = nodeAt(target);
   const isUsed = widget.handleKey(key, node === null ? undefined : idOf(node));
   return isUsed || (node !== null && onTreeKey(widget, node, key));

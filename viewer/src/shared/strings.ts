@@ -9,7 +9,7 @@ const ENGLISH = {
   fit: "Show the whole picture",
   fullscreen: "Fullscreen",
   menu: "More controls",
-  plumbing: "Show reshapes, casts and constants, too",
+  explore: "Explore",
   unroll: "Show all {0}, one by one (R)",
   roll: "Show the {0} as one (R)",
   controls: "Diagram controls",
@@ -21,8 +21,6 @@ const ENGLISH = {
   drawFailed: "This part of the diagram could not be drawn.",
 
   wheel: "{0} + wheel zooms",
-  copyLink: "Copy a link to this view",
-  save: "Save as",
 
   // details of a node; more is in explore_strings.ts
   details: "Details (I)",
@@ -40,8 +38,6 @@ const ENGLISH = {
   opened: "{0} open",
   closed: "{0} closed",
   openLevels: "Open to level",
-  all: "all",
-  reset: "As the author shows it",
   openInside: "Open all inside",
   closeInside: "Close all inside",
   alone: "Show alone",

@@ -1,7 +1,7 @@
 /**
  * What a reader has entered beyond the plain picture: the menu, details, a path, one module alone, …, in the order in which
- * it was entered. Escape leaves the last; nothing else decides the order. Modes that have no close button of their own get
- * one here, below the picture.
+ * it was entered. Escape leaves the one that the focus is in, or else the last; nothing else decides the order. Modes that
+ * have no close button of their own get one here, below the picture.
  */
 import { fill, strings } from "../shared/strings.js";
 import { readable } from "../shared/text.js";
@@ -11,6 +11,10 @@ export interface Mode {
   /** What its way out below the picture says; empty where it has one of its own. */
   text: string;
   leave(): void;
+  /** Where the focus is in this, Escape leaves the mode although others were entered later. */
+  part?: HTMLElement;
+  /** Gets every key while this is the last mode; whether it was for something. */
+  onKey?(event: KeyboardEvent): boolean;
 }
 
 export class Modes {
@@ -35,11 +39,21 @@ export class Modes {
     this.element.hidden = this.element.childElementCount === 0;
   }
 
+  /** Offer a key to the last mode; whether it used it. */
+  onKey(event: KeyboardEvent): boolean {
+    return this.#last?.onKey?.(event) ?? false;
+  }
+
   /** Go one step back; whether there was one. */
   leaveLast(): boolean {
-    const last = [...this.#entered.keys()].at(-1);
-    if (last !== undefined) this.#leave(last);
-    return last !== undefined;
+    const focused = [...this.#entered.keys()].find(({ part }) => part?.matches(":focus-within"));
+    const mode = focused ?? this.#last;
+    if (mode !== undefined) this.#leave(mode);
+    return mode !== undefined;
+  }
+
+  get #last(): Mode | undefined {
+    return [...this.#entered.keys()].at(-1);
   }
 
   #enter(mode: Mode): void {

@@ -4,6 +4,7 @@ import { changesInside, placeOf, statusOf } from "../../diff/places.js";
 import type { Session } from "../../session/session.js";
 import { words } from "../../shared/comparison_strings.js";
 import { fill, strings } from "../../shared/strings.js";
+import type { Mode } from "../modes.js";
 import { adoptStyle } from "../parts/adopt_style.js";
 import { box, button, iconButton, make } from "../parts/dom.js";
 import { FocusReturn } from "../parts/focus_return.js";
@@ -31,7 +32,7 @@ export class ChangeBar {
   /** Called when the reader closes the bar. */
   onClose: () => void = () => undefined;
   readonly #widget: Widget;
-  readonly #mode = { text: "", leave: () => void this.close() };
+  readonly #mode: Mode;
   readonly #steps: HTMLElement;
   readonly #count = make("span", "mg-count");
   readonly #text = make("output", "mg-change-text");
@@ -65,6 +66,7 @@ export class ChangeBar {
     this.element.ariaLabel = words.changes;
     this.element.hidden = true;
     this.#focusReturn = new FocusReturn(widget, this.element);
+    this.#mode = { text: "", leave: () => void this.close(), part: this.element };
     adoptStyle(widget, COMPARING_STYLE);
     widget.foot.prepend(this.element);
     widget.on("drawn", () => this.#label());

@@ -16,7 +16,7 @@ export class DetailsPanel {
   readonly element = box("mg-panel-sheet");
   readonly #widget: Widget;
   readonly #focusReturn: FocusReturn;
-  readonly #mode = { text: "", leave: () => void this.close() };
+  readonly #mode = { text: "", leave: () => void this.close(), part: this.element };
   /** False after the reader closed the panel: clicks on modules then only toggle them. */
   #opensOnModules = true;
   /** The picture that the content belongs to. */

@@ -2,7 +2,9 @@
 import type { Scale } from "../../session/colour_scale.js";
 import type { Session } from "../../session/session.js";
 import { strings } from "../../shared/strings.js";
+import type { Mode } from "../modes.js";
 import { box, make } from "../parts/dom.js";
+import type { MenuItem } from "../parts/toolbar.js";
 import { idOf } from "../tree.js";
 import type { Widget } from "../widget.js";
 
@@ -12,29 +14,22 @@ type Choice = (typeof CHOICES)[number];
 
 export function colours(widget: Widget): void {
   const colouring = new Colouring(widget);
-  const select = make("select", "mg-choice");
-  select.ariaLabel = strings.colours;
-  for (const choice of CHOICES) {
-    const option = make("option", "", strings[choice]);
-    option.value = choice;
-    select.append(option);
-  }
-  select.addEventListener("change", () => colouring.choose(select.value as Choice));
   widget.linked.lens = {
-    get: () => (select.value === "kind" ? undefined : select.value),
-    set: (lens) => {
-      if (!CHOICES.some((choice) => choice === lens)) return;
-      select.value = lens;
-      colouring.choose(select.value as Choice);
-    },
+    get: () => (colouring.choice === "kind" ? undefined : colouring.choice),
+    set: (lens) => colouring.choose(CHOICES.find((choice) => choice === lens) ?? "kind"),
   };
-  widget.toolbar.addToMenu(strings.colours, select);
+  const items = CHOICES.map((choice): MenuItem => {
+    const isOn = () => colouring.choice === choice;
+    return { text: strings[choice], isOn, isChoice: true, stays: true, run: () => colouring.choose(choice) };
+  });
+  widget.toolbar.addToMenu(strings.colours, ...items);
 }
 
 class Colouring {
   readonly #widget: Widget;
   readonly #legend = box("mg-scale");
-  #choice: Choice = "kind";
+  choice: Choice = "kind";
+  readonly #mode: Mode = { text: "", leave: () => this.choose("kind") };
   #scale: Scale | undefined;
   /** The picture that the scale was made for. */
   #painted: SVGSVGElement | undefined;
@@ -48,13 +43,15 @@ class Colouring {
   }
 
   choose(choice: Choice): void {
-    this.#choice = choice;
+    this.choice = choice;
+    this.#mode.text = `${strings.colours}: ${strings[choice]}`;
+    this.#widget.modes.set(this.#mode, choice !== "kind");
     void this.#widget.withSession((session) => this.#apply(session));
   }
 
   #apply(session: Session): void {
     const { stage, tree } = this.#widget;
-    const choice = this.#choice;
+    const choice = this.choice;
     this.#scale = choice === "kind" ? undefined : session.scale(choice, tree.ids);
     this.#painted = tree.picture;
     const palette = choice === "kind" || choice === "class" ? choice : "amount";
@@ -74,7 +71,7 @@ class Colouring {
   /** There are new nodes in the picture, or it is another one, with classes of its own. */
   #refresh(): void {
     const { session, tree } = this.#widget;
-    if (this.#choice === "kind" || session === undefined) return;
+    if (this.choice === "kind" || session === undefined) return;
     if (this.#painted === tree.picture) this.#paint(tree.picture);
     else this.#apply(session);
   }

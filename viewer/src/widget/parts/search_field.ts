@@ -11,7 +11,7 @@ export class SearchField {
   found: string | undefined;
   readonly #widget: Widget;
   readonly #focusReturn: FocusReturn;
-  readonly #mode = { text: "", leave: () => this.close() };
+  readonly #mode = { text: "", leave: () => this.close(), part: this.bar };
 
   constructor(widget: Widget) {
     this.#widget = widget;
