@@ -1,6 +1,6 @@
 """Colouring by an amount or by class, with its scale."""
 
-from browser.controls import button, open_page, item
+from browser.controls import button, item, open_page
 
 
 def luminance(colour):

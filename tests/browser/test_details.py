@@ -1,6 +1,6 @@
 """The details panel: its content, its links, and how it opens and closes."""
 
-from browser.controls import FOCUSED, box, button, details, facts, open_page, wait_selected, wait_until, item
+from browser.controls import FOCUSED, box, button, details, facts, item, open_page, wait_selected, wait_until
 
 
 def test_click_on_a_node_shows_its_details(reader, server):
@@ -119,7 +119,7 @@ def test_details_leave_half_of_a_narrow_screen_to_the_picture(reader_with, serve
         assert node["y"] >= 0
         assert node["y"] + node["height"] <= details(reader).bounding_box()["y"]
         button(reader, "More controls").tap()
-        assert not details(reader).is_visible()
+        details(reader).wait_for(state="hidden")
         foot = reader.page.locator(".mg-foot").bounding_box()
         assert foot["y"] >= 320
         assert foot["y"] + foot["height"] <= 640

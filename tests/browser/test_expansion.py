@@ -1,6 +1,6 @@
 """Expanding and collapsing many modules, and isolating one."""
 
-from browser.controls import button, open_page, item
+from browser.controls import button, item, open_page
 
 
 def test_isolated_module_and_back_by_its_path(reader, server):

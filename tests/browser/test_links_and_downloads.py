@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from browser.controls import wait_selected, item
+from browser.controls import item, wait_selected
 from browser.pages import encoder
 
 OTHERS = [

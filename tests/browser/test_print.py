@@ -2,6 +2,8 @@
 
 import pytest
 
+from browser.controls import item
+
 
 def test_print_shows_the_whole_still_picture(reader, server):
     reader.page.goto(f"{server}/tall.html")

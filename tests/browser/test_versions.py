@@ -6,7 +6,7 @@ from base64 import b64encode
 import pytest
 
 from browser.axe import violations
-from browser.controls import button, wait_until, item
+from browser.controls import button, item, wait_until
 from browser.readers import Readers
 from browser.serving import served
 from browser.versions import NEW, OLD, diagram, network, write_documentation, write_version

@@ -1,6 +1,6 @@
 """Reading a diagram: loading, keyboard, expanding and collapsing."""
 
-from browser.controls import box, settled, item
+from browser.controls import box, item, settled
 
 BEFORE_INTEREST = ["one.html", "model-graph.css", "model-graph.js"]
 

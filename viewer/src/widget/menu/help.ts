@@ -1,46 +1,49 @@
 /** What keys and gestures do. */
 import { keys, words } from "../../shared/menu_strings.js";
 import { strings } from "../../shared/strings.js";
+import type { Mode } from "../modes.js";
 import { box, iconButton, make } from "../parts/dom.js";
 import type { Widget } from "../widget.js";
+import { withStyle } from "./style.js";
 
 const CLOSE = "M4 4l8 8M12 4l-8 8";
 
-/** Diagram → its dialog. */
-const dialogs = new WeakMap<Widget, HTMLDialogElement>();
+const opened = new WeakMap<Widget, Help>();
 
 export function help(widget: Widget): void {
-  const dialog = dialogs.get(widget) ?? made(widget);
-  dialogs.set(widget, dialog);
-  if (dialog.open) return;
-  dialog.showModal();
-  widget.modes.set(modeOf(dialog), true);
+  const shown = opened.get(widget) ?? new Help(widget);
+  opened.set(widget, shown);
+  shown.open();
 }
 
-const modes = new WeakMap<HTMLDialogElement, { text: string; leave(): void; onKey(event: KeyboardEvent): boolean }>();
-
-/** Keys do nothing behind the dialog. */
-function modeOf(dialog: HTMLDialogElement) {
-  const mode = modes.get(dialog) ?? {
+class Help {
+  readonly #widget: Widget;
+  readonly #dialog = make("dialog", "mg-help");
+  /** Letters do nothing behind the dialog. */
+  readonly #mode: Mode = {
     text: "",
-    leave: () => dialog.close(),
+    leave: () => this.#dialog.close(),
     onKey: ({ key }) => key.length === 1 && key !== " ",
   };
-  modes.set(dialog, mode);
-  return mode;
-}
 
-function made(widget: Widget): HTMLDialogElement {
-  const dialog = make("dialog", "mg-help");
-  const close = iconButton(strings.close, CLOSE, () => dialog.close());
-  close.classList.add("mg-close");
-  dialog.ariaLabel = words.help;
-  dialog.append(close, ...Object.entries(keys()).map(([part, rows]) => section(part, rows)));
-  dialog.addEventListener("close", () => widget.modes.set(modeOf(dialog), false));
-  // a press beside it
-  dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close());
-  widget.foot.append(dialog);
-  return dialog;
+  constructor(widget: Widget) {
+    this.#widget = widget;
+    withStyle(widget);
+    const close = iconButton(strings.close, CLOSE, () => this.#dialog.close());
+    close.classList.add("mg-close");
+    this.#dialog.ariaLabel = words.help;
+    this.#dialog.append(close, ...Object.entries(keys()).map(([part, rows]) => section(part, rows)));
+    this.#dialog.addEventListener("close", () => widget.modes.set(this.#mode, false));
+    // a press beside it
+    this.#dialog.addEventListener("click", ({ target }) => target === this.#dialog && this.#dialog.close());
+    widget.foot.append(this.#dialog);
+  }
+
+  open(): void {
+    if (this.#dialog.open) return;
+    this.#dialog.showModal();
+    this.#widget.modes.set(this.#mode, true);
+  }
 }
 
 function section(name: string, rows: readonly (readonly [key: string, effect: string])[]): HTMLElement {

@@ -1,14 +1,11 @@
 /** The menu above its button, by the pattern of the ARIA Authoring Practices: arrow keys, first letters, Escape. */
 
 import type { Mode } from "../modes.js";
-import { adoptStyle } from "../parts/adopt_style.js";
 import { box, make } from "../parts/dom.js";
 import type { MenuItem, MenuRow } from "../parts/toolbar.js";
 import type { Widget } from "../widget.js";
 import { rowsOf } from "./rows.js";
-
-/** The text of the style sheet, inserted by the build. */
-declare const MENU_STYLE: string;
+import { withStyle } from "./style.js";
 
 /** Themes have bars of about this height at the window's upper edge, px. */
 const BAR = 56;
@@ -22,7 +19,7 @@ export class Popup {
   constructor(widget: Widget) {
     const { toolbar } = widget;
     this.#widget = widget;
-    adoptStyle(widget, MENU_STYLE);
+    withStyle(widget);
     this.#element.role = "menu";
     this.#element.ariaLabel = toolbar.menuButton.ariaLabel;
     this.#element.append(...rowsOf(widget).map((row) => this.#row(row)));
