@@ -8,6 +8,7 @@
  *   compare.js       what compares two graphs, for readers who ask for it
  *   prose.js         tours and what else in a page's text speaks of parts of a diagram
  *   notes.js         shows notes beside their nodes, on pages that have any
+ *   lenses.js        what parts of a model cost, for readers who ask for it
  *   recording.js     what training recorded, for diagrams that have it
  *   packed.js        starts the widget in a page that brings all of this along, packed
  *   notebook.js      puts such pages into the outputs of a notebook
@@ -51,7 +52,7 @@ const onlyWhatIsCalled = {
 
 /** The core is most of the code, and of no use before there is something to draw: the widget loads it as core.js. */
 const CORE =
-  /^src\/(graph|view|diff|layout|draw|flat|session|widget\/comparing|widget\/exploring|widget\/menu|widget\/noting|widget\/watching)\//;
+  /^src\/(graph|view|diff|layout|draw|flat|session|widget\/(comparing|exploring|lenses|menu|noting|watching))\//;
 
 const bundles = [
   { name: "model-graph.js", entryPoints: ["src/entries/element.ts"], target: "es2022", forbidden: CORE },
@@ -62,6 +63,7 @@ const bundles = [
   { name: "menu.js", entryPoints: ["src/entries/menu.ts"], target: "es2022" },
   { name: "compare.js", entryPoints: ["src/entries/compare.ts"], target: "es2022" },
   { name: "prose.js", entryPoints: ["src/entries/prose.ts"], target: "es2022", forbidden: CORE },
+  { name: "lenses.js", entryPoints: ["src/entries/lenses.ts"], target: "es2022" },
   { name: "notes.js", entryPoints: ["src/entries/notes.ts"], target: "es2022" },
   { name: "recording.js", entryPoints: ["src/entries/recording.ts"], target: "es2022" },
   { name: "viz.js", stdin: { contents: VIZ, resolveDir: here }, target: "es2022", plugins: [onlyWhatIsCalled] },
@@ -84,7 +86,7 @@ async function stylesheets() {
 
 /** In the order of the cascade. */
 const WIDGET_STYLES = ["stage", "controls", "panels", "highlight", "conditions"];
-const PAGE_STYLES = ["page", "table", "difference", "notes", "tour"];
+const PAGE_STYLES = ["page", "table", "difference", "notes", "images", "tour"];
 
 function widgetStyle(name) {
   return readFileSync(join(here, "src/widget/style", `${name}.css`), "utf8");
@@ -123,6 +125,7 @@ common.define = {
   EXPLORING_STYLE: JSON.stringify(await sheet(widgetStyle("exploring"))),
   MENU_STYLE: JSON.stringify(await sheet(widgetStyle("menu"))),
   COMPARING_STYLE: JSON.stringify(await sheet(widgetStyle("comparing"))),
+  LENSES_STYLE: JSON.stringify(await sheet(widgetStyle("lenses"))),
   RECORDING_STYLE: JSON.stringify(await sheet(widgetStyle("recording"))),
 };
 const inputs = [];

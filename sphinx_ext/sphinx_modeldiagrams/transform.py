@@ -14,6 +14,7 @@ from modeldiagrams.html.tour import step_alt
 from sphinx_modeldiagrams.builders import makes_web_pages
 from sphinx_modeldiagrams.changes import as_changes
 from sphinx_modeldiagrams.class_references import references
+from sphinx_modeldiagrams.latex import kept_in_place, no_break
 from sphinx_modeldiagrams.nodes import diagram_of, model_graph, step_picture, tour_of
 from sphinx_modeldiagrams.outlines import as_lists, as_tree
 from sphinx_modeldiagrams.static import picture_of
@@ -48,7 +49,10 @@ class ReplaceDiagrams(SphinxPostTransform):
                 figure.parent.insert(figure.parent.index(figure) + 1, as_table(summary, references(node)))
             _list_changes(node)
             _keep_ids(node.parent, builder)
-            node.replace_self(_ordinary(node, builder))
+            content = _ordinary(node, builder)
+            if builder.format == "latex":
+                kept_in_place(node)
+            node.replace_self(content)
 
 
 def _replace_step(node: step_picture, builder: Builder) -> None:
@@ -57,7 +61,11 @@ def _replace_step(node: step_picture, builder: Builder) -> None:
     is_drawn = diagram.picture and index < len(diagram.picture.steps)
     alt = step_alt(diagram, index, node["title"])
     image = picture_of(diagram, builder, step=index, alt=alt) if is_drawn else None
-    node.replace_self(image or [])
+    if image is None:
+        node.replace_self([])
+        return
+    image["align"] = "center"
+    node.replace_self([no_break(), image] if builder.format == "latex" else image)
 
 
 def _keep_ids(figure: nodes.Element, builder: Builder) -> None:

@@ -55,5 +55,6 @@ def test_print_ignores_selection_and_colouring(reader, server):
     assert box.evaluate(fill) != before
     reader.page.emulate_media(media="print")
     assert box.evaluate(fill) == before
+    assert reader.node("embed").locator(".mg-cost").count() == 0
     for part in (".mg-lit", ".mg-panel-sheet", ".mg-scale", ".mg-tip"):
         assert not reader.page.locator(part).is_visible()

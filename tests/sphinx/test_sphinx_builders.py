@@ -96,6 +96,10 @@ def test_latex_has_a_vector_picture_in_a_numbered_figure(built):
         assert len(document) == 1
         assert "Linear 4 → 2" in document[0].get_textpage().get_text_range()
     assert r"\caption" in figure
+    assert figure.startswith("[htbp]")
+    (noted,) = [figure for figure in figures if "Options as a body" in figure]
+    assert noted.startswith("[H]")
+    assert r"\DeclareUnicodeCharacter{2212}" in text
 
 
 def test_words_of_a_book_lead_to_the_picture_of_their_own_page(built):

@@ -8,6 +8,7 @@ import pypdfium2
 import pytest
 
 from browser.pages import encoder
+from graphs import changed_graph
 from modeldiagrams.ir.serialize import save
 
 PAGE = """
@@ -24,6 +25,21 @@ Shown by :numref:`first`.
    :caption: Taller than a page.
    :depth: 9
    :table:
+
+.. model-diff:: net.json
+   :before: changed.json
+
+.. model-tour:: net.json
+   :depth: 0
+
+   .. model-note:: fc
+
+      A *note* on the layer.
+
+   .. tour-step:: The layer
+      :focus: fc
+
+      What :model:part:`the layer <fc>` does.
 """
 
 
@@ -32,6 +48,7 @@ def test_latexmk_typesets_pictures_with_their_captions(site, tmp_path, build):
     source, out = tmp_path / "source", tmp_path / "out"
     source.mkdir()
     (source / "net.json").write_bytes((site / "net.json").read_bytes())
+    save(changed_graph(), source / "changed.json")
     save(encoder("Tall", layers=12), source / "tall.json")
     (source / "index.rst").write_text(PAGE)
     (source / "conf.py").write_text('extensions = ["sphinx_modeldiagrams"]\nproject = "fixture"\nnumfig = True\n')
@@ -47,7 +64,7 @@ def test_latexmk_typesets_pictures_with_their_captions(site, tmp_path, build):
     )
     assert made.returncode == 0, made.stdout[-3000:]
     log = (out / "fixture.log").read_text("utf-8", errors="replace")
-    for complaint in ("Float too large", "PDF version", "Undefined control sequence", "not found"):
+    for complaint in ("Float too large", "PDF version", "Undefined control sequence", "not found", "undefined"):
         assert complaint not in log
     with pypdfium2.PdfDocument(out / "fixture.pdf") as document:
         text = "".join(page.get_textpage().get_text_range() for page in document)
@@ -56,3 +73,5 @@ def test_latexmk_typesets_pictures_with_their_captions(site, tmp_path, build):
     assert "Output shape" in text
     assert "Shown by Fig. 1" in text
     assert "A picture with a caption." in text
+    assert "What the layer does." in text
+    assert "A note on the layer." in text

@@ -60,6 +60,9 @@ def test_in_latex_each_step_is_a_picture_and_words_refer_to_the_figure(source, b
     assert len(pictures) == len(set(pictures)) == 3
     assert r"\hyperref[\detokenize{index:walk}]" in text
     assert text.count(r"\label{\detokenize{index:walk}}") == 1
+    # figure and titles stay with what belongs to them
+    assert re.findall(r"\\begin{figure}(\[.*?\])", text) == ["[H]"]
+    assert len(re.findall(r"}\n+\\nopagebreak\n+\\noindent{\\hspace\*{\\fill}\\sphinxincludegraphics", text)) == 2
 
 
 def test_as_text_a_tour_is_its_prose(source, build, tmp_path):

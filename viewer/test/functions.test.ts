@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { contentsOf, type GraphData, ROOT } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
+import { Costs } from "../src/session/costs.js";
 import { pathOf } from "../src/session/naming.js";
 import { detailsOf } from "../src/session/node_details.js";
 import { SearchIndex } from "../src/session/search_index.js";
@@ -143,7 +144,7 @@ describe("functions", () => {
       ["rope", 0, false],
     ]);
     const session = new Session({ graph: rope, state: CLOSED });
-    expect(new SearchIndex(session.grouped).search("rope")).toEqual(["m/rope()"]);
+    expect(new SearchIndex(session.grouped).search("rope").groups).toMatchObject([{ ids: ["m/rope()"] }]);
     expect(session.withNode("m/rope()").expanded).toEqual(["m"]);
     const facts = new Map(detailsOf(session, "m/rope()").facts.map(({ label, lines }) => [label, lines]));
     expect(facts.get("calledAt")).toEqual(["pkg.py:7"]);
@@ -195,7 +196,7 @@ describe("functions", () => {
     const { facts } = detailsOf(session, "m/rope()");
     expect(facts.find(({ label }) => label === "inputs")?.lines).toEqual(["q: 1×8 float32"]);
     const ids = ["m/rope()", "m/a"];
-    expect(session.scale("class", ids).entries.map(({ text }) => text)).toContain("rope");
-    expect(session.scale("flops", ids).stepOf("m/rope()")).toBeGreaterThan(0);
+    expect(session.classScale(ids).entries.map(({ text }) => text)).toContain("rope");
+    expect(new Costs(session.grouped).of(["m/rope()"]).flops).toBeGreaterThan(0);
   });
 });

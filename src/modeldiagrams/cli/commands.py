@@ -22,6 +22,7 @@ from modeldiagrams.api.terminal import PARTIAL, STDIO, echo, errors, exit_if_par
 from modeldiagrams.cli.comparing import check_command, diff_command, history_command
 from modeldiagrams.cli.tracing import given_options, traced
 from modeldiagrams.cli.watching import watch_command
+from modeldiagrams.engine.embedding import no_function
 from modeldiagrams.engine.recordings import named_files, read_recordings
 from modeldiagrams.engine.snapshots import take_snapshots
 from modeldiagrams.errors import ModelDiagramsError, OptionError
@@ -257,7 +258,7 @@ class _Look(NamedTuple):
 
     def _write(self, graph: Graph, file: Path) -> None:
         view, author = self._split()
-        overlay, problems = overlay_by_options(graph, author)
+        overlay, problems = overlay_by_options(graph, author, no_function)
         recordings = read_recordings(graph, named_files(self._recording_files()))
         unmatched = write(graph, file, view, flat=self.flat, theme=self.theme, overlay=overlay, recordings=recordings)
         for problem in [*([unmatched.error(graph)] if unmatched else []), *problems]:

@@ -9,14 +9,17 @@ Long because it is a list of declarations, each with its documentation.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal, TypeGuard
 
 import msgspec
 from msgspec import Meta
 
 from modeldiagrams.ir.kinds import Kind  # noqa: TC001  (msgspec reads the annotation)
+from modeldiagrams.options.palette import read_palette
 from modeldiagrams.options.reading import (
     read_directions,
+    read_embedded,
     read_lists,
     read_map,
     read_page,
@@ -38,6 +41,7 @@ __all__ = [
     "Options",
     "Tour",
     "View",
+    "is_function",
     "is_graph_file",
     "package_of",
 ]
@@ -169,6 +173,15 @@ class View(_Group, frozen=True, kw_only=True, omit_defaults=False):
     legend: Annotated[
         bool | None, Meta(description="Whether a legend explains the colours, as by default; `false` leaves it out.")
     ] = None
+    palette: Annotated[
+        dict[Kind, str] | None,
+        Meta(
+            description="Colours of kinds, as `'#rrggbb'`: `{linear: '#2266cc'}`. A site sets them for all its diagrams"
+            " with `defaults`; they hold in pages and in picture files. Boxes are tints of them, on which text needs a"
+            " contrast of 4.5. Kinds are those of `kind`.",
+            extra={READ: read_palette},
+        ),
+    ] = None
     edge_width: Annotated[
         Literal["bytes"] | None,
         Meta(
@@ -270,6 +283,15 @@ class Author(_Group, frozen=True, kw_only=True):
             description="Notes by pattern, in the markup of the page: `{'*.self_attn': See *Vaswani et al.*}`. The"
             " picture has their numbers at the nodes, and the notes stand below it.",
             extra={**PER_DIAGRAM, READ: read_map},
+        ),
+    ] = None
+    embed: Annotated[
+        dict[str, dict[Literal["image", "alt"], str]] | None,
+        Meta(
+            description="Images in the boxes of nodes, by pattern: PNG, JPEG or SVG files, relative to the page as in"
+            " links, with a text for readers who do not see them: `{stem: {image: filters.png, alt: Sixteen edge"
+            " filters}}`, or just `{stem: filters.png}`. Readers see them in full size.",
+            extra={**PER_DIAGRAM, READ: read_embedded},
         ),
     ] = None
 
@@ -434,6 +456,11 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 def package_of(path: str) -> str:
     """The outermost package in ``pkg.mod.Class`` or ``pkg.mod:attr``."""
     return path.partition(":")[0].partition(".")[0]
+
+
+def is_function(name: str) -> bool:
+    """Whether an image of the option `embed` is made by a function, ``pkg.mod:attr``; else it is a file."""
+    return re.fullmatch(r"[^\W\d]\w*(\.\w+)*:[^\W\d][\w.]*", name) is not None
 
 
 def is_graph_file(model: object) -> TypeGuard[str]:

@@ -43,8 +43,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         str | None, Meta(description="A pattern: the module that is the whole picture during this step.")
     ] = None
     lens: Annotated[
-        Literal["class", "parameters", "flops", "memory"] | None,
-        Meta(description="What colours the nodes during this step: their class, or an amount. Needs the script."),
+        Literal["class", "parameters", "flops", "memory", "intensity"] | None,
+        Meta(description="What colours the nodes during this step: their class, or what they cost. Needs the script."),
     ] = None
 
 

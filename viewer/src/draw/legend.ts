@@ -6,21 +6,10 @@ import { textWidth } from "../layout/text_metrics.js";
 import { placeInRows } from "../shared/legend_rows.js";
 import { strings } from "../shared/strings.js";
 import type { Family } from "../view/op_families.js";
-import { hueOf } from "./palette.js";
+import { HUES, type Hue, hueOf } from "./palette.js";
 
-/** Families in the order of the legend; `other` stands for all grey ones. */
-const LISTED = [
-  "embedding",
-  "attention",
-  "linear",
-  "convolution",
-  "recurrence",
-  "normalisation",
-  "activation",
-  "pooling",
-  "loss",
-  "other",
-] as const satisfies readonly Family[];
+/** `other` stands for all grey families. */
+const LISTED = Object.keys(HUES) as Hue[];
 
 export interface Entry {
   family: Family;

@@ -21,7 +21,7 @@ export function stepPicture(layout: Layout, { boxes, lit, focus }: Emphasis, opt
   const { painter = PAGE_PAINTER } = options;
   const drawn = picture(layout, { ...options, painter: lit.length === 0 ? painter : fading(painter, boxes, lit) });
   const about = focus.flatMap((id) => boxes.get(id) ?? []);
-  return about.length === 0 ? drawn : cropped(drawn, around(about), options.page ?? [Infinity, Infinity]);
+  return about.length === 0 ? drawn : cropped(drawn, around(about), options);
 }
 
 function fading(painter: Painter, boxes: ReadonlyMap<string, Box>, lit: readonly string[]): Painter {
@@ -53,16 +53,24 @@ function around(boxes: readonly Box[]): Box {
   return { x: left, y: top, width, height };
 }
 
-/** The part of a picture around a box; no larger than a page. */
-function cropped(drawn: Picture, box: Box, page: readonly [width: number, height: number]): Picture {
+/** The part of a picture around a box; no larger than a page. A frame tells that there is more. */
+function cropped(drawn: Picture, box: Box, { painter = PAGE_PAINTER, page }: DrawOptions): Picture {
   const size = /viewBox="0 0 ([\d.]+) ([\d.]+)"/.exec(drawn.svg);
   const [wide, high] = [Number(size?.[1]), Number(size?.[2])];
   const [x, width] = span(box.x, box.width, LEAST[0], wide);
   const [y, height] = span(box.y, box.height, LEAST[1], high);
-  const scale = Math.min(1, page[0] / width, page[1] / height);
+  const scale = Math.min(1, (page?.[0] ?? Infinity) / width, (page?.[1] ?? Infinity) / height);
   const shown = { width: Number(num(width * scale)), height: Number(num(height * scale)) };
   const part = `viewBox="${[x, y, width, height].map(num).join(" ")}" width="${shown.width}" height="${shown.height}"`;
-  return { svg: drawn.svg.replace(/viewBox="[^"]*" width="[^"]*" height="[^"]*"/, part), ...shown };
+  const svg = drawn.svg.replace(/viewBox="[^"]*" width="[^"]*" height="[^"]*"/, part);
+  const isWhole = width === wide && height === high;
+  return { svg: isWhole ? svg : svg.replace(/<\/svg>$/, `${frame({ x, y, width, height }, painter)}$&`), ...shown };
+}
+
+function frame({ x, y, width, height }: Box, painter: Painter): string {
+  const inside = [x + 0.5, y + 0.5, width - 1, height - 1].map(num);
+  const geometry = `x="${inside[0]}" y="${inside[1]}" width="${inside[2]}" height="${inside[3]}"`;
+  return painter.shape({ tag: "rect", roles: ["cards"], context: { family: "other", classes: [] }, geometry });
 }
 
 /** A part of a length: at least so much of it, and nothing beyond its ends. */

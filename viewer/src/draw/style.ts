@@ -10,6 +10,7 @@ export type Role =
   | "panel"
   | "cards"
   | "pill"
+  | "paper"
   | "strokes"
   | "sign"
   | "hit"
@@ -33,7 +34,7 @@ export type Role =
 
 /** A colour with a share of opacity, in percent. */
 export interface Mix {
-  of: "hue" | "text" | "error";
+  of: "hue" | "text" | "error" | "paper";
   share: number;
 }
 
@@ -172,6 +173,9 @@ export const AUTHOR_RULES: readonly Rule[] = [
     on: [...select("box", "highlight"), ...select("panel", "highlight")],
     style: { stroke: text(90), "stroke-width": 2.5 },
   },
+  // images are made for white paper
+  { on: select("paper"), style: { fill: { of: "paper", share: 100 }, stroke: text(40), "stroke-width": 1 } },
+  { on: select("strokes", "more"), style: { "stroke-width": 1.25 } },
   { on: select("box", "faded"), style: { fill: hue(5), stroke: hue(28) } },
   { on: select("panel", "faded"), style: { fill: "none", stroke: hue(20) } },
 ];

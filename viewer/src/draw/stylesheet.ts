@@ -1,7 +1,7 @@
 /** The style sheet of pictures on pages and in SVG files that are not flat. The build of the viewer writes it. */
 
 import type { Family } from "../view/op_families.js";
-import { CLASS_HUES, ERROR, HUES, hueOf, THEMES } from "./palette.js";
+import { CLASS_HUES, ERROR, HUES, hueOf, PAPER, THEMES } from "./palette.js";
 import {
   AUTHOR_RULES,
   DIFFERENCE_RULES,
@@ -86,6 +86,6 @@ function declarations(style: Style): string {
 }
 
 function mix({ of, share }: Exclude<Paint, string>): string {
-  const colour = { hue: "var(--mg-hue)", text: "currentColor", error: `var(--mg-error, ${ERROR})` }[of];
+  const colour = { hue: "var(--mg-hue)", text: "currentColor", error: `var(--mg-error, ${ERROR})`, paper: PAPER }[of];
   return share === 100 ? colour : `color-mix(in srgb, ${colour} ${share}%, transparent)`;
 }

@@ -155,7 +155,8 @@ function difference(before: string, after: string): string {
 function optionsOf({ view, flat }: RenderRequest): DrawOptions {
   if (flat === null) return { page: view.fit };
   if (typeface === null) throw new Error("expected `modelDiagrams.useFonts` before the first flat picture");
-  return { page: view.fit, painter: flatPainter(themeColours(flat.theme), { typeface, outlines: flat.outlines }) };
+  const colours = themeColours(flat.theme, view.palette);
+  return { page: view.fit, painter: flatPainter(colours, { typeface, outlines: flat.outlines }) };
 }
 
 function hasFonts(): boolean {

@@ -12,13 +12,14 @@ import { index, indexed } from "../graph/indexing.js";
 import { annotated } from "../graph/overlay.js";
 import { subgraph } from "../graph/subgraph.js";
 import { type Layout, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
-import { firstMember, runsIn, shownContents } from "../view/contents.js";
+import { type FoldedRun, firstMember, runsIn, shownContents } from "../view/contents.js";
+import type { Frame } from "../view/frame.js";
 import { withFunctions } from "../view/functions.js";
 import { localName } from "../view/labels.js";
 import { shownIndex } from "../view/shown_index.js";
 import { toggle, toggleRun } from "../view/toggle.js";
 import { view } from "../view/view.js";
-import { classScale, type Measure, measureScale, type Scale } from "./colour_scale.js";
+import { classScale, type Scale } from "./colour_scale.js";
 import { Flow } from "./flow.js";
 import { LruMap } from "./lru.js";
 import { pathOf, tensorText } from "./naming.js";
@@ -86,6 +87,11 @@ export class Session {
   /** The layout of the current state. */
   layout(viz: Viz): Layout {
     return this.layoutOf(this.#state, viz);
+  }
+
+  /** What the current picture shows, without positions. */
+  get frame(): Frame {
+    return view(this.#subgraph(this.#state), this.#state).root;
   }
 
   /** The layout of any state. */
@@ -207,13 +213,17 @@ export class Session {
     return (runs.find(({ id }) => id === name) ?? runs.find(({ members }) => members.includes(head)))?.id;
   }
 
+  /** The runs of a container. */
+  runsIn(container: string): FoldedRun[] {
+    return runsIn(shownContents(this.visibleGraph(), container, new Set(this.#state.unrolled)));
+  }
+
   /** Ids of the modules that are shown as one with this one, itself included. */
   repeatsOf(id: string): string[] {
     const graph = this.visibleGraph();
     const parent = graph.parent.get(id);
     if (parent === undefined) return [];
-    const runs = runsIn(shownContents(graph, parent, new Set(this.#state.unrolled)));
-    const run = runs.find(({ members }) => members.includes(id));
+    const run = this.runsIn(parent).find(({ members }) => members.includes(id));
     const isBox = (member: string) => /^(module|function)$/.test(graph.nodes.get(member)?.kind ?? "");
     return run?.members.filter(isBox) ?? [];
   }
@@ -234,9 +244,9 @@ export class Session {
     return tensorText(this.traced, tensor);
   }
 
-  /** The scale that colours the nodes with these ids. */
-  scale(by: "class" | Measure, ids: Iterable<string>): Scale {
-    return by === "class" ? classScale(this.grouped, ids) : measureScale(this.grouped, by);
+  /** The scale that colours the nodes with these ids by class. */
+  classScale(ids: Iterable<string>): Scale {
+    return classScale(this.grouped, ids);
   }
 
   #subgraph({ root }: SessionState): GraphIndex {

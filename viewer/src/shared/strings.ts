@@ -70,6 +70,7 @@ const ENGLISH = {
   // colours
   colours: "Colour by",
   kind: "Kind",
+  intensity: "FLOPs per byte",
   class: "Class",
 
   // in the picture

@@ -54,6 +54,7 @@ const OWN_PARTS = {
   "explore.js": "modelDiagramsExplore",
   "menu.js": "modelDiagramsMenu",
   "compare.js": "modelDiagramsComparing",
+  "lenses.js": "modelDiagramsLenses",
   "recording.js": "modelDiagramsRecording",
 } as const;
 type OwnParts = typeof OWN_PARTS;
@@ -117,6 +118,11 @@ export function wasmAllowed(): boolean {
     }
   }
   return allowed;
+}
+
+/** Whether the page has a part of the viewer, or can load it: notebooks bring along what there is room for. */
+export function canLoad(name: PartName): boolean {
+  return globalThis.modelDiagramsPacked === undefined || name in globalThis.modelDiagramsPacked;
 }
 
 /** Run a part of the viewer, from the page or from its URL. */

@@ -1,24 +1,33 @@
-/** Colours nodes by class or by an amount instead of by kind, with the scale below the picture. */
+/** Colours nodes by class instead of by kind, or shows what they cost: another script brings these lenses. */
 import type { Scale } from "../../session/colour_scale.js";
+import type { CostLens } from "../../session/costs.js";
 import type { Session } from "../../session/session.js";
 import { strings } from "../../shared/strings.js";
+import type { Lenses } from "../lenses/lenses.js";
+import { canLoad, loadOwn } from "../loader.js";
 import type { Mode } from "../modes.js";
 import { box, make } from "../parts/dom.js";
 import type { MenuItem } from "../parts/toolbar.js";
 import { idOf } from "../tree.js";
 import type { Widget } from "../widget.js";
 
+declare global {
+  /** Comes with `lenses.js`. */
+  var modelDiagramsLenses: ((widget: Widget, legend: HTMLElement) => Lenses) | undefined;
+}
+
 /** Also keys of the table of strings. */
-const CHOICES = ["kind", "class", "parameters", "flops", "memory"] as const;
+const CHOICES = ["kind", "class", "parameters", "flops", "memory", "intensity"] as const;
 type Choice = (typeof CHOICES)[number];
 
 export function colours(widget: Widget): void {
   const colouring = new Colouring(widget);
+  const offered = canLoad("lenses.js") ? CHOICES : CHOICES.slice(0, 2);
   widget.linked.lens = {
     get: () => (colouring.choice === "kind" ? undefined : colouring.choice),
-    set: (lens) => colouring.choose(CHOICES.find((choice) => choice === lens) ?? "kind"),
+    set: (lens) => colouring.choose(offered.find((choice) => choice === lens) ?? "kind"),
   };
-  const items = CHOICES.map((choice): MenuItem => {
+  const items = offered.map((choice): MenuItem => {
     const isOn = () => colouring.choice === choice;
     return { text: strings[choice], isOn, isChoice: true, stays: true, run: () => colouring.choose(choice) };
   });
@@ -31,6 +40,7 @@ class Colouring {
   choice: Choice = "kind";
   readonly #mode: Mode = { text: "", leave: () => this.choose("kind") };
   #scale: Scale | undefined;
+  #lenses: Lenses | undefined;
   /** The picture that the scale was made for. */
   #painted: SVGSVGElement | undefined;
 
@@ -46,18 +56,23 @@ class Colouring {
     this.choice = choice;
     this.#mode.text = `${strings.colours}: ${strings[choice]}`;
     this.#widget.modes.set(this.#mode, choice !== "kind");
-    void this.#widget.withSession((session) => this.#apply(session));
+    void this.#widget.withSession(async (session) => {
+      const lens = choice === "kind" || choice === "class" ? undefined : choice;
+      if (lens !== undefined) this.#lenses ??= (await loadOwn("lenses.js"))(this.#widget, this.#legend);
+      // the reader may have chosen another meanwhile
+      if (choice === this.choice) this.#apply(session, lens);
+    });
   }
 
-  #apply(session: Session): void {
+  #apply(session: Session, lens: CostLens | undefined): void {
     const { stage, tree } = this.#widget;
-    const choice = this.choice;
-    this.#scale = choice === "kind" ? undefined : session.scale(choice, tree.ids);
+    this.#scale = this.choice === "class" ? session.classScale(tree.ids) : undefined;
     this.#painted = tree.picture;
-    const palette = choice === "kind" || choice === "class" ? choice : "amount";
-    for (const part of [stage, this.#legend]) part.dataset.by = palette;
-    this.#legend.hidden = this.#scale === undefined;
-    this.#legend.replaceChildren(...(this.#scale === undefined ? [] : legendOf(this.#scale, choice)));
+    stage.dataset.lens = this.choice;
+    for (const part of [stage, this.#legend]) part.dataset.by = lens === undefined ? this.choice : "amount";
+    this.#legend.hidden = this.choice === "kind";
+    this.#legend.replaceChildren(...(this.#scale === undefined ? [] : legendOf(this.#scale)));
+    this.#lenses?.show(lens);
     this.#paint(tree.picture);
   }
 
@@ -71,17 +86,17 @@ class Colouring {
   /** There are new nodes in the picture, or it is another one, with classes of its own. */
   #refresh(): void {
     const { session, tree } = this.#widget;
-    if (this.choice === "kind" || session === undefined) return;
+    if (this.#scale === undefined || session === undefined) return;
     if (this.#painted === tree.picture) this.#paint(tree.picture);
-    else this.#apply(session);
+    else this.#apply(session, undefined);
   }
 }
 
-function legendOf(scale: Scale, choice: Choice): HTMLElement[] {
+function legendOf(scale: Scale): HTMLElement[] {
   const entries = scale.entries.map(({ step, text }) => {
     const swatch = box("mg-swatch");
     swatch.dataset.step = String(step);
     return make("span", "mg-entry", swatch, text);
   });
-  return [make("span", "", `${strings[choice]}:`), ...entries];
+  return [make("span", "", `${strings.class}:`), ...entries];
 }

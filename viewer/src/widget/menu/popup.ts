@@ -14,7 +14,12 @@ export class Popup {
   readonly #widget: Widget;
   readonly #element = box("mg-menu");
   readonly #items = new Map<HTMLButtonElement, MenuItem>();
-  readonly #mode: Mode = { text: "", leave: () => this.close(), onKey: (event) => this.#onKey(event) };
+  readonly #mode: Mode = {
+    text: "",
+    part: this.#element,
+    leave: () => this.close(),
+    onKey: (event) => this.#onKey(event),
+  };
 
   constructor(widget: Widget) {
     const { toolbar } = widget;
@@ -24,6 +29,9 @@ export class Popup {
     this.#element.ariaLabel = toolbar.menuButton.ariaLabel;
     this.#element.append(...rowsOf(widget).map((row) => this.#row(row)));
     this.#element.hidden = true;
+    this.#element.addEventListener("focusout", ({ relatedTarget }) => {
+      if (relatedTarget instanceof Node && !toolbar.element.contains(relatedTarget)) this.#toggle(false);
+    });
     toolbar.element.append(this.#element);
     widget.on("drawn", () => this.#update());
     widget.whileConnected((signal) => {

@@ -10,6 +10,8 @@ export class SearchField {
   /** The node that a search has led to. */
   found: string | undefined;
   readonly #widget: Widget;
+  /** Called when the bar has opened or closed. */
+  onToggle: () => void = () => undefined;
   readonly #focusReturn: FocusReturn;
   readonly #mode = { text: "", leave: () => this.close(), part: this.bar };
 
@@ -19,23 +21,32 @@ export class SearchField {
     this.bar.role = "search";
     this.bar.hidden = true;
     this.input.type = "search";
+    this.input.role = "combobox";
+    this.input.ariaExpanded = "false";
+    this.input.autocomplete = "off";
     this.input.placeholder = strings.searchHint;
     this.input.ariaLabel = strings.search;
   }
 
+  get isOpen(): boolean {
+    return !this.bar.hidden;
+  }
+
   open(): void {
-    if (this.bar.hidden) this.#focusReturn.remember();
+    if (!this.isOpen) this.#focusReturn.remember();
     this.bar.hidden = false;
     this.#widget.modes.set(this.#mode, true);
     this.input.focus();
     this.input.select();
+    this.onToggle();
   }
 
   close(): void {
-    if (this.bar.hidden) return;
+    if (!this.isOpen) return;
     const returnFocus = this.#focusReturn.prepare(this.found);
     this.bar.hidden = true;
     this.#widget.modes.set(this.#mode, false);
+    this.onToggle();
     returnFocus();
   }
 }

@@ -135,7 +135,8 @@ class Tour {
     if (JSON.stringify(session.state) !== JSON.stringify(step.state)) await widget.change(() => step.state);
     // a reader may have selected something meanwhile
     if (widget.selected === undefined) this.#light.keep(step.lit);
-    colourBy(widget, step.lens ?? "kind");
+    const { lens } = widget.linked;
+    if (lens?.get() !== (step.lens ?? undefined)) lens?.set(step.lens ?? "kind");
     moveTo(widget, step.focus, step.lit);
     widget.announce(`${this.#bar.text} ${titleOf(this.#steps[index])}`);
   }
@@ -239,12 +240,4 @@ function stepsOf({ host }: Widget): readonly Step[] {
 
 function titleOf(step: HTMLElement | undefined): string {
   return step?.querySelector(".mg-step-title")?.textContent ?? "";
-}
-
-/** As the reader does it in the menu. */
-function colourBy({ toolbar }: Widget, choice: string): void {
-  const select = toolbar.element.querySelector<HTMLOptionElement>('option[value="flops"]')?.parentElement;
-  if (!(select instanceof HTMLSelectElement) || select.value === choice) return;
-  select.value = choice;
-  select.dispatchEvent(new Event("change"));
 }

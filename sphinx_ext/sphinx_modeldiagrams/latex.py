@@ -1,0 +1,64 @@
+"""What pages need in LaTeX besides pictures: figures that stay with their text, and the signs of our own texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from docutils import nodes
+
+from modeldiagrams.html.notes import notes_of
+from sphinx_modeldiagrams.nodes import diagram_of
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.config import Config
+    from sphinx.writers.latex import LaTeXTranslator
+
+    from sphinx_modeldiagrams.nodes import model_graph
+
+__all__ = ["connect_latex", "kept_in_place", "no_break"]
+
+_SIGNS = {"−": "-", "≈": r"\approx", "≤": r"\leq", "∥": r"\parallel", "⊕": r"\oplus", "⊗": r"\otimes"}
+"""Signs in lists of changes and tables, which pdfLaTeX does not know."""
+
+
+class in_place(nodes.General, nodes.Element):  # noqa: N801  (as docutils names nodes)
+    """Figures that LaTeX must not move to another page."""
+
+
+def kept_in_place(node: model_graph) -> None:
+    """Let a figure stay where it is written if the text around it belongs to it, or nothing else tells what it is."""
+    figure, diagram = node.parent, diagram_of(node)
+    has_caption = any(isinstance(child, nodes.caption) for child in figure)
+    if not has_caption or notes_of(diagram) or diagram.options.tour.steps:
+        place = in_place()
+        figure.replace_self(place)
+        place += figure
+
+
+def no_break() -> nodes.raw:
+    """Keeps two paragraphs on one page."""
+    return nodes.raw("", "\\nopagebreak\n", format="latex")
+
+
+def connect_latex(app: Sphinx) -> None:
+    """Called at setup."""
+    app.add_node(in_place, latex=(_visit, _depart))
+    app.connect("config-inited", _declare_signs)
+
+
+def _visit(self: LaTeXTranslator, _node: in_place) -> None:
+    self.no_latex_floats += 1
+
+
+def _depart(self: LaTeXTranslator, _node: in_place) -> None:
+    self.no_latex_floats -= 1
+
+
+def _declare_signs(_app: Sphinx, config: Config) -> None:
+    signs = (
+        f"  \\DeclareUnicodeCharacter{{{ord(sign):04X}}}{{\\ensuremath{{{tex}}}}}\n" for sign, tex in _SIGNS.items()
+    )
+    declared = f"\\ifdefined\\DeclareUnicodeCharacter\n{''.join(signs)}\\fi\n"
+    # in front: what an author declares counts
+    config.latex_elements = {**config.latex_elements, "preamble": declared + config.latex_elements.get("preamble", "")}

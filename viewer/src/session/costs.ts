@@ -1,0 +1,113 @@
+/** What nodes cost: parameters, FLOPs, bytes of activations, and bytes that their ops move. */
+import { sum } from "d3-array";
+import { childrenOf, type GraphIndex, type GraphNode, ROOT } from "../graph/graph.js";
+import { movedBytes, sizeOf } from "./moved_bytes.js";
+
+export const LENSES = ["parameters", "flops", "memory", "intensity"] as const;
+export type CostLens = (typeof LENSES)[number];
+
+export interface Cost {
+  /** Weights that several nodes use count once. */
+  parameters: number;
+  /** Undefined where the trace could not count them. */
+  flops: number | undefined;
+  memory: number | undefined;
+  moved: number;
+}
+
+/** An amount; FLOPs per byte moved are none that adds up. */
+export function amountOf(cost: Cost, lens: CostLens): number | undefined {
+  if (lens !== "intensity") return cost[lens];
+  return cost.flops === undefined || cost.moved === 0 ? undefined : cost.flops / cost.moved;
+}
+
+export class Costs {
+  readonly whole: Cost;
+  readonly #index: GraphIndex;
+  readonly #moved: ReadonlyMap<string, number>;
+
+  /** @param index the whole trace, with calls of functions */
+  constructor(index: GraphIndex) {
+    this.#index = index;
+    this.#moved = movedBytes(index);
+    const { parameters, flops, activation_bytes } = index.graph.model;
+    this.whole = {
+      parameters: parameters.total,
+      flops: flops ?? undefined,
+      memory: activation_bytes ?? undefined,
+      moved: this.#moved.get(ROOT) ?? 0,
+    };
+  }
+
+  /** What several nodes cost together. @param shown the graph of the picture, which may group nodes that the trace doesn't */
+  of(ids: readonly string[], shown: GraphIndex = this.#index): Cost {
+    const nodes = ids.flatMap((id) => this.#traced(id, shown));
+    return {
+      parameters: this.#parameters(nodes),
+      flops: known(nodes, "flops"),
+      memory: known(nodes, "activation_bytes"),
+      moved: sum(nodes, ({ id }) => this.#moved.get(id) ?? 0),
+    };
+  }
+
+  /** A node, or those that a group of a view holds. */
+  #traced(id: string, shown: GraphIndex): GraphNode[] {
+    const node = this.#index.nodes.get(id);
+    if (node !== undefined && (node.kind !== "function" || node.group !== true)) return [node];
+    const index = node === undefined ? shown : this.#index;
+    return childrenOf(index, id, () => false).flatMap((child) => this.#traced(child, shown));
+  }
+
+  #parameters(nodes: readonly GraphNode[]): number {
+    const counted = new Map<string, number>();
+    let rest = 0;
+    for (const node of nodes.flatMap((each) => this.#owners(each))) {
+      const names = this.#names(node);
+      for (const name of names) counted.set(name, this.#size(name));
+      // what the graph doesn't name
+      if (node.kind === "module") rest += node.parameters.total - sum(names, (name) => this.#size(name));
+    }
+    return sum(counted.values()) + rest;
+  }
+
+  /** The modules, ops and weights inside of function calls, each module once. */
+  #owners(node: GraphNode): GraphNode[] {
+    if (node.kind !== "function") return [node];
+    return childrenOf(this.#index, node.id).flatMap((id) => {
+      const child = this.#index.nodes.get(id);
+      return child === undefined ? [] : this.#owners(child);
+    });
+  }
+
+  /** Of weights with several names, the first. */
+  #names(node: GraphNode): Set<string> {
+    const { parameters } = this.#index.graph;
+    const used =
+      node.kind === "module"
+        ? this.#ownedBy(node.path)
+        : node.kind === "parameter"
+          ? [node.name]
+          : node.kind === "op"
+            ? Object.values(node.weights ?? {})
+            : [];
+    const isParameter = (name: string) => (parameters.get(name)?.kind ?? "parameter") === "parameter";
+    return new Set(
+      used.filter(isParameter).map((name) => [name, ...(parameters.get(name)?.tied ?? [])].sort()[0] ?? ""),
+    );
+  }
+
+  #ownedBy(path: string): string[] {
+    return [...this.#index.graph.parameters.keys()].filter((name) => name.startsWith(`${path}.`));
+  }
+
+  #size(name: string): number {
+    return sizeOf(this.#index.graph.parameters.get(name)?.shape);
+  }
+}
+
+type Counted = { flops?: number | null; activation_bytes?: number | null };
+
+function known(nodes: readonly GraphNode[], what: keyof Counted): number | undefined {
+  const values = nodes.flatMap((node) => (node as Counted)[what] ?? []);
+  return values.length === 0 ? undefined : sum(values);
+}

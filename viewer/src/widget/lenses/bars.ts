@@ -1,0 +1,136 @@
+/** Bars in the boxes of a picture, below their text, and amounts in place of the details. */
+import { DETAIL_SIZE, NAME_SIZE } from "../../layout/metrics.js";
+import { textWidth } from "../../layout/text_metrics.js";
+import { header, idOf } from "../tree.js";
+import type { Reading } from "./scale.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+/** Height of a bar and its distance from the box's lower edge and sides, px: it is below the last line of any text. */
+const HEIGHT = 3.5;
+const BELOW = 1.5;
+const BESIDE = 7;
+/** Least width of a bar, for what is more than nothing. */
+const LEAST = 1.5;
+/** Distance of text from a box's sides, and width of the sign for opening. */
+const PADDING = 8;
+const SIGN = 16;
+const SPACE = 4;
+
+/** Element of a text → what it says without a lens. */
+const originals = new WeakMap<Element, string>();
+
+/** Show what the boxes of a picture cost; nothing where `readingOf` is undefined. Can be repeated. */
+export function paint(picture: SVGSVGElement, readingOf?: (id: string) => Reading | undefined): void {
+  for (const node of picture.querySelectorAll<SVGElement>("[data-id]")) {
+    const shape = node.querySelector<SVGElement>(":scope > :is(.mg-box, .mg-panel)");
+    clear(node);
+    const reading = shape === null ? undefined : readingOf?.(idOf(node));
+    if (shape !== null && reading !== undefined) decorate(node, shape, reading);
+  }
+}
+
+function clear(node: SVGElement): void {
+  delete node.dataset.step;
+  for (const added of node.querySelectorAll(":scope > .mg-cost, :scope > .mg-name > .mg-cost")) added.remove();
+  for (const text of textsOf(node)) restore(text);
+  const item = header(node);
+  const label = originals.get(item);
+  if (label !== undefined) item.setAttribute("aria-label", label);
+}
+
+function restore(text: Element): void {
+  const original = originals.get(text);
+  if (original !== undefined) text.textContent = original;
+}
+
+/** The texts that say what a node is made of. */
+function textsOf(node: SVGElement): SVGElement[] {
+  const item = header(node);
+  return [...item.querySelectorAll<SVGElement>(":scope > .mg-detail, :scope > .mg-name > .mg-detail")];
+}
+
+function decorate(node: SVGElement, shape: SVGElement, reading: Reading): void {
+  if (shape.classList.contains("mg-panel")) writeTitle(node, reading);
+  else fillBox(node, shape, reading);
+  label(node, reading);
+}
+
+function fillBox(node: SVGElement, shape: SVGElement, reading: Reading): void {
+  node.dataset.step = String(reading.step);
+  // glyphs have no text, and no room
+  if (shape.tagName !== "rect" || node.querySelector(":scope > .mg-name") === null) return;
+  const [width, height] = [Number(shape.getAttribute("width")), Number(shape.getAttribute("height"))];
+  write(node, reading, width);
+  if (reading.length === undefined) return;
+  const track = width - 2 * BESIDE;
+  const y = height - BELOW - HEIGHT;
+  const bar = reading.length === 0 ? 0 : Math.max(LEAST, track * reading.length);
+  node.append(rect("mg-track", y, track), ...(bar > 0 ? [rect("mg-bar", y, bar)] : []));
+}
+
+/** The title of what is open has as much room as its own words. */
+function writeTitle(node: SVGElement, reading: Reading): void {
+  const [first, ...others] = textsOf(node);
+  if (first === undefined) return;
+  const room = textWidth(first.textContent.trim(), DETAIL_SIZE);
+  const text = textsFor(reading).find((each) => textWidth(each, DETAIL_SIZE) <= room);
+  if (text === undefined) return;
+  replace(first, text);
+  for (const other of others) replace(other, "");
+}
+
+/** What to write, the longest first. */
+function textsFor({ amount, share }: Reading): string[] {
+  return [[share, amount].filter(Boolean).join(" · "), share || amount];
+}
+
+/** The name of an item has all of its visible text, and the amounts that there is no room for. */
+function label(node: SVGElement, { share, amount }: Reading): void {
+  const item = header(node);
+  const original = originals.get(item) ?? item.getAttribute("aria-label");
+  if (original === null) return;
+  originals.set(item, original);
+  const visible = [...item.querySelectorAll("text, title")].map((text) => text.textContent.trim()).join(" ");
+  const more = [share, amount].filter((text) => !visible.includes(text));
+  item.setAttribute("aria-label", [visible, ...more].join(" "));
+}
+
+/** Write as much as there is room for. */
+function write(node: SVGElement, reading: Reading, width: number): void {
+  const [first, ...others] = textsOf(node);
+  const name = node.querySelector<SVGElement>(":scope > .mg-name");
+  const isBeside = first === undefined || first.parentElement === name;
+  const sign = node.querySelector(":scope > .mg-sign") === null ? 0 : SIGN;
+  const room = width - 2 * PADDING - sign - (isBeside ? widthOfName(name) : 0);
+  const text = textsFor(reading).find((each) => textWidth(each, DETAIL_SIZE) <= room);
+  // a badge stands where the name ends
+  if (text === undefined || (isBeside && node.querySelector(":scope > .mg-repeat") !== null)) return;
+  if (first === undefined) name?.append(added(text));
+  else replace(first, text);
+  for (const other of others) replace(other, "");
+}
+
+function widthOfName(name: SVGElement | null): number {
+  const own = [...(name?.childNodes ?? [])].filter((child) => child instanceof Text).map((child) => child.data);
+  return textWidth(own.join("").trim(), NAME_SIZE) + SPACE;
+}
+
+function replace(text: SVGElement, by: string): void {
+  if (!originals.has(text)) originals.set(text, text.textContent);
+  text.textContent = by;
+}
+
+function added(text: string): SVGElement {
+  const element = document.createElementNS(SVG, "tspan");
+  element.setAttribute("class", "mg-detail mg-cost");
+  element.textContent = ` ${text}`;
+  return element;
+}
+
+function rect(name: string, y: number, width: number): SVGElement {
+  const element = document.createElementNS(SVG, "rect");
+  element.setAttribute("class", `mg-cost ${name}`);
+  const attributes = { x: BESIDE, y, width, height: HEIGHT, rx: 1 };
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(Number(value.toFixed(2))));
+  return element;
+}

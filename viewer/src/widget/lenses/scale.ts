@@ -1,0 +1,95 @@
+/** The scales of lenses: how long a bar is, which of five tints a box has, and how amounts are written. */
+import { scaleThreshold } from "d3-scale";
+import { amountOf, type Cost, type CostLens } from "../../session/costs.js";
+import { formatBytes, locale } from "../../session/naming.js";
+import { words } from "../../shared/lens_strings.js";
+import { fill, strings } from "../../shared/strings.js";
+import { formatCount } from "../../view/labels.js";
+
+/** Where tints change: shares of the whole, and FLOPs per byte. Equal for all models, so that pictures can be compared. */
+const SHARES = [0.01, 0.05, 0.2, 0.5];
+const INTENSITIES = [1, 5, 20, 100];
+/** FLOPs per byte of the longest bar: more than any machine needs to keep its arithmetic busy. */
+const MOST = 1000;
+
+/** How FLOPs are abbreviated everywhere, other than numbers of parameters. */
+const SI: Readonly<Record<string, string>> = { K: "k", B: "G" };
+
+export interface Reading {
+  /** `1.2 GFLOPs`; `–` where it could not be counted. */
+  amount: string;
+  /** `12 %`; empty where amounts don't add up. */
+  share: string;
+  /** Length of the bar, from 0 to 1; undefined where there is nothing to measure. */
+  length: number | undefined;
+  /** Tint, from 1; 0 for none. */
+  step: number;
+}
+
+export class LensScale {
+  readonly lens: CostLens;
+  readonly #whole: number;
+
+  constructor(lens: CostLens, whole: Cost) {
+    this.lens = lens;
+    this.#whole = amountOf(whole, lens) ?? 0;
+  }
+
+  get isShare(): boolean {
+    return this.lens !== "intensity";
+  }
+
+  read(cost: Cost): Reading {
+    const value = amountOf(cost, this.lens);
+    if (value === undefined) return { amount: "–", share: "", length: undefined, step: 0 };
+    const amount = written(value, this.lens);
+    if (!this.isShare) return { amount, share: "", length: logarithmic(value), step: stepOf(INTENSITIES, value) };
+    const share = this.#whole === 0 ? 0 : value / this.#whole;
+    return { amount, share: percent(share), length: Math.min(1, share), step: stepOf(SHARES, share) };
+  }
+
+  /** The tints, from the least on, and what they mean. */
+  get entries(): { step: number; text: string }[] {
+    const texts = this.isShare ? SHARES.map(percent) : INTENSITIES.map(String);
+    const bounds = texts.map((text) => fill(words.atLeast, text));
+    return [fill(words.lessThan, texts[0] ?? ""), ...bounds].map((text, i) => ({ step: i + 1, text }));
+  }
+
+  get title(): string {
+    return fill(words.lensOf, strings[this.lens], written(this.#whole, this.lens));
+  }
+}
+
+function stepOf(bounds: readonly number[], value: number): number {
+  const steps = bounds.length + 1;
+  const scale = scaleThreshold(
+    bounds,
+    Array.from({ length: steps }, (_, i) => i + 1),
+  );
+  return value > 0 ? scale(value) : 0;
+}
+
+function logarithmic(intensity: number): number {
+  return Math.min(1, Math.log1p(intensity) / Math.log1p(MOST));
+}
+
+/** `1.2 GFLOPs`, `3.4 MiB`, `12M`, `5.2 FLOP/B`. */
+export function written(value: number, lens: CostLens): string {
+  if (lens === "memory") return formatBytes(value);
+  if (lens === "parameters") return formatCount(value);
+  if (lens === "intensity") return `${significant(value)} ${words.unitIntensity}`;
+  const [, digits, prefix = ""] = /^([\d.]+)(\D?)$/.exec(formatCount(value)) ?? [];
+  return `${digits} ${SI[prefix] ?? prefix}${words.unitFlops}`;
+}
+
+function significant(value: number): string {
+  return Number(value.toPrecision(value < 10 ? 2 : 3)).toLocaleString(locale());
+}
+
+/** `12 %`, `0.4 %`, `< 0.1 %`. */
+export function percent(share: number): string {
+  const value = 100 * share;
+  const digits = value < 9.95 ? 1 : 0;
+  const written = (amount: number) => `${amount.toLocaleString(locale(), { maximumFractionDigits: digits })} %`;
+  return value > 0 && value < 0.1 ? fill(words.lessThan, written(0.1)) : written(value);
+}

@@ -1,0 +1,110 @@
+/** What nodes cost, and what the boxes of pictures stand for. */
+import { describe, expect, it } from "vitest";
+import type { GraphData, GraphIndex } from "../../src/graph/graph.js";
+import { type Cost, Costs } from "../../src/session/costs.js";
+import { movedBytes } from "../../src/session/moved_bytes.js";
+import { Session } from "../../src/session/session.js";
+import { standingBoxes } from "../../src/session/standing.js";
+import type { State } from "../../src/view/state.js";
+import albert from "../graphs/albert.json";
+import cnn from "../graphs/cnn.json";
+import lstm from "../graphs/lstm.json";
+import translator from "../graphs/translator.json";
+import unrolled from "../graphs/unrolled.json";
+
+const GRAPHS = { albert, cnn, lstm, translator, unrolled } as unknown as Record<string, GraphData>;
+const CLOSED: State = { expanded: [], unrolled: [], direction: "TB" };
+
+/** A session that shows everything there is, with every module open or closed. */
+function shown(graph: GraphData, isOpen: boolean): Session {
+  const modules = graph.nodes.filter(({ kind }) => kind === "module").map(({ id }) => id);
+  return new Session({ graph, state: { ...CLOSED, plumbing: true, expanded: isOpen ? modules.sort() : [] } });
+}
+
+function boxesOf(session: Session) {
+  return standingBoxes(session.visibleGraph(), session.frame).filter(({ item }) => item.frame === null);
+}
+
+describe.each(Object.entries(GRAPHS))("the costs of %s", (_, graph) => {
+  it("are those of the graph", () => {
+    const costs = new Costs(new Session({ graph, state: CLOSED }).grouped);
+    for (const node of graph.nodes) {
+      if (node.kind !== "module") continue;
+      const { parameters, flops, memory } = costs.of([node.id]);
+      expect({ parameters, flops, memory }).toEqual({
+        parameters: node.parameters.total,
+        flops: node.flops ?? undefined,
+        memory: node.activation_bytes ?? undefined,
+      });
+    }
+  });
+
+  it.each([false, true])("add up to the whole over the boxes of a picture (all open: %s)", (isOpen) => {
+    const session = shown(graph, isOpen);
+    const costs = new Costs(session.grouped);
+    const boxes = boxesOf(session);
+    const ids = boxes.flatMap((box) => box.ids);
+    expect(new Set(ids).size).toBe(ids.length);
+    const index: GraphIndex = session.visibleGraph();
+    const of = (what: keyof Cost) => boxes.reduce((all, { ids }) => all + (costs.of(ids, index)[what] ?? 0), 0);
+    expect([of("flops"), of("memory"), of("moved")]).toEqual([
+      costs.whole.flops,
+      costs.whole.memory,
+      costs.whole.moved,
+    ]);
+    expect(costs.of(ids, index).parameters).toBe(costs.whole.parameters);
+  });
+});
+
+describe("a box for equal blocks", () => {
+  it("stands for all of them, and so does what is in it", () => {
+    const session = shown(GRAPHS.cnn as GraphData, true);
+    const rolled = boxesOf(session).filter(({ ids }) => ids.length > 1);
+    expect(rolled.length).toBeGreaterThan(0);
+    for (const { item, ids } of rolled) {
+      const nodes = ids.map((id) => session.visibleGraph().nodes.get(id));
+      expect(new Set(nodes.map((node) => node?.kind))).toEqual(new Set([item.kind]));
+    }
+  });
+
+  it("counts weights once where the blocks share them", () => {
+    const session = new Session({ graph: GRAPHS.albert as GraphData, state: CLOSED });
+    const costs = new Costs(session.grouped);
+    const shared = boxesOf(session).find(({ ids }) => ids.length > 1);
+    const one = costs.of(shared?.ids.slice(0, 1) ?? []);
+    const all = costs.of(shared?.ids ?? []);
+    expect(all.parameters).toBe(one.parameters);
+    expect(all.flops).toBe((shared?.ids.length ?? 0) * (one.flops ?? 0));
+  });
+});
+
+describe("moved bytes", () => {
+  const moved = (name: string, more: object = {}, output = [2, 4]) => {
+    const graph = {
+      ...(GRAPHS.cnn as GraphData),
+      nodes: [
+        { kind: "input", id: "input:x", name: "x", outputs: ["x"] },
+        { kind: "op", id: "/op", name, outputs: ["y"], activation_bytes: 32, ...more },
+      ],
+      adjacency: { "input:x": [{ to: "/op", tensor: "x", argument: "self" }] },
+      hierarchy: {},
+      tensors: { x: { shape: [2, 8], dtype: "float32" }, y: { shape: output, dtype: "float32" } },
+      parameters: { w: { shape: [4, 8], dtype: "bfloat16", owner: "" } },
+    } as unknown as GraphData;
+    return movedBytes(new Session({ graph, state: CLOSED }).traced).get("") ?? 0;
+  };
+
+  it("are what an op reads and writes", () => {
+    expect(moved("torch.nn.functional.linear", { weights: { weight: "w" } })).toBe(64 + 64 + 32);
+  });
+
+  it("are none for views, and reading and writing for ops in place", () => {
+    expect(moved("torch.Tensor.view", { activation_bytes: 0 })).toBe(0);
+    expect(moved("torch.Tensor.relu_", { activation_bytes: 0 }, [2, 8])).toBe(64 + 64);
+    expect(moved("torch.nn.functional.relu", { activation_bytes: 0, arguments: { inplace: true } }, [2, 8])).toBe(128);
+  });
+
+  it("are of the rows that a lookup returns", () => {
+    expect(moved("torch.nn.functional.embedding", { weights: { weight: "w" } })).toBe(32 + 32 + 32);
+  });
+});
