@@ -13,7 +13,7 @@ export interface Mode {
   leave(): void;
   /** Where the focus is in this, Escape leaves the mode although others were entered later. */
   part?: HTMLElement;
-  /** Gets every key while this is the last mode; whether it was for something. */
+  /** Gets every key while Escape would leave this; whether it was for something. */
   onKey?(event: KeyboardEvent): boolean;
 }
 
@@ -39,21 +39,21 @@ export class Modes {
     this.element.hidden = this.element.childElementCount === 0;
   }
 
-  /** Offer a key to the last mode; whether it used it. */
+  /** Offer a key to the mode that Escape would leave; whether it used it. */
   onKey(event: KeyboardEvent): boolean {
-    return this.#last?.onKey?.(event) ?? false;
+    return this.#current?.onKey?.(event) ?? false;
   }
 
   /** Go one step back; whether there was one. */
   leaveLast(): boolean {
-    const focused = [...this.#entered.keys()].find(({ part }) => part?.matches(":focus-within"));
-    const mode = focused ?? this.#last;
+    const mode = this.#current;
     if (mode !== undefined) this.#leave(mode);
     return mode !== undefined;
   }
 
-  get #last(): Mode | undefined {
-    return [...this.#entered.keys()].at(-1);
+  get #current(): Mode | undefined {
+    const modes = [...this.#entered.keys()];
+    return modes.find(({ part }) => part?.matches(":focus-within")) ?? modes.at(-1);
   }
 
   #enter(mode: Mode): void {

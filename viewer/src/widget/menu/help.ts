@@ -22,6 +22,7 @@ class Help {
   /** Letters do nothing behind the dialog. */
   readonly #mode: Mode = {
     text: "",
+    part: this.#dialog,
     leave: () => this.#dialog.close(),
     onKey: ({ key }) => key.length === 1 && key !== " ",
   };
