@@ -1,6 +1,6 @@
 /** A lens on a diagram: what its boxes cost, as bars, and their scale below the picture. */
 import { sum } from "d3-array";
-import { type Cost, type CostLens, Costs } from "../../session/costs.js";
+import { type Cost, type CostLens, Costs, isCosted } from "../../session/costs.js";
 import type { Session } from "../../session/session.js";
 import { type StandingBox, standingBoxes } from "../../session/standing.js";
 import { words } from "../../shared/lens_strings.js";
@@ -76,7 +76,7 @@ export class Lenses {
     const scale = this.#lens === undefined || isPaper ? undefined : this.#scaleOf(this.#lens);
     paint(picture, (id) => {
       const found = this.#boxes?.boxes.get(id);
-      return found && scale && isCosted(found) ? scale.read(found.cost) : undefined;
+      return found && scale && isCosted(found.item.kind) ? scale.read(found.cost) : undefined;
     });
   }
 
@@ -96,7 +96,9 @@ export class Lenses {
 
   /** The boxes that add up to the whole: those that are not open. */
   get #closed(): CostedBox[] {
-    return [...(this.#boxes?.boxes.values() ?? [])].filter((each) => each.item.frame === null && isCosted(each));
+    return [...(this.#boxes?.boxes.values() ?? [])].filter(
+      (each) => each.item.frame === null && isCosted(each.item.kind),
+    );
   }
 
   /** Why the boxes don't add up to the whole, if they don't. */
@@ -115,9 +117,4 @@ export class Lenses {
       ...(isShared ? [words.sharedHint] : []),
     ];
   }
-}
-
-/** Whether a box can cost something. */
-function isCosted({ item }: CostedBox): boolean {
-  return !/^(input|output|constant|buffer)$/.test(item.kind);
 }
