@@ -32,6 +32,7 @@ ASSETS = (
     "picture.css",
     "difference.css",
     "author.css",
+    "lens.css",
     "notes.js",
     "table.css",
     "static.js",

@@ -1,8 +1,21 @@
-"""Where sample code lies that tests trace."""
+"""Sample code that tests trace, and sample images."""
 
 from __future__ import annotations
 
+import struct
+import zlib
 from pathlib import Path
 
 PROJECT = Path(__file__).parent / "sample_project"
 """A user's project with a package of small models, `mypkg`."""
+
+
+def png(width: int = 24, height: int = 16, *, colour: tuple[int, int, int] = (40, 90, 160)) -> bytes:
+    """A PNG file of one colour."""
+    rows = (b"\0" + bytes(colour) * width) * height
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", head) + _chunk(b"IDAT", zlib.compress(rows)) + _chunk(b"IEND", b"")
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))

@@ -12,7 +12,8 @@
  *   recording.js     what training recorded, for diagrams that have it
  *   packed.js        starts the widget in a page that brings all of this along, packed
  *   notebook.js      puts such pages into the outputs of a notebook
- *   model-graph.css, picture.css (its part for SVG files), difference.css and author.css (more of it for differences and overlays),
+ *   model-graph.css, picture.css (its part for SVG files), difference.css, author.css and lens.css (more of it for differences, overlays and
+ *   steps with a lens),
  *   table.css (for tables of modules), third-party-notices.txt
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -86,7 +87,7 @@ async function stylesheets() {
 
 /** In the order of the cascade. */
 const WIDGET_STYLES = ["stage", "controls", "panels", "highlight", "conditions"];
-const PAGE_STYLES = ["page", "table", "difference", "notes", "tour"];
+const PAGE_STYLES = ["page", "table", "difference", "notes", "images", "tour"];
 
 function widgetStyle(name) {
   return readFileSync(join(here, "src/widget/style", `${name}.css`), "utf8");
@@ -110,10 +111,12 @@ async function bundle({ name, forbidden, ...options }) {
 }
 
 mkdirSync(output, { recursive: true });
-const { authorStylesheet, pictureStylesheet, classStylesheet, differenceStylesheet } = await stylesheets();
+const { authorStylesheet, lensStylesheet, pictureStylesheet, classStylesheet, differenceStylesheet } =
+  await stylesheets();
 writeFileSync(join(output, "picture.css"), await sheet(pictureStylesheet()));
 writeFileSync(join(output, "difference.css"), await sheet(differenceStylesheet()));
 writeFileSync(join(output, "author.css"), await sheet(authorStylesheet()));
+writeFileSync(join(output, "lens.css"), await sheet(lensStylesheet()));
 const more = [classStylesheet(), differenceStylesheet(), authorStylesheet()];
 const shadow = [pictureStylesheet(), ...more, ...WIDGET_STYLES.map(widgetStyle)];
 writeFileSync(join(output, "model-graph.css"), await sheet(...shadow, ...PAGE_STYLES.map(widgetStyle)));

@@ -14,6 +14,7 @@ from modeldiagrams.hosting.parts import placed
 from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, tour_classes
 from modeldiagrams.options.steps import parse_step, step_help
 from sphinx_modeldiagrams.directive import AnyOption, ModelGraphDirective
+from sphinx_modeldiagrams.images import images_list
 from sphinx_modeldiagrams.listing import shown_so_far
 from sphinx_modeldiagrams.nodes import step_picture
 from sphinx_modeldiagrams.notes import notes_list, parsed
@@ -85,7 +86,8 @@ class ModelTourDirective(ModelGraphDirective):
             step["ids"].append(f"{figure['ids'][0]}-step-{index + 1}")
             for picture in step.findall(step_picture):
                 picture["index"] = index
-        beside = nodes.container("", figure, *notes_list(self, diagram, notes), classes=[PICTURE])
+        below = (*notes_list(self, diagram, notes), *images_list(diagram))
+        beside = nodes.container("", figure, *below, classes=[PICTURE])
         body = nodes.container("", beside, nodes.container("", *content, classes=[STEPS]), classes=[BODY])
         tour = nodes.container("", body, classes=tour_classes(diagram))
         for node in (tour, body, *body.children):

@@ -12,6 +12,7 @@ import msgspec
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.diagram import Diagram, Problem
 from modeldiagrams.html import fragment as page
+from modeldiagrams.html.images import images_list
 from modeldiagrams.html.notes import plain_notes
 from modeldiagrams.html.standalone import standalone
 from modeldiagrams.ir.check import check_graph
@@ -32,8 +33,12 @@ from modeldiagrams.ir.graph import (
 )
 from modeldiagrams.ir.serialize import save
 from modeldiagrams.options.parsing import parse_options
+from samples import png
 
 HOSTILE = "</script></svg><img src=x onerror=alert(1)>\"'&<!--\u202e javascript:alert(2) ${alert(3)}"
+HOSTILE_IMAGE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 80 40" onload="parent.hacked = 1">
+<script>parent.hacked = 2; alert(1)</script><rect width="80" height="40" fill="teal" onclick="alert(2)"/>
+<image href="https://x.invalid/image.png" width="9" height="9"/></svg>"""
 
 
 class Builder:
@@ -183,6 +188,17 @@ def write_site(folder: Path, press: Press) -> None:
         hide=["layers.2"],
         expand=["Both"],
     )
+    (press.folder / "map.png").write_bytes(png(64, 64))
+    (press.folder / "hostile.svg").write_text(HOSTILE_IMAGE, "utf-8")
+    pictured = press.make(
+        encoder("Pictured"),
+        embed={
+            "layers.0.attention": {"image": "map.png", "alt": "Where each position looks"},
+            "head": {"image": "hostile.svg", "alt": HOSTILE},
+            "layers.1": "map.png",
+        },
+        notes={"head": "A note."},
+    )
     problem = Problem(kind="forward", message=HOSTILE, frames=(HOSTILE,))
     hostile = msgspec.structs.replace(press.make(encoder(HOSTILE, word=HOSTILE), alt=HOSTILE), problem=problem)
     pages = {
@@ -196,6 +212,7 @@ def write_site(folder: Path, press: Press) -> None:
         "rich": page.fragment(rich_, assets="modeldiagrams/", link=_link, source_link=_SOURCE_LINK),
         "hidden": f"<details id='fold'><summary>More</summary>{_fragment(encoder_)}</details>",
         "noted": FILLER + _fragment(noted) + str(plain_notes(noted)) + FILLER,
+        "pictured": FILLER + _fragment(pictured) + str(plain_notes(pictured) + images_list(pictured)) + FILLER,
         "missing": _fragment(press.make(encoder("Missing"))),
         "again": '<script src="modeldiagrams/model-graph.js"></script>' + _fragment(encoder_) * 2,
     }
@@ -207,7 +224,7 @@ def write_site(folder: Path, press: Press) -> None:
     assets.mkdir()
     for name, content in page.viewer_files().items():
         shutil.copy(content, assets / name)
-    for made in (encoder_, decoder, tall, large, rolled, sized, hostile, rich_, noted):
+    for made in (encoder_, decoder, tall, large, rolled, sized, hostile, rich_, noted, pictured):
         (assets / f"{made.id}.js").write_text(page.data_script(made), encoding="ascii")
 
 

@@ -101,5 +101,5 @@ def test_search_waits_for_what_searches(reader, server):
     reader.page.get_by_text("explore.js did not load").wait_for()
     reader.page.unroute("**/explore.js")
     reader.page.get_by_role("button", name="Try again").click()
-    reader.page.get_by_role("search").get_by_text("0 of 1").wait_for()
+    reader.page.get_by_role("search").get_by_text("1 found").wait_for()
     wait_until(reader, lambda: reader.page.locator(".mg-note").inner_text() == "")

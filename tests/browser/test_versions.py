@@ -112,9 +112,9 @@ def test_the_list_leads_to_the_picture_and_back(compared):
 def test_escape_goes_one_step_back_each_time(compared):
     compared.node("stem").focus()
     compared.page.keyboard.press("/")
-    compared.page.get_by_role("searchbox").wait_for()
+    compared.page.get_by_role("combobox", name="Search").wait_for()
     compared.page.keyboard.press("Escape")
-    compared.page.get_by_role("searchbox").wait_for(state="hidden")
+    compared.page.get_by_role("combobox", name="Search").wait_for(state="hidden")
     assert compared.node("−pool").is_visible()
     compared.page.get_by_label("Compare with").focus()
     compared.page.keyboard.press("Escape")

@@ -33,10 +33,12 @@ def entry(name: str) -> IndexEntry:
 
 
 def test_static_site_shares_no_script():
-    settings = parse_settings({"static_only": True, "css_variables": {"--mg-line": "red"}})
+    settings = parse_settings(
+        {"static_only": True, "css_variables": {"--mg-line": "red"}, "defaults": {"palette": {"loss": "#b00"}}}
+    )
     files = shared_files(settings, [])
     assert sorted(files) == ["index.json", "model-graph.css"]
-    assert files["model-graph.css"].endswith(b"\nmodel-graph{--mg-line:red;}\n")
+    assert files["model-graph.css"].endswith(b"\nmodel-graph{--mg-hue-loss:#bb0000;--mg-line:red;}\n")
     assert "model-graph.js" in shared_files(Settings(), [])
 
 

@@ -17,6 +17,7 @@ from graphs import changed_graph, small_graph
 from hosts.builders import Build, copy_models
 from modeldiagrams.ir.serialize import save
 from modeldiagrams.markdown import extension
+from samples import png
 
 LINE = 6
 """Of the first diagram of every page."""
@@ -69,6 +70,7 @@ class Host(ABC):
         save(small_graph(), folder / "net.json")
         save(changed_graph(), folder / "changed.json")
         (folder / "broken.json").write_text('{"format": "modeldiagrams", "version": "1.0", "nodes": 3}')
+        (folder / "map.png").write_bytes(png())
         for name, bodies in pages.items():
             file = folder / f"{name}{suffix}"
             file.parent.mkdir(exist_ok=True)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+from html import unescape
 from typing import Any
 from urllib.parse import unquote, urljoin
 
 import pytest
 
+from samples import png
+
 NET = "model: net.json"
 FIGURE = f"{NET}\ncaption: The *net* of this page.\nname: the-net\nalign: center\nclass: wide"
 SAID = (
     f"{NET}\nno-index: true\nrename: {{fc: Projection}}\nhide: [relu]\n"
-    'notes: {fc: "A *layer*, at <https://example.org>.", x: Two}'
+    'notes: {fc: "A *layer*, at <https://example.org>.", x: Two}\n'
+    "embed: {x: map.png, output: {image: map.png, alt: The <end>}}"
 )
 PAGES = {
     "index": [FIGURE],
@@ -80,6 +85,23 @@ def test_what_an_author_says_is_in_the_picture_and_below_it(site):
     assert re.search(r'<a [^>]*href="https://example.org"', notes)
     assert page.count("modeldiagrams/notes.js") == 1
     assert "notes.js" not in site.page("index")
+
+
+def test_images_are_thumbnails_and_below_the_picture_in_full_size(site):
+    page = site.page("said")
+    svg = re.search(r"<svg.*?</svg>", page, re.DOTALL)[0]
+    assert re.findall(r'data-image="(.*?)"><title>(.*?)</title>', svg) == [
+        ("1", "Picture of x"),
+        ("2", "The &lt;end&gt;"),
+    ]
+    prefix = re.search(r' notes="([^"]*)"', page)[1]
+    listed = page[page.index('class="mg-images mg-in-dialog') :]
+    images = [dict(re.findall(r'(src|alt)="([^"]*)"', image)) for image in re.findall(r"<img [^>]*>", listed)]
+    data = f"data:image/png;base64,{base64.b64encode(png()).decode()}"
+    assert [(image["src"], unescape(image["alt"])) for image in images] == [(data, "Picture of x"), (data, "The <end>")]
+    for number, node in enumerate(("input:x", "output:output"), start=1):
+        assert listed.index(f'id="{prefix}-image-{number}"') < listed.index(node)
+    assert "mg-images" not in site.page("index")
 
 
 def test_table_has_a_row_for_each_module(site):

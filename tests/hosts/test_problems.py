@@ -15,6 +15,7 @@ BAD = {
     "graph-missing": "missing.json",
     "option": "model: tinymodels.Net\ninptus: [1, 4]\nname: anchored\ncaption: Here",
     "value": "model: tinymodels.Net\ndepth: deep",
+    "coloured": "model: net.json\npalette: {linear: '#00b'}",
     "hidden": "model: net.json\nhide: [rleu, x]",
     "noted": "model: net.json\nnotes: {rleu: Text}",
     "empty": "",
@@ -52,6 +53,10 @@ def test_build_goes_on(site):
 
 def test_unknown_option_suggests_the_one_meant(site):
     assert "option 'inptus': unknown; did you mean 'inputs'?" in site.log
+
+
+def test_colours_belong_to_the_site(site):
+    assert "option 'palette': belongs to the whole site: write it in the setting `defaults`" in site.log
 
 
 def test_pattern_of_nothing_suggests_the_nearest_name(site):

@@ -12,10 +12,14 @@ from hosts.hosts import SphinxHost
 
 WHOLE = {"title": "The *whole*", "text": "Some **prose**."}
 LAYER = {"title": "A layer", "text": "- one\n- two", "focus": "fc", "highlight": "fc"}
-TOUR = {"options": {"model": "net.json", "name": "walk", "caption": "A *net*."}, "steps": [WHOLE, LAYER]}
+TOUR = {
+    "options": {"model": "net.json", "name": "walk", "caption": "A *net*.", "notes": "{fc: Of an *option*.}"},
+    "steps": [WHOLE, LAYER],
+    "note": "A *note* of its own.",
+}
 
 
-def rst(options, steps):
+def rst(options, steps, note):
     return textwrap.dedent("""
         .. model-tour::
         {options}
@@ -23,17 +27,24 @@ def rst(options, steps):
         {steps}
     """).format(
         options=textwrap.indent("\n".join(f":{name}: {value}" for name, value in options.items()), "   "),
-        steps=textwrap.indent("\n".join(_rst_step(**step) for step in steps), "   "),
+        steps=textwrap.indent(
+            "\n".join([*(_rst_step(**step) for step in steps), _rst("model-note:: relu", note)]), "   "
+        ),
     )
 
 
 def _rst_step(title, text, **options):
-    lines = [f":{name}: {value}" for name, value in options.items()]
-    return f".. tour-step:: {title}\n{textwrap.indent(chr(10).join([*lines, '', text, '']), '   ')}"
+    return _rst(f"tour-step:: {title}", text, *(f":{name}: {value}" for name, value in options.items()))
 
 
-def blocks(options, steps):
-    inner = "\n\n".join(_block("////", "tour-step", **step) for step in steps)
+def _rst(head, text, *lines):
+    return f".. {head}\n{textwrap.indent(chr(10).join([*lines, '', text, '']), '   ')}"
+
+
+def blocks(options, steps, note):
+    inner = "\n\n".join(
+        [*(_block("////", "tour-step", **step) for step in steps), _block("////", "model-note | relu", note)]
+    )
     return _block("///", "model-tour", text=inner, **options)
 
 
@@ -47,7 +58,7 @@ BAD = {
     "no-steps": {**TOUR, "steps": []},
     "no-such-part": {**TOUR, "steps": [WHOLE, {**LAYER, "focus": "fcc"}]},
     "no-such-op": {**TOUR, "steps": [{**LAYER, "highlight": "rely"}]},
-    "hidden": {"options": {**TOUR["options"], "hide": "[fc]"}, "steps": [WHOLE, LAYER]},
+    "hidden": {**TOUR, "options": {**TOUR["options"], "hide": "[fc]"}},
     "no-such-option": {**TOUR, "steps": [{**WHOLE, "fokus": "fc"}]},
     "no-such-lens": {**TOUR, "steps": [{**WHOLE, "lens": "heat"}]},
     "no-such-file": {**TOUR, "options": {"model": "nothing.json"}},
@@ -85,6 +96,16 @@ def test_prose_and_titles_are_in_the_markup_of_the_page(page):
     assert re.search(r"<strong>The <em>whole</em></strong>", page)
     assert re.search(r"<li>\s*(<p>)?one", page)
     assert re.search(r"A <em>net</em>\.", page)
+
+
+def test_notes_stand_below_the_picture(page):
+    listed = re.search(r'<ol class="[^"]*mg-notes[^>]*>(.*?)</ol>', page, re.DOTALL)
+    assert re.findall(r'<li id="([^"]*)">\s*<p>(.*?)</p>', listed[1]) == [
+        ("walk-note-1", "Of an <em>option</em>."),
+        ("walk-note-2", "A <em>note</em> of its own."),
+    ]
+    assert page.index("mg-notes") < page.index("mg-steps")
+    assert "own" not in page[page.index("mg-steps") :]
 
 
 def test_each_step_has_a_small_picture_beside_the_page(page, site):

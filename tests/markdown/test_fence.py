@@ -230,6 +230,48 @@ def test_a_piece_that_fails_leaves_the_page_its_links(host, caplog):
     assert html.count('class="mg-part"') == 2
 
 
+def test_notes_of_fences_have_code_of_their_own(host, caplog):
+    note = "fc: |\n    See\n\n    ```python\n    x = 1\n    ```\n\n    - one\n    - two\n"
+    text = f"````model-graph\nmodel: net.json\nnotes:\n  {note}````\n\n```python\ny = 2\n```"
+    html = markdown.markdown(text, extensions=[ModelDiagramsExtension(host=host)])
+    listed = re.search(r'<ol class="mg-notes">(.*?)</ol>', html, re.DOTALL)
+    assert re.search(r'<div class="highlight">.*<span class="n">x</span>.*<li>one</li>', listed[1], re.DOTALL)
+    assert '<span class="n">y</span>' in html
+    assert not re.search("[\x02\x03]|wzxhzdk", html)
+    assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("/// model-note | fc\nText.\n///", "line 1: model-note: expected to stand inside of a `model-tour`"),
+        ("{tour}//// model-note\nText.\n////\n///", "line 6: model-note: expected a pattern: `//// model-note"),
+        (
+            "{tour}//// model-note | fc\nOne.\n////\n\n//// model-note | fc\nTwo.\n////\n///",
+            "line 10: model-note: two notes have the pattern 'fc'; write both in one",
+        ),
+    ],
+)
+def test_misplaced_notes_are_told(host, caplog, text, message):
+    tour = "/// model-tour | net.json\n\n//// tour-step | First\nProse.\n////\n"
+    markdown.markdown(text.format(tour=tour), extensions=[ModelDiagramsExtension(host=host)])
+    (record,) = caplog.records
+    assert record.getMessage().startswith(message)
+
+
+def test_notes_of_tours_have_code_of_their_own(host, caplog):
+    tour = "/// model-tour | net.json\n\n//// tour-step | First\nProse.\n{}\n////\n{}\n///"
+    note = "{0} model-note | {1}\nSee:\n\n```python\n{2} = 1\n```\n{0}"
+    text = tour.format(note.format("/////", "fc", "x"), note.format("////", "relu", "y"))
+    html = markdown.markdown(text, extensions=[ModelDiagramsExtension(host=host)])
+    listed, rest = re.search(r'<ol class="mg-notes">(.*?)</ol>(.*)', html, re.DOTALL).groups()
+    assert re.findall(r'<span class="n">(\w)</span>', listed) == ["x", "y"]
+    assert "highlight" not in rest
+    assert 'class="mg-note"' in html
+    assert not re.search("[\x02\x03]|wzxhzdk", html)
+    assert not caplog.records
+
+
 def test_each_diagram_of_a_page_has_notes_of_its_own(host):
     fences = [f"```model-graph\nmodel: net.json\nnotes: {{fc: {text}}}\n```" for text in ("One.", "Two.")]
     html = markdown.markdown("\n\n".join(fences), extensions=[ModelDiagramsExtension(host=host)])

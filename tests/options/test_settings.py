@@ -18,6 +18,7 @@ GITHUB = "https://github.com/org/project"
     [
         ({"defaults": {"dept": 1}}, "defaults", "did you mean 'depth'"),
         ({"defaults": {"caption": "x"}}, "defaults", "every diagram has its own"),
+        ({"defaults": {"palette": {"linear": "#ff0"}}}, "defaults", "option 'palette': linear: text on #ffff00"),
         ({"on_error": "ignore"}, "on_error", "got 'ignore'"),
         ({"timeout": "long"}, "timeout", "expected a number above 0, got 'long'"),
         ({"timeout": 0}, "timeout", "above 0"),
@@ -55,6 +56,12 @@ def test_every_setting_is_documented() -> None:
     helps = setting_help()
     assert list(helps) == list(Settings.__struct_fields__)
     assert all(text.endswith(".") for text in helps.values())
+
+
+def test_a_palette_is_css_variables_where_the_site_writes_no_others() -> None:
+    css, palette = {"--mg-hue-loss": "var(--x)"}, {"loss": "#b00", "linear": "#00b"}
+    settings = parse_settings({"defaults": {"palette": palette}, "css_variables": css})
+    assert settings.variables == {"--mg-hue-loss": "var(--x)", "--mg-hue-linear": "#0000bb"}
 
 
 def test_css_variables_become_one_rule() -> None:

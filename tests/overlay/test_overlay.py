@@ -12,15 +12,15 @@ from graphs import nested_graph, small_graph, with_repeats
 from modeldiagrams import GraphError, Overlay, annotate
 from modeldiagrams.overlay.overlay import schema
 from modeldiagrams.overlay.resolve import resolve
+from samples import png
 
 SCHEMA_FILE = Path(__file__).parents[2] / "docs" / "overlay.schema.json"
 
 
 def overlay() -> Overlay:
     graph = small_graph()
-    return annotate(graph, "fc", text="A <b>note</b>.", rename="Layer", kind="attention") | annotate(
-        graph, "fc, relu", group="Both"
-    )
+    said = annotate(graph, "fc", text="A <b>note</b>.", image=png(), rename="Layer", kind="attention")
+    return said | annotate(graph, "fc, relu", group="Both")
 
 
 def test_round_trip(tmp_path: Path) -> None:

@@ -196,7 +196,7 @@ def test_reduced_moments_hold_the_same_values(tmp_path):
     assert len([m for m in small.moments if m.phase == "train"]) == 200
     assert small.moments[0].step == 0
     assert small.moments[-1].last == whole.steps[-1]
-    assert len(small.losses) <= 200
+    assert small.losses == whole.losses
     fine = merged(m.rows[CONV].histogram for m in whole.moments)
     assert merged(m.rows[CONV].histogram for m in small.moments) == fine
     for measure, total in (("count", sum), ("zeros", sum), ("bad", sum), ("min", min), ("max", max), ("dead", sum)):
@@ -210,6 +210,26 @@ def test_reduced_moments_hold_the_same_values(tmp_path):
     again = load_recording(tmp_path / "small.mdwatch")
     assert again.anomalies == whole.anomalies
     assert again.moments[3].rows[CONV].histogram == small.moments[3].rows[CONV].histogram
+
+
+def test_a_reduced_file_says_all_that_the_whole_one_says(tmp_path):
+    """Also what the runs before the last one noted, and losses that are not finite."""
+    runs = [Run(step=0, model="mypkg.Net", notes=("first",)), Run(step=20, model="mypkg.Net", notes=("second",))]
+    losses = [Loss(step, math.inf if step == 7 else 0.5 * step) for step in range(900)]
+    moments = [moment(10 * i) for i in range(90)]
+    moments[4].unseen, moments[5].traced, moments[6].skipped = ("block",), True, True
+    edges = ((CONV, BLOCK),)
+    moments[7].edges = edges
+    whole = Recording(runs, moments, losses)
+    whole.reduced(9).save(tmp_path / "small.mdwatch")
+    again = load_recording(tmp_path / "small.mdwatch")
+    assert again.runs == whole.runs
+    assert again.notes == whole.notes
+    assert again.losses == whole.losses
+    assert again.anomalies == whole.anomalies
+    assert again.moments[0].unseen == ("block",)
+    assert again.moments[0].edges == edges
+    assert [m.last for m in again.moments] == [90 + 100 * i for i in range(9)]
 
 
 def test_reduced_histograms_keep_their_bins_in_the_file(tmp_path):

@@ -39,7 +39,7 @@ class Compared:
         if not self._comparison.has_picture:
             reason = "nothing changed" if self.difference.inventory is None else "these are two different architectures"
             raise RenderError(f"{reason}, so there is no picture; `--format text` says all there is to say")
-        return with_style(self._picture(), self._comparison.earlier).svg
+        return with_style(self._picture(), View(), self._comparison.earlier).svg
 
     def to_html(self) -> str:
         """One file with the list of changes, and the picture if there is one."""

@@ -13,7 +13,7 @@ from modeldiagrams.engine.diagram import Diagram, Problem, in_words
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.hosting.mentions import mentions
 from modeldiagrams.ir.graph import Graph, ModuleNode
-from modeldiagrams.options.options import Compare, Figure, is_graph_file
+from modeldiagrams.options.options import Compare, Figure, is_function, is_graph_file
 from modeldiagrams.options.parsing import option_help, option_names, parse_option, parse_options
 from modeldiagrams.options.reading import read_yaml
 from modeldiagrams.worker import Kind
@@ -101,6 +101,9 @@ def draw(  # noqa: PLR0913  (what an author writes comes in several parts)
                 merged[name] = host.graph_file(parse_option(name, file))
         if "recording" in merged:
             merged["recording"] = [host.graph_file(file) for file in parse_option("recording", merged["recording"])]
+        if "embed" in merged:
+            merged["embed"] = {at: _placed(host, one) for at, one in parse_option("embed", merged["embed"]).items()}
+        _check_site(merged)
         _check_versions(merged, compares=compares)
         if notes:
             merged["notes"] = {**(parse_option("notes", merged.get("notes")) or {}), **notes}
@@ -116,6 +119,19 @@ def draw(  # noqa: PLR0913  (what an author writes comes in several parts)
     if is_left_out(diagram, requested=requested):
         host.builder.note_left_out(written)
     return diagram
+
+
+def _placed(host: Host, embedded: Mapping[str, str]) -> dict[str, str]:
+    """An image of the option `embed`; its file is as relative as the builder wants it."""
+    image = embedded["image"]
+    return {**embedded, "image": image if is_function(image) else host.graph_file(image)}
+
+
+def _check_site(values: Mapping[str, Any]) -> None:
+    """Colours belong to the site, whose style sheet has them."""
+    if "palette" in values:
+        text = "belongs to the whole site: write it in the setting `defaults`"
+        raise OptionError("palette", f"{text}; to colour some nodes differently, there is `kind`")
 
 
 def _check_versions(values: Mapping[str, Any], *, compares: bool) -> None:

@@ -123,7 +123,7 @@ def shared_files(settings: Settings, entries: Iterable[IndexEntry]) -> dict[str,
     """
     files = viewer_files(interactive=not settings.static_only)
     contents = {name: file if isinstance(file, bytes) else file.read_bytes() for name, file in files.items()}
-    contents["model-graph.css"] += style_rule(settings.css_variables).encode()
+    contents["model-graph.css"] += style_rule(settings.variables).encode()
     index = msgspec.json.encode(_Index(diagrams=_listed(entries)))
     return {**contents, INDEX: msgspec.json.format(index, indent=1) + b"\n"}
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["NOTES", "note_id", "notes_list", "notes_of", "notes_prefix", "plain_notes"]
 
 NOTES = "notes.js"
-"""Shows notes beside their nodes; pages with notes load it."""
+"""Shows notes beside their nodes, and images in full size; pages with any load it."""
 
 
 def notes_of(diagram: Diagram) -> Mapping[str, str]:
@@ -27,8 +27,9 @@ def notes_of(diagram: Diagram) -> Mapping[str, str]:
 
 
 def notes_prefix(diagram: Diagram) -> str | None:
-    """What the ids of the notes begin with; None where there are none."""
-    return diagram.anchor if notes_of(diagram) else None
+    """What the ids of the notes and images begin with; None where there are none."""
+    images = diagram.overlay.images if diagram.overlay else ()
+    return diagram.anchor if images or notes_of(diagram) else None
 
 
 def note_id(diagram: Diagram, number: int) -> str:

@@ -19,10 +19,13 @@ from modeldiagrams.html.fragment import (
     element,
     is_interactive,
 )
+from modeldiagrams.html.images import images_list
 from modeldiagrams.html.notes import NOTES, notes_prefix, plain_notes
 from modeldiagrams.html.packing import most_packed, packed
 from modeldiagrams.html.templating import template
 from modeldiagrams.html.texts import alt_text, note
+from modeldiagrams.options.palette import palette_variables
+from modeldiagrams.options.settings import style_rule
 from modeldiagrams.render.assets import asset
 
 if TYPE_CHECKING:
@@ -53,13 +56,13 @@ def standalone(diagram: Diagram) -> str:
         body = difference_body(diagram, diagram.comparison)
     else:
         title = diagram.graph.model.name if diagram.graph else diagram.options.call.model
-        body = element(diagram) + plain_notes(diagram)
+        body = element(diagram) + plain_notes(diagram) + images_list(diagram)
     if diagram.recordings:
         scripts = (*scripts, RECORDING)
     viewer = _viewer(_parts(scripts)) if is_interactive(diagram) else None
     if viewer and notes_prefix(diagram):
         viewer += Markup(asset(NOTES).read_text("utf-8"))  # noqa: S704  our own file
-    return _page(title, _with_data(diagram, body), viewer=viewer)
+    return _page(title, _palette(diagram) + _with_data(diagram, body), viewer=viewer)
 
 
 def notebook_output(diagram: Diagram, svg: str) -> str:
@@ -74,7 +77,7 @@ def notebook_output(diagram: Diagram, svg: str) -> str:
     Returns:
         HTML to stand in a notebook.
     """
-    body = element(diagram) + plain_notes(diagram)
+    body = element(diagram) + plain_notes(diagram) + images_list(diagram)
     return template("output").render(
         alt=alt_text(diagram),
         # shorter than in base64; in an attribute with single quotes
@@ -102,11 +105,18 @@ def notebook_viewer() -> str:
 
 def _framed(diagram: Diagram, body: Markup) -> Markup:
     """A diagram with its data, and with what only this one needs of the viewer."""
-    html = _with_data(diagram, body)
-    if diagram.recordings:
-        script = asset(RECORDING).read_text("utf-8")
+    html = _palette(diagram) + _with_data(diagram, body)
+    needed = {RECORDING: diagram.recordings, NOTES: notes_prefix(diagram) and is_interactive(diagram)}
+    for name in (name for name, is_needed in needed.items() if is_needed):
+        script = asset(name).read_text("utf-8")
         html += Markup(f"<script>{script}</script>")  # noqa: S704  our own script, which does not end it
     return html
+
+
+def _palette(diagram: Diagram) -> Markup:
+    """A style sheet with the colours of kinds that its author chose."""
+    rule = style_rule(palette_variables(diagram.options.view.palette))
+    return Markup(f"<style>{rule.strip()}</style>\n") if rule else Markup()  # noqa: S704  checked colours
 
 
 def _with_data(diagram: Diagram, html: Markup) -> Markup:

@@ -66,7 +66,8 @@ def step_files(diagram: Diagram) -> dict[str, bytes]:
     """The still pictures of all steps: name → content."""
     steps = diagram.picture.steps if diagram.picture else ()
     return {
-        step_file(diagram.id, index): with_style(step, diagram.beside).svg.encode() for index, step in enumerate(steps)
+        step_file(diagram.id, index): with_style(step, diagram.options.view, diagram.beside).svg.encode()
+        for index, step in enumerate(steps)
     }
 
 

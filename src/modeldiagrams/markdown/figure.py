@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
@@ -10,6 +11,7 @@ from modeldiagrams.hosting.host import link_names
 from modeldiagrams.hosting.source_links import url_templates
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import figure_classes, fragment
+from modeldiagrams.html.images import images_list
 from modeldiagrams.html.notes import notes_list, notes_of
 
 if TYPE_CHECKING:
@@ -18,14 +20,18 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
     from modeldiagrams.markdown.host import FenceHost
 
-__all__ = ["figure"]
+__all__ = ["converted", "figure"]
 
+_CODE = "fenced_code_block"
+"""The preprocessor that finds fences."""
 _PROCESSORS = ("inline", "attr_list", "unescape", "relpath")
 """Tree processors that a page runs on its text; captions and notes need them, too. MkDocs' `relpath` resolves links."""
 
 
-def figure(diagram: Diagram, host: FenceHost, md: Markdown, *, documents: bool = False) -> str:
-    """The HTML of a diagram, with its caption and anchor; `documents` as of `fragment`."""
+def figure(
+    diagram: Diagram, host: FenceHost, md: Markdown, *, documents: bool = False, lists_notes: bool = True
+) -> str:
+    """The HTML of a diagram, with its caption and anchor, and its notes below; `documents` as of `fragment`."""
     options = diagram.options.figure
     classes = figure_classes(diagram.options)
     if options.align:
@@ -36,22 +42,27 @@ def figure(diagram: Diagram, host: FenceHost, md: Markdown, *, documents: bool =
 
     source_link = url_templates(host.settings, diagram, host.builder.folder)
     inner = fragment(diagram, assets=host.assets_url(), link=link, source_link=source_link, documents=documents)
-    notes = notes_list(diagram, [_converted(text, md) for text in notes_of(diagram).values()])
+    texts = notes_of(diagram).values() if lists_notes else ()
+    notes = notes_list(diagram, [converted(text, md) for text in texts])
     caption = f"<figcaption>{_caption(options.caption, md)}</figcaption>\n" if options.caption else ""
+    below = notes + images_list(diagram)
     opening = f'<figure class="{html_text(" ".join(classes))}" id="{html_text(diagram.anchor)}">'
-    return f"{opening}\n{inner}\n{caption}</figure>\n{notes}"
+    return f"{opening}\n{inner}\n{caption}</figure>\n{below}"
 
 
 def _caption(text: str, md: Markdown) -> str:
     """A caption's Markdown; a single paragraph without its tag."""
-    html = _converted(text, md)
+    html = converted(text, md)
     single = re.fullmatch(r"<p>((?:(?!<p>).)*)</p>", html, re.DOTALL)
     return single[1] if single else html
 
 
-def _converted(text: str, md: Markdown) -> str:
+def converted(text: str, md: Markdown) -> str:
     """Markdown of an option, converted as the page's own text is."""
     root = Element("div")
+    if _CODE in md.preprocessors:
+        # a copy: it may be at work on the page, of whose fences this text is a part
+        text = "\n".join(copy.copy(md.preprocessors[_CODE]).run(text.split("\n")))
     md.parser.parseChunk(root, text)
     for name in _PROCESSORS:
         if name in md.treeprocessors:

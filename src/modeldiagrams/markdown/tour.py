@@ -10,6 +10,10 @@
 
     What *this part* does, with [links](other.md), code and lists.
     ////
+
+    //// model-note | stem.conv
+    A note on some nodes.
+    ////
     ///
 """
 
@@ -26,23 +30,28 @@ from pymdownx.blocks.block import Block  # type: ignore[import-untyped]
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.host import draw, unfound_in_steps
 from modeldiagrams.hosting.parts import placed
+from modeldiagrams.html.notes import note_id, notes_of
 from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, step_image, tour_classes
-from modeldiagrams.markdown.figure import figure
+from modeldiagrams.markdown.figure import converted, figure
 from modeldiagrams.markdown.find_fences import find_blocks
 from modeldiagrams.markdown.reporting import report
 from modeldiagrams.options.steps import parse_step
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from markdown import Markdown
 
+    from modeldiagrams.engine.diagram import Diagram
     from modeldiagrams.markdown.host import FenceHost
 
 __all__ = ["TourBlocks", "Tours"]
 
 TOUR_BLOCK = "model-tour"
 STEP_BLOCK = "tour-step"
+NOTE_BLOCK = "model-note"
 
-_UNREAD = re.compile(rf"<p>/{{3,}}\s*({TOUR_BLOCK}|{STEP_BLOCK})(?![\w-])")
+_UNREAD = re.compile(rf"<p>/{{3,}}\s*({TOUR_BLOCK}|{STEP_BLOCK}|{NOTE_BLOCK})(?![\w-])")
 
 
 class _AnyOption(dict[str, Any]):
@@ -64,9 +73,17 @@ class _Step(NamedTuple):
     line: int | None
 
 
+class _Note(NamedTuple):
+    element: Element
+    parent: Element
+    line: int | None
+
+
 class _Tour(NamedTuple):
     line: int | None
     steps: list[_Step]
+    notes: dict[str, _Note]
+    """By pattern."""
 
 
 class Tours:
@@ -85,7 +102,7 @@ class Tours:
     def start(self, lines: list[str]) -> None:
         """Note where the blocks of a document are."""
         self.open.clear()
-        self._lines = {name: find_blocks(lines, name) for name in (TOUR_BLOCK, STEP_BLOCK)}
+        self._lines = {name: find_blocks(lines, name) for name in (TOUR_BLOCK, STEP_BLOCK, NOTE_BLOCK)}
 
     def line(self, name: str) -> int | None:
         """Line of the next block of this name."""
@@ -115,6 +132,7 @@ class TourBlocks(BlocksExtension):  # type: ignore[misc]  # pymdownx has no type
         """Called by pymdownx."""
         block_mgr.register(_TourBlock, {"tours": self.tours})
         block_mgr.register(_StepBlock, {"tours": self.tours})
+        block_mgr.register(_NoteBlock, {"tours": self.tours})
 
 
 class _Block(Block):  # type: ignore[misc]  # pymdownx has no types
@@ -155,12 +173,33 @@ class _StepBlock(_Block):
             return {}
 
 
+class _NoteBlock(_Block):
+    NAME = NOTE_BLOCK
+
+    def on_create(self, parent: Element) -> Element:
+        """Called by pymdownx where the block begins."""
+        note = SubElement(parent, "div")
+        notes = self.tours.open[-1].notes if self.tours.open else None
+        if notes is None:
+            self._warn(f"expected to stand inside of a `{TOUR_BLOCK}`; a `model-graph` fence has the option `notes`")
+        elif not self.argument:
+            self._warn(f"expected a pattern: `//// {NOTE_BLOCK} | encoder.*`")
+        elif self.argument in notes:
+            self._warn(f"two notes have the pattern {self.argument!r}; write both in one")
+        else:
+            notes[self.argument] = _Note(note, parent, self.place)
+        return note
+
+    def _warn(self, message: str) -> None:
+        self.tours.host.warn(f"{NOTE_BLOCK}: {message}", self.place)
+
+
 class _TourBlock(_Block):
     NAME = TOUR_BLOCK
 
     def on_create(self, parent: Element) -> Element:
         """Called by pymdownx where the block begins."""
-        self.tours.open.append(_Tour(self.place, []))
+        self.tours.open.append(_Tour(self.place, [], {}))
         tour = SubElement(parent, "div")
         body = SubElement(tour, "div", {"class": BODY})
         SubElement(body, "div", {"class": PICTURE})
@@ -173,20 +212,39 @@ class _TourBlock(_Block):
 
     def on_end(self, block: Element) -> None:
         """Called by pymdownx where the block ends: all steps are there."""
-        host, steps = self.tours.host, self.tours.open.pop().steps
+        host, (_, steps, notes) = self.tours.host, self.tours.open.pop()
         values = {**self.values(), **({"model": self.argument} if self.argument else {})}
-        diagram = placed(draw(host, values, "", steps=[step.shows for step in steps]), host.on_page)
+        shows = [step.shows for step in steps]
+        texts = {pattern: " ".join(note.element.itertext()) for pattern, note in notes.items()}
+        diagram = placed(draw(host, values, "", steps=shows, notes=texts), host.on_page)
         host.note_attempt(diagram)
         report(host, diagram, self.place)
         for index, error in unfound_in_steps(diagram):
             host.warn(f"{TOUR_BLOCK}: step {index + 1}: {error}", steps[index].line)
         host.note_shown(diagram)
         block.set("class", " ".join(tour_classes(diagram)))
-        self._stash(block[0][0], figure(diagram, host, self.md))
+        self._stash(block[0][0], figure(diagram, host, self.md, lists_notes=False))
+        self._list_notes(block[0][0], diagram, notes)
         for index, step in enumerate(steps):
             image = step_image(diagram, index, assets=host.assets_url(), title=re.sub(r"[*`]", "", step.title))
             step.element.set("id", f"{diagram.anchor}-step-{index + 1}")
             self._stash(step.still, image)
+
+    def _list_notes(self, below: Element, diagram: Diagram, written: Mapping[str, _Note]) -> None:
+        """The notes below the picture: blocks move there, those of options and of comments in code are converted."""
+        for note in written.values():
+            note.parent.remove(note.element)
+        texts = [*notes_of(diagram).values()]
+        listed = SubElement(below, "ol", {"class": "mg-notes"}) if texts else below
+        # those of comments come last
+        patterns = [*(diagram.options.author.notes or {}), *[""] * len(texts)]
+        for number, (pattern, text) in enumerate(zip(patterns, texts, strict=False), start=1):
+            item = SubElement(listed, "li", {"id": note_id(diagram, number)})
+            if pattern in written:
+                item.text = written[pattern].element.text
+                item.extend(written[pattern].element)
+            else:
+                self._stash(item, converted(text, self.md))
 
     def _stash(self, element: Element, html: str) -> None:
         """Put finished HTML into an element."""

@@ -13,6 +13,7 @@ from modeldiagrams.errors import ModelDiagramsError
 __all__ = [
     "PAGES",
     "read_directions",
+    "read_embedded",
     "read_lists",
     "read_map",
     "read_page",
@@ -82,6 +83,17 @@ def read_lists(value: Any) -> Any:
     """A dict whose values are lists of patterns; also as text."""
     value = read_map(value)
     return {name: read_patterns(one) for name, one in value.items()} if isinstance(value, dict) else value
+
+
+def read_embedded(value: Any) -> Any:
+    """A dict of images: a text names one, a dict has it as its `image`; also as text."""
+    value = read_map(value)
+    if not isinstance(value, dict):
+        return value
+    found = {name: {"image": one} if isinstance(one, str) else one for name, one in value.items()}
+    if any(isinstance(one, dict) and not one.get("image") for one in found.values()):
+        raise ModelDiagramsError("expected for each pattern an image, `filters.png`, or both `image` and `alt`")
+    return found
 
 
 def read_page(value: Any) -> Any:

@@ -12,6 +12,7 @@ import msgspec
 
 from modeldiagrams.errors import ModelDiagramsError, SettingError
 from modeldiagrams.options.options import Limits
+from modeldiagrams.options.palette import palette_variables, read_palette
 from modeldiagrams.options.parsing import check_defaults
 from modeldiagrams.options.wording import expected
 
@@ -95,6 +96,11 @@ class Settings(Limits, frozen=True, kw_only=True, forbid_unknown_fields=True):
             " `{'--mg-hue-linear': 'var(--color-brand-primary)'}`."
         ),
     ] = msgspec.field(default_factory=dict)
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """All CSS custom properties: those of the palette, unless the site writes others for pages."""
+        return palette_variables(read_palette(self.defaults.get("palette"))) | self.css_variables
 
     @property
     def options(self) -> dict[str, Any]:
@@ -187,8 +193,8 @@ def setting_help() -> dict[str, str]:
     }
 
 
-def style_rule(variables: Mapping[str, str]) -> str:
-    """The site's CSS custom properties as one rule, to append to the viewer's style sheet."""
+def style_rule(variables: Mapping[str, str], selector: str = "model-graph") -> str:
+    """CSS custom properties as one rule, to append to the viewer's style sheet."""
     if not variables:
         return ""
-    return "".join(["\nmodel-graph{", *(f"{name}:{value};" for name, value in sorted(variables.items())), "}\n"])
+    return "".join([f"\n{selector}{{", *(f"{name}:{value};" for name, value in sorted(variables.items())), "}\n"])

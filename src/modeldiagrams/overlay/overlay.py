@@ -6,6 +6,7 @@ Patterns are resolved when it is made, see `resolve`; the viewer applies it (`vi
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["FORMAT", "VERSION", "Alignment", "Arrangement", "Group", "Node", "Note", "Overlay", "with_group"]
+__all__ = ["FORMAT", "VERSION", "Alignment", "Arrangement", "Group", "Image", "Node", "Note", "Overlay", "with_group"]
 
 FORMAT: Literal["modeldiagrams-overlay"] = "modeldiagrams-overlay"
 VERSION = "1.0"
@@ -72,6 +73,28 @@ class Note(_Struct, frozen=True, kw_only=True):
     """None where its pattern matches nothing: the note stands under the picture all the same."""
 
 
+_DATA = re.compile(r"data:image/(png|jpeg|svg\+xml);base64,[A-Za-z0-9+/]+=*")
+
+
+class Image(_Struct, frozen=True, kw_only=True):
+    """A picture at some nodes; its number is its position from 1."""
+
+    source: str
+    """A ``data:`` URL of a PNG, JPEG or SVG file: an overlay depends on no other file."""
+    alt: str
+    """Text for readers who do not see it."""
+    width: float
+    """CSS pixels."""
+    height: float
+    nodes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not _DATA.fullmatch(self.source):
+            raise ValueError("expected `source` to be a data: URL in base64 of a PNG, JPEG or SVG file")
+        if not (self.width >= 1 and self.height >= 1):
+            raise ValueError("expected `width` and `height` of at least 1 px")
+
+
 class Overlay(_Struct, frozen=True, kw_only=True):
     """What is said about the nodes of one graph."""
 
@@ -84,6 +107,7 @@ class Overlay(_Struct, frozen=True, kw_only=True):
     groups: tuple[Group, ...] = ()
     """Those inside of another group precede it."""
     notes: tuple[Note, ...] = ()
+    images: tuple[Image, ...] = ()
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Overlay:
@@ -125,7 +149,8 @@ class Overlay(_Struct, frozen=True, kw_only=True):
         nodes = dict(self.nodes)
         for name, node in other.nodes.items():
             nodes[name] = _with(nodes.get(name, Node()), node)
-        return Overlay(graph=self.graph, nodes=nodes, groups=tuple(groups), notes=(*self.notes, *other.notes))
+        notes, images = (*self.notes, *other.notes), (*self.images, *other.images)
+        return Overlay(graph=self.graph, nodes=nodes, groups=tuple(groups), notes=notes, images=images)
 
     __or__ = merge
 
@@ -134,7 +159,7 @@ class Overlay(_Struct, frozen=True, kw_only=True):
         if self.graph == structural_digest(graph):
             return ()
         known = {"", *(node.id for node in graph.nodes), *graph.functions, *(group.id for group in self.groups)}
-        members = [*(group.nodes for group in self.groups), *(note.nodes for note in self.notes)]
+        members = [one.nodes for several in (self.groups, self.notes, self.images) for one in several]
         spoken_of = dict.fromkeys([*self.nodes, *(name for names in members for name in names)])
         return tuple(name for name in spoken_of if name not in known)
 
@@ -228,7 +253,8 @@ def _renamed(overlay: Overlay, ids: Mapping[str, str]) -> Overlay:
         for name, node in overlay.nodes.items()
     }
     notes = tuple(msgspec.structs.replace(note, nodes=new(note.nodes)) for note in overlay.notes)
-    return msgspec.structs.replace(overlay, nodes=nodes, notes=notes)
+    images = tuple(msgspec.structs.replace(image, nodes=new(image.nodes)) for image in overlay.images)
+    return msgspec.structs.replace(overlay, nodes=nodes, notes=notes, images=images)
 
 
 def schema() -> dict[str, Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
@@ -10,16 +12,18 @@ import msgspec
 from modeldiagrams.errors import OptionError
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.ir.kinds import Kind
+from modeldiagrams.ir.pictures import as_picture
 from modeldiagrams.ir.queries import short_name
 from modeldiagrams.ir.structure import structural_digest
 from modeldiagrams.overlay.groups import grouped
+from modeldiagrams.overlay.images import image_of
 from modeldiagrams.overlay.overlay import Alignment, Arrangement, Node, Note, Overlay
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from modeldiagrams.ir.graph import Graph
-    from modeldiagrams.overlay.overlay import Group
+    from modeldiagrams.overlay.overlay import Group, Image
 
 __all__ = ["annotate", "resolve"]
 
@@ -29,7 +33,16 @@ _VALUES = ("rename", "kind", *_OF_CONTAINERS)
 _EXPECTED = {**dict.fromkeys(_FLAGS, "True or False"), "order": "a list of patterns"}
 
 
-def annotate(graph: Graph, pattern: str, *, text: str | None = None, group: str | None = None, **said: Any) -> Overlay:
+def annotate(  # noqa: PLR0913  (what is said most often)
+    graph: Graph,
+    pattern: str,
+    *,
+    text: str | None = None,
+    group: str | None = None,
+    image: Any = None,
+    alt: str | None = None,
+    **said: Any,
+) -> Overlay:
     """Say something of nodes, for `to_svg`, `to_html` and other pictures: ``to_svg(graph, overlay=annotate(…))``.
 
     Several overlays are one by ``|``.
@@ -40,6 +53,9 @@ def annotate(graph: Graph, pattern: str, *, text: str | None = None, group: str 
             ``*`` for anything in them. Several are separated by commas.
         text: A note, which stands under the picture, with its number at the nodes.
         group: A name: siblings that match become one container of this name.
+        image: A picture in the box: a PNG, JPEG or SVG file, its bytes, SVG text, a Matplotlib figure, a PIL image, or
+            a table (a pandas `DataFrame`, a dict, or a list of rows). Readers see it in full size.
+        alt: What it shows, for readers who do not see it.
         **said: Further options of the reference that speak of nodes: `rename`, `kind`, `arrange` and `align_items` with
             a value, `hide`, `highlight` and `fade` with True, and `order` with a list of patterns.
 
@@ -47,7 +63,8 @@ def annotate(graph: Graph, pattern: str, *, text: str | None = None, group: str 
         The overlay.
 
     Raises:
-        OptionError: for an unknown option or value, a pattern that matches nothing, and a group that can't be one.
+        OptionError: for an unknown option or value, a pattern that matches nothing, a group that can't be one, and an
+            image that is none, is damaged or too large.
     """
     options: dict[str, Any] = {}
     for name, value in {"notes": text, **said}.items():
@@ -56,12 +73,22 @@ def annotate(graph: Graph, pattern: str, *, text: str | None = None, group: str 
         if value is not None and value is not False:
             _check(name, value)
             options[name] = [pattern] if name in _FLAGS else {pattern: value}
+    if image is not None:
+        options["embed"] = {pattern: _image(image, alt or f"Picture of {pattern}")}
     if group is not None:
         options["group"] = {group: [pattern]}
     overlay, problems = resolve(graph, options)
     if problems:
         raise problems[0]
     return overlay
+
+
+def _image(image: Any, alt: str) -> Image:
+    try:
+        is_file = isinstance(image, os.PathLike) or (isinstance(image, str) and "<" not in image)
+        return image_of(Path(image).read_bytes() if is_file else as_picture(image), alt)
+    except (OSError, TypeError, ValueError) as error:
+        raise OptionError("image", str(error)) from error
 
 
 msgspec.json.Decoder(tuple[Note, Node])
@@ -84,7 +111,8 @@ def resolve(graph: Graph, options: Mapping[str, Any]) -> tuple[Overlay, list[Opt
 
     Args:
         graph: Where to look.
-        options: Values of the options of struct `Author`, without those that are not given.
+        options: Values of the options of struct `Author`, without those that are not given; `embed` has an `Image` in
+            place of the name of each.
 
     Returns:
         The overlay, and what is wrong with the options; the rest of them holds all the same.
@@ -104,8 +132,10 @@ def resolve(graph: Graph, options: Mapping[str, Any]) -> tuple[Overlay, list[Opt
             children = finder.directly_inside(container, wanted)
             said.setdefault(container, {})["order"] = children
     notes = tuple(Note(text=text, nodes=finder.of("notes", at)) for at, text in (options.get("notes") or {}).items())
+    embedded = {at: finder.of("embed", at) for at in options.get("embed") or ()}
+    images = tuple(msgspec.structs.replace(options["embed"][at], nodes=ids) for at, ids in embedded.items() if ids)
     nodes = {name: Node(**said[name]) for name in said}
-    overlay = Overlay(graph=structural_digest(graph), nodes=nodes, groups=groups, notes=notes)
+    overlay = Overlay(graph=structural_digest(graph), nodes=nodes, groups=groups, notes=notes, images=images)
     return overlay, finder.problems
 
 

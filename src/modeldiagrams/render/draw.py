@@ -10,7 +10,9 @@ from modeldiagrams.common.decoding import decodable
 from modeldiagrams.common.files import file_digest
 from modeldiagrams.errors import RenderError
 from modeldiagrams.ir.serialize import serialize
+from modeldiagrams.options.palette import palette_variables
 from modeldiagrams.options.patterns import Unmatched  # noqa: TC001  (msgspec reads the annotation)
+from modeldiagrams.options.settings import style_rule
 from modeldiagrams.options.steps import Step  # noqa: TC001  (the same)
 from modeldiagrams.render.assets import asset
 from modeldiagrams.render.js_runtime import call
@@ -172,7 +174,7 @@ def render(
         RenderError: if the graph could not be drawn, or the viewer was not built.
     """
     picture = render_json(serialize(graph), view, flat, beside=beside)
-    return with_style(picture, beside) if standalone else picture
+    return with_style(picture, view, beside) if standalone else picture
 
 
 def render_json(
@@ -247,13 +249,19 @@ def fonts() -> tuple[Path, ...]:
     return asset("inter-regular.ttf"), asset("inter-semibold.ttf")
 
 
-def with_style(picture: Drawn, beside: Beside | None = None) -> Drawn:
-    """The picture with the style sheet inside its SVG; that of a difference or an overlay has more."""
-    names = ("picture.css", *_MORE_STYLE[type(beside)])
-    style = "".join(asset(name).read_text("utf-8") for name in names)
+def with_style(picture: Drawn, view: View, beside: Beside | None = None) -> Drawn:
+    """The picture with the style sheet inside its SVG; that of a difference, an overlay or a lens has more."""
+    style = "".join(asset(name).read_text("utf-8") for name in _sheets(picture, beside))
+    style += style_rule(palette_variables(view.palette), ".mg-svg:root")
     # CDATA: the style's `>` and `&` are XML otherwise
     opening, rest = picture.svg.split(">", 1)
     return msgspec.structs.replace(picture, svg=f"{opening}><style><![CDATA[{style}]]></style>{rest}")
+
+
+def _sheets(picture: Picture | StepPicture, beside: Beside | None) -> tuple[str, ...]:
+    """The style sheets of a picture."""
+    of_lens = ("lens.css",) if isinstance(picture, StepPicture) and picture.lens else ()
+    return ("picture.css", *_MORE_STYLE[type(beside)], *of_lens)
 
 
 def viewer_digest() -> str:

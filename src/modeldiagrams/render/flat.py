@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import importlib
 import math
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,8 @@ from modeldiagrams.errors import RenderError
 from modeldiagrams.render.draw import fonts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from modeldiagrams.render.draw import Picture
 
 __all__ = ["as_pdf", "as_png", "flat_digest", "library"]
@@ -22,6 +26,18 @@ _LONGEST_PDF = 14_400
 
 _MOST_PIXELS = 100e6
 """Four bytes each while it is drawn."""
+
+_THUMBNAIL_SCALE = 4
+"""Pixels for one CSS pixel of a thumbnail that can't stay SVG."""
+
+_SVG_IMAGE = re.compile(
+    r'(?P<start>xlink:href="data:image/)svg\+xml;base64,(?P<data>[^"]*)(?P<rest>"[^>]* width="(?P<width>\d+)")'
+)
+
+_THUMBNAIL = """
+#set page(width: auto, height: auto, margin: 0pt)
+#image(bytes(sys.inputs.svg), format: "svg", width: float(sys.inputs.width) * 1pt)
+"""
 
 _PAGE = """
 #set document(date: none)
@@ -47,8 +63,13 @@ def as_png(picture: Picture, scale: float = 2) -> bytes:
     # running out of memory would end the whole process
     zoom = min(scale, math.sqrt(_MOST_PIXELS / (picture.width * picture.height)))
     skip_fonts = not _has_foreign_text(picture.svg)
+
+    def pixels(svg: str, width: int) -> Any:
+        return resvg.svg_to_bytes(svg_string=svg, width=width)
+
     try:
-        return bytes(resvg.svg_to_bytes(svg_string=picture.svg, zoom=zoom, skip_system_fonts=skip_fonts))
+        svg = _with_pixels(picture.svg, pixels)
+        return bytes(resvg.svg_to_bytes(svg_string=svg, zoom=zoom, skip_system_fonts=skip_fonts))
     except ValueError as error:
         raise RenderError(f"the PNG file could not be made: {error}") from error
 
@@ -68,11 +89,16 @@ def as_pdf(picture: Picture) -> bytes:
     typst = library("typst", "pdf", "PDF files")
     scale = min(_PT_PER_PX, _LONGEST_PDF / max(picture.width, picture.height))
     page = _PAGE.format(width=picture.width * scale, height=picture.height * scale)
+
+    def pixels(svg: str, width: int) -> Any:
+        inputs = {"svg": svg, "width": f"{width}"}
+        return typst.compile(_THUMBNAIL.encode(), sys_inputs=inputs, format="png", ppi=72)
+
     try:
         return bytes(
             typst.compile(
                 page.encode(),
-                sys_inputs={"svg": picture.svg},
+                sys_inputs={"svg": _with_pixels(picture.svg, pixels)},
                 font_paths=[str(fonts()[0].parent)],
                 ignore_system_fonts=not _has_foreign_text(picture.svg),
                 # LaTeX warns of newer files
@@ -81,6 +107,24 @@ def as_pdf(picture: Picture) -> bytes:
         )
     except RuntimeError as error:
         raise RenderError(f"the PDF file could not be made: {error}") from error
+
+
+def _with_pixels(svg: str, pixels: Callable[[str, int], Any]) -> str:
+    """A picture whose images of SVG with text are pixels: inside of another SVG, both libraries leave their text out.
+
+    Args:
+        svg: A flat picture.
+        pixels: SVG, and a width → PNG file.
+    """
+
+    def drawn(found: re.Match[str]) -> str:
+        image = base64.b64decode(found["data"])
+        if b"text" not in image:
+            return found[0]
+        file = pixels(image.decode(), int(found["width"]) * _THUMBNAIL_SCALE)
+        return f"{found['start']}png;base64,{base64.b64encode(file).decode()}{found['rest']}"
+
+    return _SVG_IMAGE.sub(drawn, svg)
 
 
 def flat_digest() -> str:

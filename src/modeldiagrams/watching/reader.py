@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
-__all__ = ["load_recording"]
+__all__ = ["assembled", "load_recording", "read_from"]
 
 _Record = TypeVar("_Record", Moment, Anomaly, Loss)
 
@@ -34,16 +34,28 @@ def load_recording(path: str | os.PathLike[str]) -> Recording:
         RecordingError: if the file can't be read or is no recording.
     """
     file = Path(path)
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise RecordingError(f"{file}: expected a recording that can be read: {error.strerror}") from error
+    data = read_from(file)
     check_beginning(data, file)
     decoder = Decoder()
-    return _assembled(decoder.decode(payload) for payload, _ in payloads(data))
+    return assembled(decoder.decode(payload) for payload, _ in payloads(data))
 
 
-def _assembled(frames: Iterable[Frame]) -> Recording:
+def read_from(file: Path, start: int = 0) -> bytes:
+    """The bytes of a file from a position on.
+
+    Raises:
+        RecordingError: if it can't be read.
+    """
+    try:
+        with file.open("rb") as opened:
+            opened.seek(start)
+            return opened.read()
+    except OSError as error:
+        raise RecordingError(f"{file}: expected a recording that can be read: {error.strerror}") from error
+
+
+def assembled(frames: Iterable[Frame]) -> Recording:
+    """What frames say together."""
     runs: list[Run] = []
     moments: list[Moment] = []
     anomalies: list[Anomaly] = []

@@ -1,5 +1,16 @@
 /** Signs on boxes and panels: the badge with the number of repeats, and the expand sign. */
-import { badge, badgeWidth, LOOP, NOTE, NOTE_GAP, noteNumbers, notesWidth } from "../layout/metrics.js";
+import {
+  badge,
+  badgeWidth,
+  LOOP,
+  MORE,
+  moreWidth,
+  NOTE,
+  NOTE_GAP,
+  noteNumbers,
+  notesWidth,
+  thumbSize,
+} from "../layout/metrics.js";
 import type { Item } from "../view/frame.js";
 import type { Context, Painter } from "./painter.js";
 import { num, translation } from "./svg_text.js";
@@ -7,10 +18,39 @@ import { num, translation } from "./svg_text.js";
 /** A circular arrow. */
 const CIRCULAR_ARROW = "M3 -2.6A4 4 0 1 0 4 0M3.6 -5v2.6h-2.6";
 
-/** What follows a name: the badge, and the numbers of notes. */
+/** What follows a name: the badge, the numbers of notes, and how many more images there are. */
 export function drawSigns(item: Item, x: number, y: number, painter: Painter): string {
-  const pill = badgeWidth(item);
-  return drawBadge(item, x, y, painter) + drawNotes(item, pill === 0 ? x : x + pill + NOTE_GAP, y + 1, painter);
+  const after = (start: number, width: number) => (width === 0 ? start : start + width + NOTE_GAP);
+  const notes = after(x, badgeWidth(item));
+  const more = after(notes, notesWidth(item));
+  return drawBadge(item, x, y, painter) + drawNotes(item, notes, y + 1, painter) + drawMore(item, more, y + 1, painter);
+}
+
+/** A little picture, and the number of images that are not shown here. */
+function drawMore(item: Item, x: number, y: number, painter: Painter): string {
+  const width = moreWidth(item);
+  if (width === 0) return "";
+  const context: Context = { family: item.family, classes: ["note", "more"] };
+  const geometry = `x="${num(x)}" y="${num(y)}" width="${width}" height="${NOTE}" rx="3"`;
+  const hills = `${translation(x + 3, y + 11)} d="M0 0l4 -5 3 3.5 2.5 -2 2.5 3.5"`;
+  const drawn = [
+    painter.shape({ tag: "rect", roles: ["pill"], context, geometry }),
+    painter.shape({ tag: "path", roles: ["strokes"], context, geometry: hills }),
+    painter.text({ roles: ["times"], context, x: x + (MORE + width) / 2 - 1, y: y + 10.5, text: `${item.moreImages}` }),
+  ];
+  return painter.group({ classes: context.classes }, drawn.join(""));
+}
+
+/** The first image of a node, small. */
+export function drawThumb(item: Item, x: number, y: number, painter: Painter): string {
+  if (item.thumb === undefined) return "";
+  const { width, height } = thumbSize(item);
+  const context: Context = { family: item.family, classes: ["image"] };
+  const geometry = `x="${num(x)}" y="${num(y)}" width="${width}" height="${height}"`;
+  const paper = painter.shape({ tag: "rect", roles: ["paper"], context, geometry });
+  const data = { image: item.thumb.numbers.join(" ") };
+  const drawn = painter.tooltip(item.thumb.alt) + paper + painter.image(item.thumb.source, geometry);
+  return painter.group({ classes: context.classes, data }, drawn);
 }
 
 /** The numbers of the author's notes in a disc. */

@@ -10,15 +10,18 @@ import {
   isTerminal,
   isTwoLines,
   NAME_SIZE,
+  ONE_LINE,
   STACK_CARDS,
   STACK_STEP,
   signsWidth,
   stackHeight,
+  thumbRoom,
+  thumbSize,
 } from "../layout/metrics.js";
 import { textWidth } from "../layout/text_metrics.js";
 import type { Item } from "../view/frame.js";
 import type { Glyph } from "../view/op_families.js";
-import { drawNotes, drawSign, drawSigns } from "./badge.js";
+import { drawNotes, drawSign, drawSigns, drawThumb } from "./badge.js";
 import type { Context, Painter } from "./painter.js";
 import { num, translation } from "./svg_text.js";
 
@@ -55,7 +58,7 @@ function tooltipOf(item: Item): string {
 function drawRect(item: Item, box: Box, context: Context, painter: Painter): string {
   const stack = stackHeight(item);
   const height = box.height - stack;
-  const rounding = isTerminal(item) ? height / 2 : RADIUS;
+  const rounding = isTerminal(item) ? Math.min(height, ONE_LINE) / 2 : RADIUS;
   const d = `d="${stackedCards(box.width, height)}"`;
   const cards = stack > 0 ? painter.shape({ tag: "path", roles: ["cards"], context, geometry: d }) : "";
   const geometry = `width="${num(box.width)}" height="${num(height)}" rx="${num(rounding)}"`;
@@ -76,7 +79,7 @@ function stackedCards(width: number, height: number): string {
 function drawWords(item: Item, box: Box, context: Context, painter: Painter): string {
   const { name, detail } = boxWords(item);
   const middle = box.width / 2;
-  const height = box.height - stackHeight(item);
+  const height = box.height - stackHeight(item) - thumbRoom(item);
   const twoLines = isTwoLines(item);
   const pill = signsWidth(item);
   const nameMiddle = pill === 0 ? middle : middle - (pill + GAP) / 2;
@@ -98,6 +101,7 @@ function drawWords(item: Item, box: Box, context: Context, painter: Painter): st
     ...(twoLines ? detailLines(item) : []).map((text, i) =>
       painter.text({ ...below, y: 32 + i * DETAIL_LINE, text, data: formerData(item, was.detail, i) }),
     ),
+    drawThumb(item, middle - thumbSize(item).width / 2, height, painter),
     item.expandable ? drawSign({ x: box.width - SIGN, y: height / 2, open: false, context }, painter) : "",
   ].join("");
 }

@@ -60,6 +60,8 @@ export interface Painter {
   group(group: Group, content: string): string;
   shape(shape: Shape): string;
   text(text: Text): string;
+  /** A picture file by its `data:` URL, as large as fits. */
+  image(source: string, geometry: string): string;
   /** Text that a group shows on hover. */
   tooltip(text: string): string;
 }
@@ -85,6 +87,8 @@ export const PAGE_PAINTER: Painter = {
     const attributes = `${classAttribute(roles)}${dataAttributes(data)} x="${num(x)}" y="${num(y)}"`;
     return `<text ${attributes}>${displayed(text)}${beside}</text>`;
   },
+
+  image: (source, geometry) => `<image href="${escapeText(source)}" ${geometry}/>`,
 
   tooltip: (text) => `<title>${displayed(text)}</title>`,
 };

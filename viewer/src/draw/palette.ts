@@ -1,19 +1,23 @@
 /** The colours of pictures, for the style sheet of pages and for flat pictures. */
+import type { Node } from "../../generated/overlay.js";
 import type { Family } from "../view/op_families.js";
 
-/** Families with a hue; the others share the grey of `other`. */
-export type Hue = Exclude<Family, "elementwise" | "shape">;
+/** Kinds that have a colour, as `ir/kinds.py` lists them; families without share the grey of `other`. */
+export type Hue = NonNullable<Node["kind"]>;
 
-/** Chosen by a search so that boxes differ to colour-blind readers, too; `test/palette.test.ts` has the limits. */
+/**
+ * In the order of the legend. Chosen by a search so that boxes differ to colour-blind readers, too; `test/palette.test.ts`
+ * has the limits.
+ */
 export const HUES: Readonly<Record<Hue, string>> = {
+  embedding: "#7255de",
   attention: "#a4338c",
   linear: "#7196db",
   convolution: "#6499a4",
+  recurrence: "#a84e3f",
   normalisation: "#bd9100",
   activation: "#ce7f3c",
-  embedding: "#7255de",
   pooling: "#4daa81",
-  recurrence: "#a84e3f",
   loss: "#b60027",
   other: "#98949b",
 };
@@ -31,6 +35,12 @@ export const CLASS_HUES: readonly Hue[] = [
 ];
 
 export const ERROR = "#d1242f";
+
+/** Of what costs much. */
+export const AMOUNT = "#d9722e";
+
+/** Behind images, which are made for it, also on dark pages. */
+export const PAPER = "#ffffff";
 
 export type Theme = "light" | "dark";
 

@@ -12,7 +12,7 @@ import {
 } from "../layout/metrics.js";
 import { textWidth } from "../layout/text_metrics.js";
 import type { Item } from "../view/frame.js";
-import { drawSign, drawSigns } from "./badge.js";
+import { drawSign, drawSigns, drawThumb } from "./badge.js";
 import type { Context, Painter } from "./painter.js";
 import { num, together, translation } from "./svg_text.js";
 
@@ -51,7 +51,7 @@ function cardsBehind({ width, height }: Box, step: number): string {
 }
 
 function drawTitle(item: Item, box: Box, title: Title, painter: Painter): string {
-  const { name = [], detail = [], lines = 1 } = titleForms(item, true)[title.form] ?? {};
+  const { name = [], detail = [], text: lines = 1 } = titleForms(item, true)[title.form] ?? {};
   const opens = item.kind !== "group";
   const context: Context = { family: item.family, classes: ["header"] };
   const x = title.x + (opens ? CHEVRON : 0);
@@ -74,6 +74,7 @@ function drawTitle(item: Item, box: Box, title: Title, painter: Painter): string
       const y = base(isBeside ? i : last + 1 + i);
       return painter.text({ roles: ["detail"], context, data: formerData(item, was.detail, i), x: detailX, y, text });
     }),
+    drawThumb(item, x, title.y + lines * TITLE_LINE + GAP / 2, painter),
   ];
   return painter.group({ classes: context.classes }, drawn.join(""));
 }

@@ -10,6 +10,7 @@ export type Role =
   | "panel"
   | "cards"
   | "pill"
+  | "paper"
   | "strokes"
   | "sign"
   | "hit"
@@ -33,7 +34,7 @@ export type Role =
 
 /** A colour with a share of opacity, in percent. */
 export interface Mix {
-  of: "hue" | "text" | "error";
+  of: "hue" | "text" | "error" | "paper" | "amount";
   share: number;
 }
 
@@ -164,6 +165,12 @@ export const DIFFERENCE_RULES: readonly Rule[] = [
 ];
 
 /** For pictures of which an author says something. */
+/** Boxes by what they cost, in pictures that stand still. */
+export const LENS_RULES: readonly Rule[] = [0, 8, 18, 28, 38, 49].map((share, step): Rule => {
+  const amount = (part: number): Mix => ({ of: "amount", share: part });
+  return { on: select("box", `amount-${step}`), style: { fill: amount(share), stroke: amount(75) } };
+});
+
 export const AUTHOR_RULES: readonly Rule[] = [
   { on: select("times", "note"), style: { "font-size": 10 } },
   { on: [...select("name", "faded"), ...select("detail", "faded")], style: { fill: text(68), "font-weight": 400 } },
@@ -172,6 +179,9 @@ export const AUTHOR_RULES: readonly Rule[] = [
     on: [...select("box", "highlight"), ...select("panel", "highlight")],
     style: { stroke: text(90), "stroke-width": 2.5 },
   },
+  // images are made for white paper
+  { on: select("paper"), style: { fill: { of: "paper", share: 100 }, stroke: text(40), "stroke-width": 1 } },
+  { on: select("strokes", "more"), style: { "stroke-width": 1.25 } },
   { on: select("box", "faded"), style: { fill: hue(5), stroke: hue(28) } },
   { on: select("panel", "faded"), style: { fill: "none", stroke: hue(20) } },
 ];
@@ -180,7 +190,7 @@ export const AUTHOR_RULES: readonly Rule[] = [
 export function styleOf(roles: readonly string[], classes: readonly string[]): Style {
   const applies = ({ role, of = [], within }: Selector) =>
     roles.includes(role) && [...of, ...(within === undefined ? [] : [within])].every((name) => classes.includes(name));
-  const rules = [...TEXT_RULES, ...SHAPE_RULES, ...DIFFERENCE_RULES, ...AUTHOR_RULES].filter(({ on }) =>
+  const rules = [...TEXT_RULES, ...SHAPE_RULES, ...DIFFERENCE_RULES, ...AUTHOR_RULES, ...LENS_RULES].filter(({ on }) =>
     on.some(applies),
   );
   return Object.assign({}, ...rules.map(({ style }) => style));

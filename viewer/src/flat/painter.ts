@@ -3,7 +3,7 @@
  * and text as outlines or in named fonts.
  */
 import { type Context, type Painter, type Shape, type Size, sizeAttributes, type Text } from "../draw/painter.js";
-import { ERROR, HUES, type Hue, hueOf, THEMES, type Theme } from "../draw/palette.js";
+import { AMOUNT, ERROR, HUES, type Hue, hueOf, PAPER, THEMES, type Theme } from "../draw/palette.js";
 import { type Paint, type Style, styleOf } from "../draw/style.js";
 import { escapeText, num } from "../draw/svg_text.js";
 import { readable } from "../shared/text.js";
@@ -45,16 +45,21 @@ const SYSTEM_FAMILY = "sans-serif";
 const BOLD = 600;
 const REGULAR = 400;
 
-/** The colours of a standalone picture. */
-export function themeColours(theme: Theme): Colours {
-  return { ...THEMES[theme], error: ERROR, hues: HUES };
+/** The colours of a standalone picture, with those of a site's own palette. */
+export function themeColours(theme: Theme, palette: Partial<Record<Hue, string>> | null = {}): Colours {
+  return { ...THEMES[theme], error: ERROR, hues: { ...HUES, ...palette } };
 }
 
 /** A painter for one picture. */
 export function flatPainter(colours: Colours, { typeface, outlines }: Lettering): Painter {
   // each glyph once; ids depend on the outline only, so equal ids of other pictures on a page do no harm
   const glyphs = new Map<string, string>();
-  const ink = (context: Context) => ({ ...colours, hue: colours.hues[hueOf(context.family)] });
+  const ink = (context: Context) => ({
+    ...colours,
+    paper: PAPER,
+    amount: AMOUNT,
+    hue: colours.hues[hueOf(context.family)],
+  });
 
   return {
     picture: (size, shown, content) => svgText(size, shown, colours.background, glyphs, content),
@@ -69,6 +74,7 @@ export function flatPainter(colours: Colours, { typeface, outlines }: Lettering)
         return textElement(text, runs, SYSTEM_FAMILY);
       return typeface !== null && outlines ? outlineText(text, runs, typeface, glyphs) : textElement(text, runs);
     },
+    image: (source, geometry) => `<image xlink:href="${escapeText(source)}" ${geometry}/>`,
     tooltip: () => "",
   };
 }
@@ -77,6 +83,8 @@ interface Ink {
   hue: string;
   text: string;
   error: string;
+  paper: string;
+  amount: string;
 }
 
 function svgText(

@@ -3,7 +3,7 @@
  * `generated/format.ts`, which git does not keep and no build needs. `docs/pages/reference/format.md` explains them.
  */
 import type * as format from "../../generated/format.js";
-import type { Node as SaidOfNode } from "../../generated/overlay.js";
+import type { Image, Node as SaidOfNode } from "../../generated/overlay.js";
 
 export type { InputNode, OutputNode, ParameterCount } from "../../generated/format.js";
 /** The graph of a difference that has something, where the other has not. */
@@ -66,6 +66,8 @@ export interface Mark {
 export interface Said extends SaidOfNode {
   /** Numbers of its notes. */
   notes?: number[];
+  /** Numbers of its images. */
+  images?: number[];
   /** Equal for containers of whose insides the same is said; absent where nothing is. */
   key?: string;
 }
@@ -86,6 +88,8 @@ export interface GraphData extends Omit<format.Graph, "model" | "nodes" | "adjac
   texts?: Record<string, Texts>;
   /** Only with an overlay: what its author says of nodes, functions and groups. */
   said?: Record<string, Said>;
+  /** The same: its images, by number from 1. */
+  images?: Image[];
 }
 
 /** Parts of a graph that are found by id or name. */

@@ -7,11 +7,12 @@ import type { FunctionNode, GraphData, GraphNode, Said } from "./graph.js";
 export function annotated(data: GraphData, overlay: Overlay | null | undefined): GraphData {
   if (overlay == null) return data;
   const said = new Map<string, Said>(Object.entries(overlay.nodes ?? {}));
-  overlay.notes?.forEach(({ nodes = [] }, i) => {
-    for (const id of nodes) said.set(id, { ...said.get(id), notes: [...(said.get(id)?.notes ?? []), i + 1] });
-  });
+  for (const kind of ["notes", "images"] as const)
+    overlay[kind]?.forEach(({ nodes = [] }, i) => {
+      for (const id of nodes) said.set(id, { ...said.get(id), [kind]: [...(said.get(id)?.[kind] ?? []), i + 1] });
+    });
   const graph = new Grouping(data).with(overlay.groups ?? []);
-  return { ...graph, said: Object.fromEntries(withKeys(graph, said)) };
+  return { ...graph, said: Object.fromEntries(withKeys(graph, said)), images: overlay.images ?? [] };
 }
 
 type Calls = Map<string, FunctionNode>;

@@ -3,6 +3,7 @@ import { holdsSteps } from "../view/contents.js";
 import type { Frame, Item, Wire } from "../view/frame.js";
 import type { Geometry } from "./geometry.js";
 import { numberNets } from "./input.js";
+import { thumbSize } from "./metrics.js";
 import type { Order, PortOrder } from "./order.js";
 import type { Arms } from "./structures/arms.js";
 
@@ -48,8 +49,10 @@ function itemKey(item: Item): string {
     former,
     frame,
     notes = [],
+    moreImages,
   } = item;
-  const sizes = `${kind} ${glyph} ${times} ${unrolled} ${loop} ${expandable} ${stack} ${marks.join()} ${notes.join()} ${frame?.direction}`;
+  const { width, height } = thumbSize(item);
+  const sizes = `${kind} ${glyph} ${times} ${unrolled} ${loop} ${expandable} ${stack} ${marks.join()} ${notes.join()} ${width} ${height} ${moreImages} ${frame?.direction}`;
   return `\n${sizes} ${name.length} ${detail.length} ${name}${detail}${JSON.stringify(former)}`;
 }
 

@@ -151,7 +151,7 @@ export function titleAt(start: number, forms: readonly TitleForm[], form: number
 /** Left to right: the title is in a separate header. */
 function encloseRight(planned: Plan, ranking: Ranking, routed: Routed, item: Item): Enclosure {
   const [form] = titleForms(item, false);
-  const header = TITLE_PADDING + TITLE_LINE + GRID;
+  const header = TITLE_PADDING + form.lines * TITLE_LINE + GRID;
   const before = planned.inputs > 0 ? 0 : PADDING;
   const after = planned.outputs > 0 ? 0 : PADDING;
   const width = ceilTo(Math.max(before + routed.depth + after, form.width + 2 * TITLE_PADDING), 2 * GRID);

@@ -27,7 +27,7 @@ const MAX_TEXT = 304;
 const MAX_MESSAGE = 480;
 const PADDING = 12;
 const NARROW_PADDING = 8;
-const ONE_LINE = 28;
+export const ONE_LINE = 28;
 const TWO_LINES = 40;
 export const DETAIL_LINE = 14;
 /** Width of a detail that is broken, least width that this saves, and where; and the same in a narrow box, and of a list there. */
@@ -41,7 +41,29 @@ export const LOOP = 12;
 /** Diameter of the disc with the number of a note, and its distance from a badge. */
 export const NOTE = 14;
 export const NOTE_GAP = 4;
+/** Width of a sign's little picture, before its number. */
+export const MORE = 17;
 const GAP = 8;
+/** Size in which thumbnails fit, and the space below one. */
+const THUMB = [128, 80] as const;
+const BELOW_THUMB = 8;
+
+/** Size of the thumbnail of an item's image; zero without one. */
+export function thumbSize({ thumb }: Item): { width: number; height: number } {
+  if (thumb === undefined) return { width: 0, height: 0 };
+  const scale = Math.min(THUMB[0] / thumb.width, THUMB[1] / thumb.height);
+  return { width: Math.ceil(thumb.width * scale), height: Math.ceil(thumb.height * scale) };
+}
+
+/** Height of a thumbnail and the space below it. */
+export function thumbRoom(item: Item): number {
+  return item.thumb === undefined ? 0 : ceilTo(thumbSize(item).height + BELOW_THUMB, GRID);
+}
+
+/** Width of the sign that says how many more images there are; 0 without any. */
+export function moreWidth({ moreImages = 0 }: Item): number {
+  return moreImages === 0 ? 0 : MORE + Math.ceil(textWidth(String(moreImages), LABEL_SIZE, true)) + BADGE_PADDING / 2;
+}
 
 /** The text of a box, shortened to fit. */
 export function boxWords(item: Item): { name: string; detail: string } {
@@ -85,10 +107,10 @@ export function notesWidth(item: Item): number {
   return text === "" ? 0 : Math.max(NOTE, Math.ceil(textWidth(text, LABEL_SIZE, true)) + BADGE_PADDING);
 }
 
-/** Width of what follows a name: the badge, and the numbers of notes. */
+/** Width of what follows a name: the badge, the numbers of notes, and how many more images there are. */
 export function signsWidth(item: Item): number {
-  const [badges, notes] = [badgeWidth(item), notesWidth(item)];
-  return badges + notes + (badges > 0 && notes > 0 ? NOTE_GAP : 0);
+  const widths = [badgeWidth(item), notesWidth(item), moreWidth(item)].filter((width) => width > 0);
+  return widths.reduce((sum, width) => sum + width + NOTE_GAP, widths.length > 0 ? -NOTE_GAP : 0);
 }
 
 function badgeRoom(item: Item): number {
@@ -126,8 +148,12 @@ export function boxSize(item: Item): { width: number; height: number } {
   if (item.glyph !== null) return { width: GLYPH, height: GLYPH };
   const lines = detailLines(item);
   const text = Math.max(widthOfWords(item), item.former ? widthOfWords({ ...item, ...item.former }) : 0);
-  const width = text + 2 * (item.narrow ? NARROW_PADDING : PADDING) + (item.expandable ? CHEVRON : 0);
-  const height = (isTwoLines(item) ? TWO_LINES + (lines.length - 1) * DETAIL_LINE : ONE_LINE) + stackHeight(item);
+  const width =
+    Math.max(text, thumbSize(item).width) +
+    2 * (item.narrow ? NARROW_PADDING : PADDING) +
+    (item.expandable ? CHEVRON : 0);
+  const height =
+    (isTwoLines(item) ? TWO_LINES + (lines.length - 1) * DETAIL_LINE : ONE_LINE) + stackHeight(item) + thumbRoom(item);
   return { width: Math.max(MIN_WIDTH, ceilTo(width, 2 * GRID)), height };
 }
 
@@ -153,7 +179,9 @@ export const TITLE_PADDING = 8;
 export interface TitleForm {
   name: string[];
   detail: string[];
-  /** Number of lines; one if the detail is beside the name. */
+  /** Number of lines of text; one if the detail is beside the name. */
+  text: number;
+  /** The same with those that a thumbnail takes. */
   lines: number;
   width: number;
 }
@@ -167,7 +195,7 @@ export function titleForms(item: Item, isNarrow: boolean): [TitleForm, TitleForm
   const details = detail === "" ? [] : [detail];
   const two = inLines(item, [name], details);
   const one = detail === "" ? two.width : CHEVRON + nameWidth(item, name) + GAP + textWidth(detail, DETAIL_SIZE);
-  const usual: [TitleForm, TitleForm] = [{ name: [name], detail: details, lines: 1, width: Math.ceil(one) }, two];
+  const usual: [TitleForm, TitleForm] = [titleForm(item, [name], details, 1, one), two];
   if (!isNarrow) return usual;
   const [names, facts] = [halved(name, AFTER_DOT), halved(detail, AT_FACT)];
   return [...usual, inLines(item, [name], facts), inLines(item, names, details), inLines(item, names, facts)];
@@ -176,8 +204,13 @@ export function titleForms(item: Item, isNarrow: boolean): [TitleForm, TitleForm
 function inLines(item: Item, name: string[], detail: string[]): TitleForm {
   const names = name.map((line, i) => (i < name.length - 1 ? textWidth(line, NAME_SIZE, true) : nameWidth(item, line)));
   const details = detail.map((line) => textWidth(line, DETAIL_SIZE));
-  const width = CHEVRON + Math.max(...names, ...details);
-  return { name, detail, lines: name.length + detail.length, width: Math.ceil(width) };
+  return titleForm(item, name, detail, name.length + detail.length, CHEVRON + Math.max(...names, ...details));
+}
+
+/** With room for a thumbnail below the text. */
+function titleForm(item: Item, name: string[], detail: string[], text: number, width: number): TitleForm {
+  const [lines, thumb] = [text + Math.ceil(thumbRoom(item) / TITLE_LINE), thumbSize(item).width];
+  return { name, detail, text, lines, width: Math.ceil(Math.max(width, thumb > 0 ? CHEVRON + thumb : 0)) };
 }
 
 function nameWidth(item: Item, text: string): number {

@@ -1,37 +1,112 @@
-/** Finds nodes by what a reader types: path, class, function, shape. */
+/** Finds nodes by what a reader types (path, class, function, shape), grouped by what they are. */
 import { contentsOf, type GraphIndex, type GraphNode, ROOT } from "../graph/graph.js";
+import { shortName } from "../graph/names.js";
 import { tensorLabel } from "../view/labels.js";
 import { pathOf, typeOf } from "./naming.js";
 
 interface Entry {
-  id: string;
+  node: GraphNode;
   /** Everything that can be searched, on one line in lower case. */
   text: string;
+  /** Where in it the node's own name begins, after those of the modules around it. */
+  own: number;
+  /** Where it ends, and class and shapes follow. */
+  end: number;
 }
+
+/** Equal nodes of repeated blocks. */
+export interface HitGroup {
+  /** The name from the last number on: `attn.c_proj`. */
+  name: string;
+  /** What stands before it, with `*` for numbers that differ: `h.*`. */
+  place: string;
+  /** Class or function, unless the name says it. */
+  type: string;
+  /** Ids in execution order. */
+  ids: string[];
+}
+
+export interface Hits {
+  groups: HitGroup[];
+  /** Whether no node matches exactly. */
+  isSimilar: boolean;
+  /** Whether these are nodes that the picture leaves out, because no others match. */
+  isLeftOut: boolean;
+}
+
+const NUMBER = /(?<=^|\.)\d+(?=$|[./])/g;
 
 export class SearchIndex {
   readonly #graph: GraphIndex;
+  readonly #isShown: (id: string) => boolean;
   readonly #entries: Entry[];
 
-  constructor(graph: GraphIndex) {
+  /** @param isShown whether the picture has a node once all around it is open */
+  constructor(graph: GraphIndex, isShown: (id: string) => boolean = () => true) {
     this.#graph = graph;
-    this.#entries = graph.graph.nodes.map((node) => ({ id: node.id, text: normalise(textOf(graph, node)) }));
+    this.#isShown = isShown;
+    this.#entries = graph.graph.nodes.map((node) => entryOf(graph, node));
   }
 
   /**
-   * Ids of the nodes that contain every word of a query, in execution order. Where no node does: those that have the
-   * words' letters in order, closest together first.
+   * The nodes that contain every word of a query, modules first. Where no node does: those that have the words' letters in
+   * order. What the picture leaves out is found where nothing else is.
    */
-  search(query: string): string[] {
+  search(query: string): Hits {
     const words = normalise(query).split(/\s+/).filter(Boolean);
-    if (words.length === 0) return [];
-    const exact = this.#entries.filter(({ text }) => words.every((word) => text.includes(word)));
-    const hits = exact.length > 0 ? exact : fuzzy(this.#entries, words);
-    return withoutOnlyChildren(
-      this.#graph,
-      hits.map(({ id }) => id),
+    if (words.length === 0) return { groups: [], isSimilar: false, isLeftOut: false };
+    const exact = themselves(
+      this.#entries.filter(({ text }) => words.every((word) => text.includes(word))),
+      words,
     );
+    const isSimilar = exact.length === 0;
+    const found = isSimilar ? fuzzy(this.#entries, words) : exact.sort((a, b) => rankOf(a, words) - rankOf(b, words));
+    const shown = found.filter(({ node }) => this.#isShown(node.id));
+    const isLeftOut = shown.length === 0 && found.length > 0;
+    const nodes = withoutOnlyChildren(this.#graph, isLeftOut ? found : shown);
+    return { groups: grouped(nodes.map(({ node }) => node)), isSimilar: isSimilar && nodes.length > 0, isLeftOut };
   }
+}
+
+/** Without what only lies inside of a match: the ops of a module that was asked for by its path. */
+function themselves(found: Entry[], words: string[]): Entry[] {
+  const matching = found.filter(({ text, own }) => words.some((word) => text.lastIndexOf(word) + word.length > own));
+  return matching.length > 0 ? matching : found;
+}
+
+/** Modules before ops, and names before classes and shapes. */
+function rankOf({ node, text, end }: Entry, words: string[]): number {
+  const name = text.slice(0, end);
+  return KINDS.indexOf(node.kind) * 2 + (words.every((word) => name.includes(word)) ? 0 : 1);
+}
+
+/** In the order of the list; all others come first. */
+const KINDS: string[] = ["module", "function", "op"];
+
+function grouped(nodes: GraphNode[]): HitGroup[] {
+  const groups = new Map<string, GraphNode[]>();
+  for (const node of nodes) {
+    const key = `${node.kind} ${placeless(nameOf(node))} ${typeOf(node)}`;
+    groups.set(key, [...(groups.get(key) ?? []), node]);
+  }
+  return [...groups.values()].map(groupOf);
+}
+
+function groupOf(nodes: GraphNode[]): HitGroup {
+  const [first] = nodes as [GraphNode];
+  const text = nodes.length > 1 ? placeless(nameOf(first)) : pathOf(first);
+  const [, place = "", name = text] = /^(.*(?<=^|\.)(?:\d+|\*))[./](.+)$/s.exec(text) ?? [];
+  const type = shortName(typeOf(first));
+  return { name, place, type: name.endsWith(type) ? "" : type, ids: nodes.map(({ id }) => id) };
+}
+
+/** The same for corresponding nodes of equal blocks. */
+function placeless(name: string): string {
+  return name.replace(NUMBER, "*").replace(/#\d+/g, "");
+}
+
+function nameOf(node: GraphNode): string {
+  return node.kind === "module" ? node.path : pathOf(node);
 }
 
 function fuzzy(entries: Entry[], words: string[]): Entry[] {
@@ -43,10 +118,10 @@ function fuzzy(entries: Entry[], words: string[]): Entry[] {
 }
 
 /** A module that holds one op is drawn as one box, so both are one hit. */
-function withoutOnlyChildren(index: GraphIndex, hits: string[]): string[] {
-  const found = new Set(hits);
-  return hits.filter((id) => {
-    const parent = index.parent.get(id) ?? ROOT;
+function withoutOnlyChildren(index: GraphIndex, hits: Entry[]): Entry[] {
+  const found = new Set(hits.map(({ node }) => node.id));
+  return hits.filter(({ node }) => {
+    const parent = index.parent.get(node.id) ?? ROOT;
     return !found.has(parent) || contentsOf(index, parent).children.length > 1;
   });
 }
@@ -75,9 +150,12 @@ export function gaps(text: string, word: string): number {
   return best > limit ? Number.POSITIVE_INFINITY : best;
 }
 
-function textOf(index: GraphIndex, node: GraphNode): string {
+function entryOf(index: GraphIndex, node: GraphNode): Entry {
+  const path = normalise(pathOf(node));
   const outputs = node.kind === "output" ? [] : Object.values(node.outputs ?? {});
-  return [pathOf(node), typeOf(node), ...outputs.map((tensor) => tensorLabel(index, tensor))].join(" ");
+  const more = [typeOf(node), ...outputs.map((tensor) => tensorLabel(index, tensor))].join(" ");
+  const own = Math.max(path.lastIndexOf("."), path.lastIndexOf("/")) + 1;
+  return { node, text: `${path} ${normalise(more)}`, own, end: path.length };
 }
 
 /** Lower case, and `1×16×768` for a typed `1x16x768`. */

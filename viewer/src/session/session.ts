@@ -12,7 +12,7 @@ import { index, indexed } from "../graph/indexing.js";
 import { annotated } from "../graph/overlay.js";
 import { subgraph } from "../graph/subgraph.js";
 import { type Layout, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
-import { firstMember, runsIn, shownContents } from "../view/contents.js";
+import { type FoldedRun, firstMember, runsIn, shownContents } from "../view/contents.js";
 import type { Frame } from "../view/frame.js";
 import { withFunctions } from "../view/functions.js";
 import { localName } from "../view/labels.js";
@@ -213,13 +213,17 @@ export class Session {
     return (runs.find(({ id }) => id === name) ?? runs.find(({ members }) => members.includes(head)))?.id;
   }
 
+  /** The runs of a container. */
+  runsIn(container: string): FoldedRun[] {
+    return runsIn(shownContents(this.visibleGraph(), container, new Set(this.#state.unrolled)));
+  }
+
   /** Ids of the modules that are shown as one with this one, itself included. */
   repeatsOf(id: string): string[] {
     const graph = this.visibleGraph();
     const parent = graph.parent.get(id);
     if (parent === undefined) return [];
-    const runs = runsIn(shownContents(graph, parent, new Set(this.#state.unrolled)));
-    const run = runs.find(({ members }) => members.includes(id));
+    const run = this.runsIn(parent).find(({ members }) => members.includes(id));
     const isBox = (member: string) => /^(module|function)$/.test(graph.nodes.get(member)?.kind ?? "");
     return run?.members.filter(isBox) ?? [];
   }

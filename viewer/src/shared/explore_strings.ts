@@ -32,7 +32,12 @@ const ENGLISH = {
   frozen: "frozen",
 
   // search
+  hitList: "Found nodes",
+  found: "{0} found",
   noHits: "Nothing found",
+  leftOutHits: "Only what the picture leaves out matches: reshapes, casts and constants.",
+  similarHits: "Nothing matches exactly; these are similar.",
+  moreHits: "{0} more kinds match.",
   next: "Next (Enter)",
   previous: "Previous (Shift+Enter)",
 } satisfies Unshared;

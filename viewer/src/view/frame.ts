@@ -64,11 +64,24 @@ export interface Item {
   frame: Frame | null;
   /** Numbers of the author's notes. */
   notes?: readonly number[];
+  /** The author's images: the first of its own, and how many more there are, also inside of a closed box. */
+  thumb?: Thumb;
+  moreImages?: number;
   /** Whether its text is broken into shorter lines. */
   narrow?: boolean;
 }
 
 export type Alignment = "start" | "center" | "end";
+
+/** An image at a node, shown small. */
+export interface Thumb {
+  /** Numbers of this image and others at the same node. */
+  numbers: readonly number[];
+  source: string;
+  alt: string;
+  width: number;
+  height: number;
+}
 
 /** How the author places what is in a container. */
 export interface Placing {

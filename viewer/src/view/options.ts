@@ -1,3 +1,4 @@
+import type { Family } from "./op_families.js";
 import type { Shape } from "./shapes.js";
 import type { Direction } from "./state.js";
 
@@ -22,4 +23,6 @@ export interface ViewOptions {
   legend?: boolean | null;
   /** The structures that have a layout of their own, or none of them. */
   shapes?: readonly Shape[] | "none" | null;
+  /** Colours of kinds in flat pictures; others have a style sheet. */
+  palette?: Partial<Record<Family, string>> | null;
 }

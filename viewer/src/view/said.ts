@@ -9,8 +9,9 @@ export function withSaid(index: GraphIndex, item: Item, chain: readonly string[]
   if (said === undefined) return item;
   const all = chain.flatMap((id) => said.get(id) ?? []);
   // a closed box stands for what is inside
-  const inside = item.frame === null ? notesInside(index, item.id) : [];
-  const notes = [...new Set([...all.flatMap((one) => one.notes ?? []), ...inside])].sort((one, other) => one - other);
+  const numbers = (of: "notes" | "images") => all.flatMap((one) => one[of] ?? []);
+  const inside = (of: "notes" | "images") => (item.frame === null ? numbersInside(index, item.id, of) : []);
+  const notes = [...new Set([...numbers("notes"), ...inside("notes")])].sort((one, other) => one - other);
   const marks = [...item.marks];
   if (all.some(({ highlight }) => highlight)) marks.push("highlight");
   if (all.some(({ fade }) => fade)) marks.push("faded");
@@ -19,13 +20,25 @@ export function withSaid(index: GraphIndex, item: Item, chain: readonly string[]
     marks,
     family: all.find(({ kind }) => kind != null)?.kind ?? item.family,
     ...(notes.length > 0 && { notes }),
+    ...images(index, new Set(numbers("images")), inside("images")),
   };
 }
 
-function notesInside(index: GraphIndex, id: string): number[] {
+/** The first image of a node; a box for it has room, a glyph has none. */
+function images({ graph }: GraphIndex, own: ReadonlySet<number>, inside: readonly number[]): Partial<Item> {
+  const [first = 0] = own;
+  const image = graph.images?.[first - 1];
+  const moreImages = new Set([...own, ...inside]).size - (image === undefined ? 0 : 1);
+  return {
+    ...(image && { thumb: { ...image, numbers: [...own] }, glyph: null }),
+    ...(moreImages > 0 && { moreImages }),
+  };
+}
+
+function numbersInside(index: GraphIndex, id: string, of: "notes" | "images"): number[] {
   return contentsOf(index, id).children.flatMap((child) => [
-    ...(index.graph.said?.get(child)?.notes ?? []),
-    ...notesInside(index, child),
+    ...(index.graph.said?.get(child)?.[of] ?? []),
+    ...numbersInside(index, child, of),
   ]);
 }
 

@@ -1,6 +1,7 @@
 /**
  * The keys that a diagram uses. The page never sees them: many themes have keys of their own, `n` for the next page or `/`
- * for the site's search, and take a text field in a shadow root for a plain element.
+ * for the site's search, and take a text field in a shadow root for a plain element. What the page has taken first, while
+ * the event went down, is the page's.
  */
 
 /** Offer keys pressed inside a root to a handler, which returns whether it used one. Text fields get all but Escape. */
@@ -9,7 +10,7 @@ export function listenToKeys(root: ShadowRoot, onKeyDown: (event: KeyboardEvent)
   const ours = new Set<string>();
   root.addEventListener("keydown", (event) => {
     const pressed = event as KeyboardEvent;
-    const isUsed = !isShortcut(pressed) && !isTyping(pressed) && onKeyDown(pressed);
+    const isUsed = !pressed.defaultPrevented && !isShortcut(pressed) && !isTyping(pressed) && onKeyDown(pressed);
     if (isUsed) pressed.preventDefault();
     if (isUsed || (isTyping(pressed) && !isShortcut(pressed))) ours.add(pressed.code);
     else ours.delete(pressed.code);

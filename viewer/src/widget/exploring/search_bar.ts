@@ -1,69 +1,138 @@
-/** Search: a bar below the picture that goes from hit to hit. */
-import { SearchIndex } from "../../session/search_index.js";
+/** Search: lists what is found while the reader types, lights it in the picture, and goes to what is chosen. */
+import { type HitGroup, SearchIndex } from "../../session/search_index.js";
 import type { Session } from "../../session/session.js";
+import { standIns } from "../../session/stand_ins.js";
 import { words } from "../../shared/explore_strings.js";
 import { fill, strings } from "../../shared/strings.js";
 import { iconButton, make } from "../parts/dom.js";
 import type { SearchField } from "../parts/search_field.js";
 import type { Widget } from "../widget.js";
+import { HitList } from "./hit_list.js";
+import { light } from "./light.js";
 
 const UP = "M3.5 10L8 5.5l4.5 4.5";
 const DOWN = "M3.5 6L8 10.5L12.5 6";
 const CLOSE = "M4 4l8 8M12 4l-8 8";
 
+/** The group that was gone to, its nodes in the picture, and which of them is shown. */
+interface Chosen {
+  group: HitGroup;
+  ids: string[];
+  at: number;
+}
+
 export class SearchBar {
   readonly #widget: Widget;
   readonly #search: SearchField;
+  readonly #list: HitList;
   readonly #count = make("output", "mg-count");
+  readonly #steps: HTMLElement[];
   #searched: { session: Session; index: SearchIndex } | undefined;
-  #hits: string[] = [];
-  /** Index of the current hit. */
-  #current = -1;
+  #chosen: Chosen | undefined;
 
   constructor(widget: Widget, search: SearchField) {
     this.#widget = widget;
     this.#search = search;
+    this.#list = new HitList(search.input);
+    this.#steps = [iconButton(words.previous, UP, () => this.#go(-1)), iconButton(words.next, DOWN, () => this.#go(1))];
     search.bar.append(
       this.#count,
-      iconButton(words.previous, UP, () => this.#go(-1)),
-      iconButton(words.next, DOWN, () => this.#go(1)),
+      ...this.#steps,
       iconButton(strings.close, CLOSE, () => search.close()),
+      this.#list.element,
     );
+    this.#list.onChoice = (position) => {
+      this.#list.activate(position);
+      this.#go(1);
+    };
+    search.bar.addEventListener("focusout", ({ relatedTarget }) => {
+      if (!search.bar.contains(relatedTarget as Node | null)) this.#list.open(false);
+    });
+    search.onToggle = () => this.#onToggle();
+    widget.on("drawn", () => this.#light());
+    this.#tell();
   }
 
   onKey(event: KeyboardEvent): void {
-    if (event.key !== "Enter") return;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step === undefined && event.key !== "Enter") return;
     event.preventDefault();
-    this.#go(event.shiftKey ? -1 : 1);
-  }
-
-  #indexOf(session: Session): SearchIndex {
-    if (this.#searched?.session !== session) this.#searched = { session, index: new SearchIndex(session.grouped) };
-    return this.#searched.index;
+    if (step === undefined) this.#go(event.shiftKey ? -1 : 1);
+    else if (this.#list.isOpen) this.#choose(step);
+    else this.#list.open(true);
   }
 
   /** Search for what was typed. */
   find(): void {
     const { session } = this.#widget;
     if (session === undefined) return;
-    const { value } = this.#search.input;
-    this.#hits = this.#indexOf(session).search(value);
-    this.#current = -1;
+    this.#chosen = undefined;
     this.#search.found = undefined;
-    if (value.trim() === "") this.#count.value = "";
-    else this.#count.value = this.#hits.length === 0 ? words.noHits : fill(strings.hits, 0, this.#hits.length);
+    this.#list.show(this.#indexOf(session).search(this.#search.input.value));
+    this.#tell();
+    this.#light();
   }
 
-  /** Go to the next or previous hit. */
-  #go(step: number): void {
-    if (this.#hits.length === 0) return;
-    // the first step back leads to the last hit
-    const from = Math.max(this.#current, step < 0 ? 0 : -1);
-    this.#current = (from + step + this.#hits.length) % this.#hits.length;
-    const hit = this.#hits[this.#current] ?? "";
-    this.#search.found = hit;
-    this.#count.value = fill(strings.hits, this.#current + 1, this.#hits.length);
-    if (this.#widget.tree.has(hit)) this.#widget.goTo(hit);
-    else void this.#widget.change((session) => session.withNode(hit)).then(() => this.#widget.goTo(hit));
+  #onToggle(): void {
+    if (this.#search.isOpen && this.#search.input.value !== "") this.find();
+    this.#light();
   }
+
+  #choose(step: number): void {
+    this.#list.step(step);
+    this.#light();
+  }
+
+  #indexOf(session: Session): SearchIndex {
+    if (this.#searched?.session !== session) {
+      const { nodes, series } = session.visibleGraph({ ...session.state, plumbing: false, root: undefined });
+      const represented = new Set([...series.values()].flat());
+      const index = new SearchIndex(session.grouped, (id) => nodes.has(id) || represented.has(id));
+      this.#searched = { session, index };
+    }
+    return this.#searched.index;
+  }
+
+  /** Go to the chosen group, or on to its next or previous node. */
+  #go(step: number): void {
+    const { session, tree } = this.#widget;
+    const group = this.#list.active;
+    if (session === undefined || group === undefined) return;
+    if (this.#chosen?.group !== group) {
+      const ids = group.ids.length > 1 ? standIns(session, group.ids) : group.ids;
+      this.#chosen = { group, ids, at: step > 0 ? -1 : 0 };
+    }
+    const { ids, at } = this.#chosen;
+    this.#chosen.at = (at + step + ids.length) % ids.length;
+    const id = ids[this.#chosen.at] ?? "";
+    this.#search.found = id;
+    this.#list.open(false);
+    this.#tell();
+    if (tree.has(id)) this.#widget.goTo(id);
+    else void this.#widget.change((open) => open.withNode(id)).then(() => this.#widget.goTo(id));
+    this.#light();
+  }
+
+  /** Say how many were found, and which of them is shown. */
+  #tell(): void {
+    this.#count.value = this.#chosen === undefined ? this.#foundText() : shownText(this.#chosen);
+    for (const button of this.#steps) button.hidden = (this.#chosen?.ids.length ?? 0) < 2;
+  }
+
+  #foundText(): string {
+    if (this.#search.input.value.trim() === "") return "";
+    const found = this.#list.groups.reduce((sum, { ids }) => sum + ids.length, 0);
+    return found === 0 ? words.noHits : fill(words.found, found);
+  }
+
+  #light(): void {
+    const groups = this.#chosen === undefined ? this.#list.groups : [this.#chosen.group];
+    light(this.#widget, this.#search.isOpen ? groups : [], this.#list.active);
+  }
+}
+
+function shownText({ group, ids, at }: Chosen): string {
+  if (ids.length > 1) return fill(strings.hits, at + 1, ids.length);
+  // one box stands for all
+  return group.ids.length > 1 ? `×${group.ids.length}` : "";
 }

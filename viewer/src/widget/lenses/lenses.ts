@@ -1,7 +1,7 @@
 /** A lens on a diagram: what its boxes cost, as bars, and their scale below the picture. */
 import { sum } from "d3-array";
 import { shortName } from "../../graph/names.js";
-import { type Cost, type CostLens, Costs } from "../../session/costs.js";
+import { type Cost, type CostLens, Costs, isCosted } from "../../session/costs.js";
 import { type MemoryCurve, memoryCurve } from "../../session/memory.js";
 import { pathOf, typeOf } from "../../session/naming.js";
 import type { Session } from "../../session/session.js";
@@ -161,7 +161,7 @@ export class Lenses {
     const scale = this.#lens === undefined || isPaper ? undefined : this.#scaleOf(this.#lens);
     paint(picture, (id) => {
       const found = this.#boxes?.boxes.get(id);
-      return found && scale && isCosted(found) ? scale.read(found.cost) : undefined;
+      return found && scale && isCosted(found.item.kind) ? scale.read(found.cost) : undefined;
     });
   }
 
@@ -182,7 +182,9 @@ export class Lenses {
 
   /** The boxes that add up to the whole: those that are not open. */
   get #closed(): CostedBox[] {
-    return [...(this.#boxes?.boxes.values() ?? [])].filter((each) => each.item.frame === null && isCosted(each));
+    return [...(this.#boxes?.boxes.values() ?? [])].filter(
+      (each) => each.item.frame === null && isCosted(each.item.kind),
+    );
   }
 
   /** Why the boxes don't add up to the whole, if they don't. */
@@ -201,9 +203,4 @@ export class Lenses {
       ...(isShared ? [words.sharedHint] : []),
     ];
   }
-}
-
-/** Whether a box can cost something. */
-function isCosted({ item }: CostedBox): boolean {
-  return !/^(input|output|constant|buffer)$/.test(item.kind);
 }

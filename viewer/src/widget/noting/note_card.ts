@@ -11,8 +11,6 @@ const EDGE = 8;
 /** How long a card stays while the pointer is on its way to it, ms. */
 const GRACE = 300;
 
-const cards = new WeakMap<HTMLElement, NoteCard>();
-
 /** One for each diagram with notes. */
 export class NoteCard {
   readonly element = box("mg-note-card");
@@ -20,10 +18,6 @@ export class NoteCard {
   /** The node whose notes are shown. */
   #node: SVGElement | undefined;
   #leaving = 0;
-
-  static of(host: HTMLElement): void {
-    if (!cards.has(host)) cards.set(host, new NoteCard(host));
-  }
 
   constructor(host: HTMLElement) {
     this.#host = host;

@@ -9,6 +9,8 @@ export class SearchField {
   readonly bar = box("mg-search", this.input);
   /** The node that a search has led to. */
   found: string | undefined;
+  /** Called when the bar has opened or closed. */
+  onToggle: () => void = () => undefined;
   readonly #focusReturn: FocusReturn;
 
   constructor(widget: Widget) {
@@ -16,22 +18,31 @@ export class SearchField {
     this.bar.role = "search";
     this.bar.hidden = true;
     this.input.type = "search";
+    this.input.role = "combobox";
+    this.input.ariaExpanded = "false";
+    this.input.autocomplete = "off";
     this.input.placeholder = strings.searchHint;
     this.input.ariaLabel = strings.search;
   }
 
+  get isOpen(): boolean {
+    return !this.bar.hidden;
+  }
+
   open(): void {
-    if (this.bar.hidden) this.#focusReturn.remember();
+    if (!this.isOpen) this.#focusReturn.remember();
     this.bar.hidden = false;
     this.input.focus();
     this.input.select();
+    this.onToggle();
   }
 
   /** Close the bar; whether it was open. */
   close(): boolean {
-    if (this.bar.hidden) return false;
+    if (!this.isOpen) return false;
     const returnFocus = this.#focusReturn.prepare(this.found);
     this.bar.hidden = true;
+    this.onToggle();
     returnFocus();
     return true;
   }

@@ -1,0 +1,156 @@
+"""Picture files → images of an overlay: checked, without anything in SVG that could run or load, and not too large."""
+
+from __future__ import annotations
+
+import base64
+import re
+import struct
+import zlib
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+from modeldiagrams.overlay.overlay import Image
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["image_of"]
+
+_LARGEST = 500_000
+"""Bytes of a file: pages carry it."""
+_MOST_PIXELS = 16_000_000
+
+_PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
+_SVG = "{http://www.w3.org/2000/svg}"
+_GONE = frozenset({"script", "foreignObject", "handler", "listener", "audio", "video", "iframe", "animate", "set"})
+_EMBEDDED = re.compile(r"\s*data:image/(png|jpe?g);base64,(?P<data>[A-Za-z0-9+/=\s]*)", re.IGNORECASE)
+_ELSEWHERE = re.compile(r"""@import|javascript:|url\(\s*["']?(?!\s*["']?#)|image-set\(|\\""", re.IGNORECASE)
+"""In attributes and styles: what names something outside of the file, or hides that it does."""
+_UNITS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54}
+
+
+def image_of(content: bytes, alt: str) -> Image:
+    """An image of no node yet.
+
+    Args:
+        content: Of a PNG, JPEG or SVG file.
+        alt: Text for readers who do not see it.
+
+    Raises:
+        ValueError: if it is none, is damaged, or too large.
+    """
+    if len(content) > _LARGEST:
+        raise ValueError(f"expected a picture of up to {_LARGEST // 1000} kB, got {len(content) // 1000} kB")
+    size: tuple[float, float]
+    if content.startswith(_PNG):
+        kind, size = "png", _png_size(content)
+    elif content.startswith(_JPEG):
+        kind, size = "jpeg", _jpeg_size(content)
+    else:
+        kind, (content, size) = "svg+xml", _clean(content)
+    width, height = size
+    if not (width >= 1 and height >= 1 and width * height <= _MOST_PIXELS):
+        raise ValueError(f"expected a picture of up to {_MOST_PIXELS // 10**6} megapixels, got {width:g}×{height:g}")
+    source = f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
+    return Image(source=source, alt=alt, width=width, height=height)
+
+
+def _png_size(content: bytes) -> tuple[int, int]:
+    at, size = len(_PNG), (0, 0)
+    while at + 12 <= len(content):
+        length, kind = struct.unpack_from(">I4s", content, at)
+        end = at + 8 + length
+        if content[end : end + 4] != zlib.crc32(content[at + 4 : end]).to_bytes(4):
+            break
+        if kind == b"IHDR":
+            size = struct.unpack_from(">II", content, at + 8)
+        if kind == b"IEND":
+            return size
+        at = end + 4
+    raise ValueError("expected a whole PNG file, this one is damaged")
+
+
+def _jpeg_size(content: bytes) -> tuple[int, int]:
+    at, size = 2, (0, 0)
+    while at + 9 <= len(content) and content[at] == 0xFF:  # noqa: PLR2004  (a marker)
+        marker, length = content[at + 1], int.from_bytes(content[at + 2 : at + 4])
+        if marker in range(0xC0, 0xD0) and marker not in (0xC4, 0xC8, 0xCC):  # a start of frame
+            height, width = struct.unpack_from(">HH", content, at + 5)
+            size = width, height
+        if marker == 0xDA and b"\xff\xd9" in content[at:]:  # noqa: PLR2004  (pixels, up to the end of the image)
+            return size
+        at += 2 + length
+    raise ValueError("expected a whole JPEG file, this one is damaged")
+
+
+def _clean(content: bytes) -> tuple[bytes, tuple[float, float]]:
+    """An SVG file with its size, and without what is not drawn: scripts, HTML, metadata, and what lies elsewhere."""
+    try:
+        root = ET.fromstring(content)  # noqa: S314  (expat loads no entities, and limits how far they expand)
+        if root.tag != f"{_SVG}svg":
+            raise ValueError(f"expected a PNG, JPEG or SVG file, got XML with the root {root.tag[:60]!r}")
+        _strip(root)
+        size = _svg_size(root)
+        root.attrib |= {name: f"{length:g}" for name, length in zip(("width", "height"), size, strict=True)}
+        return ET.tostring(root), size
+    except (ET.ParseError, UnicodeError) as error:
+        raise ValueError(f"expected a PNG, JPEG or SVG file, got something else ({error})") from error
+    except RecursionError as error:
+        raise ValueError("expected an SVG file, this one is nested too deeply") from error
+
+
+def _strip(root: ET.Element) -> None:
+    for element in root.iter():
+        for child in [*element]:
+            if not (isinstance(child.tag, str) and child.tag.startswith(_SVG)) or _local(child.tag) in _GONE:
+                element.remove(child)
+        for name in [name for name, value in element.items() if not _is_harmless(_local(name), value)]:
+            del element.attrib[name]
+        if _local(element.tag) == "style" and _ELSEWHERE.search(element.text or ""):
+            element.text = ""
+
+
+def _is_harmless(name: str, value: str) -> bool:
+    if name == "href":
+        return value.startswith("#") or _is_small_image(value)
+    return not name.lower().startswith("on") and not _ELSEWHERE.search(value)
+
+
+def _is_small_image(url: str) -> bool:
+    """Whether a URL holds pixels; one picture inside of another is that of a plot's."""
+    found = _EMBEDDED.fullmatch(url)
+    try:
+        return bool(found) and image_of(base64.b64decode(found["data"]), "").width > 0 if found else False
+    except ValueError:
+        return False
+
+
+def _local(name: Any) -> str:
+    return str(name).rpartition("}")[2]
+
+
+def _svg_size(root: ET.Element) -> tuple[float, float]:
+    """CSS pixels: those of width and height, or else of the view box."""
+    lengths = [*_lengths(root)]
+    box = [_number(part) for part in re.split(r"[\s,]+", root.get("viewBox", "").strip())]
+    width, height = box[2:] if len(box) == 4 else (300.0, 150.0)  # noqa: PLR2004  (as browsers do)
+    if not (width > 0 and height > 0):
+        raise ValueError("expected an SVG file with a size, this one has none")
+    if lengths[0] and lengths[1]:
+        return lengths[0], lengths[1]
+    scale = lengths[0] / width if lengths[0] else lengths[1] / height if lengths[1] else 1
+    return width * scale, height * scale
+
+
+def _lengths(root: ET.Element) -> Iterator[float]:
+    """Width and height; 0 for what depends on the page."""
+    for name in ("width", "height"):
+        found = re.fullmatch(r"\s*([\d.]+(?:e\d+)?)\s*([a-z]*)\s*", root.get(name, ""))
+        yield _number(found[1]) * _UNITS.get(found[2], 0) if found else 0
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0

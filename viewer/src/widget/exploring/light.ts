@@ -1,0 +1,27 @@
+/** Lights in the picture what a search has found, or what it is inside of. */
+import type { HitGroup } from "../../session/search_index.js";
+import { standIns } from "../../session/stand_ins.js";
+import type { Widget } from "../widget.js";
+
+const FOUND = "mg-found";
+const CHOSEN = "mg-chosen";
+
+/** Light these groups and no others, and one of them more than the rest. */
+export function light(widget: Widget, groups: readonly HitGroup[], chosen: HitGroup | undefined): void {
+  const { picture } = widget.tree;
+  for (const node of picture.querySelectorAll(`.${FOUND}`)) node.classList.remove(FOUND, CHOSEN);
+  for (const group of groups) {
+    for (const id of visible(widget, group.ids)) {
+      const node = widget.tree.findDrawn(id);
+      node?.classList.add(FOUND);
+      if (group === chosen) node?.classList.add(CHOSEN);
+    }
+  }
+}
+
+/** The nodes of the picture that these are, or are inside of. */
+function visible({ session, tree }: Widget, ids: readonly string[]): Set<string> {
+  if (session === undefined) return new Set();
+  const found = standIns(session, ids).map((id) => session.visibleAncestor(id, (at) => tree.has(at)));
+  return new Set(found.filter((id) => id !== undefined));
+}
