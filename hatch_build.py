@@ -27,6 +27,7 @@ ASSETS = (
     "explore.js",
     "menu.js",
     "packed.js",
+    "packed.json",
     "notebook.js",
     "model-graph.css",
     "picture.css",

@@ -152,6 +152,15 @@ class DiagramBuilder:
                 self._cache.add_picture(key, file)
         return file
 
+    def draw_image(self, svg: str, size: tuple[float, float], form: FileForm) -> PictureFile:
+        """Make another file of an author's SVG, whose size is in CSS pixels.
+
+        Raises:
+            RenderError: if it can't be made, or a library for the form is not installed.
+            WorkerError: if the process that draws died or took too long.
+        """
+        return self._session.drawer.render_image(svg, *size, form)
+
     def close(self) -> None:
         """End all processes, and keep the cache small."""
         self._session.workers.close()

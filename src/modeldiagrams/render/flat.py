@@ -27,6 +27,9 @@ _LONGEST_PDF = 14_400
 _MOST_PIXELS = 100e6
 """Four bytes each while it is drawn."""
 
+_TEXT = re.compile(r"<(\w+:)?text\b")
+_OUR_FONT = 'font-family="Inter,'
+
 _THUMBNAIL_SCALE = 4
 """Pixels for one CSS pixel of a thumbnail that can't stay SVG."""
 
@@ -134,7 +137,8 @@ def flat_digest() -> str:
 
 def _has_foreign_text(svg: str) -> bool:
     """Whether some text needs the machine's fonts. Looking for them takes time, and every machine has others."""
-    return 'font-family="sans-serif"' in svg
+    is_of_others = _TEXT.search(svg) and _OUR_FONT not in svg
+    return bool(is_of_others) or 'font-family="sans-serif"' in svg
 
 
 def library(name: str, extra: str, made: str) -> Any:

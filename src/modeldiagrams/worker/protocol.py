@@ -31,6 +31,7 @@ __all__ = [
     "Refused",
     "Render",
     "RenderFile",
+    "RenderImage",
     "Request",
     "Trace",
     "Traced",
@@ -121,6 +122,15 @@ class RenderFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     beside: Beside | None = None
 
 
+class RenderImage(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Make another file of an author's SVG."""
+
+    svg: str
+    width: float
+    height: float
+    form: FileForm
+
+
 class Compare(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Tell what changed between two graphs."""
 
@@ -191,7 +201,7 @@ class Refused(_OfModel, frozen=True, kw_only=True, tag=True):
     problem: Problem
 
 
-Request: TypeAlias = Prepare | Trace | Render | RenderFile | Compare
+Request: TypeAlias = Prepare | Trace | Render | RenderFile | RenderImage | Compare
 Answer: TypeAlias = Ready | Traced | Drawn | DrawnFile | Compared | Refused
 
 
