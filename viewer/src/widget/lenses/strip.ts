@@ -37,7 +37,7 @@ export class MemoryStrip {
     slide.addEventListener("pointermove", ({ clientX }) => this.#tell(this.#at(clientX)));
     slide.addEventListener("pointerleave", () => this.#tell(this.#position));
     const texts = box("mg-memory-texts", this.#peak, this.#told, make("span", "mg-lens-hint", words.memoryHint));
-    this.element = box("mg-scale mg-memory-strip", slide, texts);
+    this.element = box("mg-memory-strip", slide, texts);
     this.element.role = "region";
     this.element.ariaLabel = words.memoryOverPass;
     this.element.hidden = true;
