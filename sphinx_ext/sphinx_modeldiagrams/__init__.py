@@ -13,6 +13,7 @@ from sphinx_modeldiagrams.config import add_settings, check_settings
 from sphinx_modeldiagrams.directive import AutodocDirective, ModelDiffDirective, ModelGraphDirective
 from sphinx_modeldiagrams.domain import ModelDiagramsDomain, close_builder, outdated_documents, run_models
 from sphinx_modeldiagrams.html import skip_node, visit_html, visit_step_picture
+from sphinx_modeldiagrams.joined import JoinDocuments
 from sphinx_modeldiagrams.latex import connect_latex
 from sphinx_modeldiagrams.listing import (
     ModelSourceDirective,
@@ -57,6 +58,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_node(model_part, html=(visit_part, depart_part))
     connect_latex(app)
     app.add_transform(ReadListings)
+    app.add_post_transform(JoinDocuments)
     app.add_post_transform(ResolveParts)
     app.add_post_transform(ReplaceDiagrams)
 

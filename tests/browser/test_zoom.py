@@ -1,5 +1,7 @@
 """Zoom, pan and fullscreen with mouse, wheel and keyboard."""
 
+import pytest
+
 from browser.controls import box, settled, wait_until
 
 
@@ -177,3 +179,23 @@ def test_fullscreen_works_in_a_fullscreen_page(reader, server):
     reader.page.evaluate("document.documentElement.requestFullscreen()")
     reader.page.get_by_role("button", name="Fullscreen").click()
     reader.page.wait_for_function("document.fullscreenElement?.localName === 'model-graph'")
+
+
+def test_pinch_of_webkit_zooms_about_the_pointer(reader, server):
+    """Safari reports pinches on a touchpad as events of its own."""
+    reader.page.goto(f"{server}/one.html")
+    before = box(reader.node("layers.1"))
+    x, y = before["x"] + before["width"] / 2, before["y"] + before["height"] / 2
+    pinch = """(stage, [x, y]) => {
+        const tell = (type, scale) => {
+            const event = new MouseEvent(type, { bubbles: true, cancelable: true, clientX: x, clientY: y });
+            stage.dispatchEvent(Object.assign(event, { scale }));
+            return event.defaultPrevented;
+        };
+        return [["gesturestart", 1], ["gesturechange", 1.2], ["gesturechange", 1.4]].every(args => tell(...args));
+    }"""
+    assert reader.page.locator(".mg-stage").evaluate(pinch, [x, y])
+    after = box(reader.node("layers.1"))
+    assert after["width"] == pytest.approx(1.4 * before["width"], rel=0.02)
+    assert after["x"] + after["width"] / 2 == pytest.approx(x, abs=1)
+    assert after["y"] + after["height"] / 2 == pytest.approx(y, abs=1)

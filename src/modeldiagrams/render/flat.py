@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from modeldiagrams.common.files import digest
 from modeldiagrams.errors import RenderError
 from modeldiagrams.render.draw import fonts
@@ -74,6 +76,8 @@ def as_png(picture: Picture, scale: float = 2) -> bytes:
         svg = _with_pixels(picture.svg, pixels)
         return bytes(resvg.svg_to_bytes(svg_string=svg, zoom=zoom, skip_system_fonts=skip_fonts))
     except ValueError as error:
+        if plain := _without_images(picture):
+            return as_png(plain, scale)
         raise RenderError(f"the PNG file could not be made: {error}") from error
 
 
@@ -109,7 +113,15 @@ def as_pdf(picture: Picture) -> bytes:
             )
         )
     except RuntimeError as error:
+        if plain := _without_images(picture):
+            return as_pdf(plain)
         raise RenderError(f"the PDF file could not be made: {error}") from error
+
+
+def _without_images(picture: Picture) -> Picture | None:
+    """A picture without images that a library can't read, so that they cost no more than themselves."""
+    svg = re.sub(r"<image [^>]*>", "", picture.svg)
+    return None if svg == picture.svg else msgspec.structs.replace(picture, svg=svg)
 
 
 def _with_pixels(svg: str, pixels: Callable[[str, int], Any]) -> str:

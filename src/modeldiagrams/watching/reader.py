@@ -60,19 +60,22 @@ def assembled(frames: Iterable[Frame]) -> Recording:
     moments: list[Moment] = []
     anomalies: list[Anomaly] = []
     losses: list[Loss] = []
+    latest: dict[str, int] = {}
     for frame in frames:
         record = frame.record
         if isinstance(record, Run):
             runs.append(record)
-            moments = _before(record.step, moments)
-            anomalies = _before(record.step, anomalies)
-            losses = _before(record.step, losses)
+            moments, anomalies, losses = (_before(record.step, written) for written in (moments, anomalies, losses))
         elif isinstance(record, Moment):
-            moments = [m for m in moments if m.phase != record.phase or m.step < record.step] + [record]
+            if latest.get(record.phase, -1) >= record.step:
+                moments = [m for m in moments if m.phase != record.phase or m.step < record.step]
+            moments.append(record)
+            latest[record.phase] = record.step
         elif isinstance(record, Anomaly):
             anomalies.append(record)
-        if frame.losses:
-            losses = _before(frame.losses[0].step, losses) + frame.losses
+        if frame.losses and losses and losses[-1].step >= frame.losses[0].step:
+            losses = _before(frame.losses[0].step, losses)
+        losses += frame.losses
     return Recording(runs, moments, losses, anomalies)
 
 

@@ -88,7 +88,9 @@ class ModelGraph extends HTMLElement {
 
   #start(): void {
     if (this.#widget !== undefined || !this.isConnected) return;
-    const picture = this.querySelector<SVGSVGElement>(":scope > svg");
+    // a copy has what its original showed in its own shadow root: the page's picture comes first there
+    const copied = this.shadowRoot?.querySelector<SVGSVGElement>(".mg-still > svg, .mg-canvas > svg");
+    const picture = copied ?? this.querySelector<SVGSVGElement>(":scope > svg");
     if (picture !== null) this.#open(picture);
     // the parser has not read the children yet
     else if (document.readyState === "loading") {
@@ -99,9 +101,10 @@ class ModelGraph extends HTMLElement {
   #open(picture: SVGSVGElement): void {
     const widget = new Widget(this, picture);
     this.#widget = widget;
-    const root = this.attachShadow({ mode: "open" });
+    // pages that are kept and restored (Turbo) or printed from a copy (reveal.js) clone their elements
+    const root = this.shadowRoot ?? this.attachShadow({ mode: "open", clonable: true });
     root.adoptedStyleSheets = [styleSheet()];
-    root.append(...widget.parts, document.createElement("slot"));
+    root.replaceChildren(...widget.parts, document.createElement("slot"));
     for (const feature of FEATURES) feature(widget);
     for (const [key, action] of Object.entries(widget.toolbar.keys)) widget.onKey(key, action);
     widget.onKey("Escape", () => widget.modes.leaveLast() || widget.deselect());

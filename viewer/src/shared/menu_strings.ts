@@ -48,6 +48,7 @@ const ENGLISH = {
   runDoes: "on a stack: its blocks one by one, or as one again",
   zoomDoes: "zoom in, zoom out, show the whole picture",
   searchDoes: "search",
+  tableDoes: "with a lens on costs: their table, and from a box to its row",
   changesDo: "next and previous change, where changes are shown",
   escapeDoes: "one step back",
 } satisfies Unshared;
@@ -72,6 +73,7 @@ export function keys(): Record<string, (readonly [key: string, effect: string])[
       ["R", words.runDoes],
       ["+ \u2212 0", words.zoomDoes],
       ["/", words.searchDoes],
+      ["T", words.tableDoes],
       ["N, P", words.changesDo],
       ["Esc", words.escapeDoes],
       ["?", words.help.replace(" (?)", "")],
