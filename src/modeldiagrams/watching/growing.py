@@ -71,8 +71,9 @@ class GrowingRecording:
         check_beginning(data, self._path)
         whole = assembled(self._frames(data, len(MAGIC)))
         self._runs, self._losses, self._noticed = [*whole.runs], [*whole.losses], [*whole.noticed]
-        for moment in whole.moments:
-            self._add_moment(moment)
+        waiting, whole.moments = [*whole.moments][::-1], ()
+        while waiting:  # merged ones are let go: their histograms, once they are looked at, take fifty times the file
+            self._add_moment(waiting.pop())
 
     def _go_on(self, data: bytes) -> bool:
         """Read what is new; False if what was read before counts no more."""
