@@ -74,7 +74,7 @@ $(VENV)/transformers-4.50: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --no-deps --target $@ "transformers==4.50.*" "tokenizers<0.22" "huggingface-hub<1"
 
 golden: $(VENV)/.installed viewer/node_modules/.installed ## rewrite every golden file from what the code does now
-	$(BIN)/python -m pytest tests/test_golden.py tests/ir/test_serialize.py --update-golden
+	$(BIN)/python -m pytest tests/test_golden.py tests/ir/test_serialize.py tests/engine/test_recordings.py --update-golden
 	cd viewer && $(NPM) run --silent test -- --update
 
 bench: $(VENV)/.installed ## ratios against plain forward and budgets, printed

@@ -6,13 +6,18 @@ import statistics
 import time
 from collections.abc import Callable
 
-__all__ = ["ROUNDS", "alternating"]
+__all__ = ["ROUNDS", "alternating", "in_turns"]
 
 ROUNDS = 9
 
 
 def alternating(*calls: Callable[[], object], rounds: int = ROUNDS) -> list[float]:
     """Median CPU seconds of each call, measured in turns so that all see the same machine."""
+    return [statistics.median(seconds) for seconds in in_turns(*calls, rounds=rounds)]
+
+
+def in_turns(*calls: Callable[[], object], rounds: int = ROUNDS) -> list[list[float]]:
+    """CPU seconds of each call in each round; ratios within a round say most on a machine that has other work."""
     times: list[list[float]] = [[] for _ in calls]
     for call in calls:
         call()
@@ -21,4 +26,4 @@ def alternating(*calls: Callable[[], object], rounds: int = ROUNDS) -> list[floa
             start = time.process_time()
             call()
             seconds.append(time.process_time() - start)
-    return [statistics.median(seconds) for seconds in times]
+    return times

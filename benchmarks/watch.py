@@ -1,6 +1,8 @@
 """``python -m benchmarks watch``: what watching costs a training step, beside TorchExplorer and Weights & Biases.
 
-Rivals take part where they are installed. Each has a model of its own; all take turns. CPU time, one thread, AdamW.
+Rivals take part where they are installed; TorchExplorer needs loguru, and ``dot`` of Graphviz on the PATH. Each has a
+model of its own; all take turns, and a ratio is the median of those to the plain step of the same round, because a
+machine that has other work is slower now and then. CPU time, one thread, AdamW.
 """
 
 from __future__ import annotations
@@ -9,10 +11,12 @@ import contextlib
 import importlib
 import io
 import os
+import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from operator import truediv
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +24,10 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from benchmarks.measure import alternating
+from benchmarks.measure import in_turns
 from modeldiagrams import load_recording, watch
 
-ROUNDS = 5
+ROUNDS = 11
 EVERY = 100
 BARS = {"recorded": 1.3, "amortised": 1.01, "step": 5.0}
 
@@ -123,6 +127,7 @@ def main() -> None:
     torch.set_num_threads(1)
     folder = Path(tempfile.mkdtemp())
     rivals = {name: attach for name, attach in (("torchexplorer", torchexplorer), ("wandb", wandb)) if _is_there(name)}
+    print(f"load of the machine: {os.getloadavg()[0]:.1f} for {os.cpu_count()} cores")
     for name, (make, batch) in MODELS.items():
         given, path = batch(), folder / f"{name}.mdwatch"
         attached = {
@@ -133,7 +138,7 @@ def main() -> None:
         }
         with contextlib.redirect_stdout(io.StringIO()):
             steps = {name: step for name, attach in attached.items() if (step := _working(make, given, attach))}
-            seconds = dict(zip(steps, alternating(*steps.values(), rounds=ROUNDS), strict=True))
+            seconds = dict(zip(steps, in_turns(*steps.values(), rounds=ROUNDS), strict=True))
         _report(name, seconds, path)
     print(f"step() when nothing is recorded: {_microseconds(folder / 'step.mdwatch'):.1f} µs (bar {BARS['step']})")
 
@@ -149,15 +154,16 @@ def _working(make: Callable[[], nn.Module], batch: Any, attach: Callable[[nn.Mod
     return step
 
 
-def _report(name: str, seconds: dict[str, float], path: Path) -> None:
+def _report(name: str, seconds: dict[str, list[float]], path: Path) -> None:
     plain = seconds.pop("plain")
-    recorded = seconds["recorded"] / plain
-    others = ", ".join(f"{other} {time_ / plain:.3f}" for other, time_ in seconds.items())
-    tripwire = max(0.0, seconds["not recorded"] / plain - 1)
+    ratios = {other: statistics.median(map(truediv, own, plain)) for other, own in seconds.items()}
+    recorded = ratios["recorded"]
+    others = ", ".join(f"{other} {ratio:.3f}" for other, ratio in ratios.items())
+    tripwire = max(0.0, ratios["not recorded"] - 1)
     found = load_recording(path)
     rows = len(found.moments[-1].rows)
     size = path.stat().st_size / sum(len(moment.rows) for moment in found.moments)
-    print(f"{name}: plain {plain:.3f} s; of it: {others}; {rows} rows, {size:.0f} bytes each")
+    print(f"{name}: plain {statistics.median(plain):.3f} s; of it: {others}; {rows} rows, {size:.0f} bytes each")
     print(
         f"  recorded {recorded:.3f} (bar {BARS['recorded']}); amortised over {EVERY}: recording alone "
         f"{1 + (recorded - 1) / EVERY:.4f} (bar {BARS['amortised']}), with the steps between as measured "
@@ -166,9 +172,12 @@ def _report(name: str, seconds: dict[str, float], path: Path) -> None:
 
 
 def _is_there(name: str) -> bool:
-    with contextlib.suppress(Exception):
-        return importlib.import_module(name) is not None
-    return False
+    try:
+        importlib.import_module(name)
+    except Exception as error:  # noqa: BLE001  (whatever it lacks)
+        print(f"without {name}: {error}")
+        return False
+    return True
 
 
 def _microseconds(path: Path) -> float:

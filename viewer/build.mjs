@@ -4,15 +4,17 @@
  *   model-graph.js   the widget                    static.js    the core for the embedded V8
  *   core.js, viz.js  the core and Graphviz, late   inter-*.ttf  the font of flat pictures
  *   explore.js       search and details
- *   menu.js          links to what is shown
+ *   menu.js          the menu, saving, help, links to what is shown
  *   compare.js       what compares two graphs, for readers who ask for it
  *   prose.js         tours and what else in a page's text speaks of parts of a diagram
  *   notes.js         shows notes beside their nodes, on pages that have any
  *   lenses.js        what parts of a model cost, for readers who ask for it
  *   recording.js     what training recorded, for diagrams that have it
  *   packed.js        starts the widget in a page that brings all of this along, packed
+ *   packed.json      the scripts that it starts, packed
  *   notebook.js      puts such pages into the outputs of a notebook
- *   model-graph.css, picture.css (its part for SVG files), difference.css and author.css (more of it for differences and overlays),
+ *   model-graph.css, picture.css (its part for SVG files), difference.css, author.css and lens.css (more of it for differences, overlays and
+ *   steps with a lens),
  *   table.css (for tables of modules), third-party-notices.txt
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -20,6 +22,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 import { notices } from "./notices.mjs";
+import { mostPacked } from "./packing.mjs";
 import { withoutUnusedFunctions } from "./viz_functions.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -71,6 +74,9 @@ const bundles = [
   { name: "static.js", entryPoints: ["src/entries/static.ts"], target: "es2022" },
 ];
 
+/** What every file and notebook brings along: packed here, where there is time to do it well. */
+const PACKED = ["model-graph.js", "core.js", "explore.js", "menu.js", "viz.js"];
+
 /** The font of flat pictures: as outlines, and embedded in PDF files. */
 const FONTS = {
   "inter-regular.ttf": "node_modules/@expo-google-fonts/inter/400Regular/Inter_400Regular.ttf",
@@ -110,10 +116,12 @@ async function bundle({ name, forbidden, ...options }) {
 }
 
 mkdirSync(output, { recursive: true });
-const { authorStylesheet, pictureStylesheet, classStylesheet, differenceStylesheet } = await stylesheets();
+const { authorStylesheet, lensStylesheet, pictureStylesheet, classStylesheet, differenceStylesheet } =
+  await stylesheets();
 writeFileSync(join(output, "picture.css"), await sheet(pictureStylesheet()));
 writeFileSync(join(output, "difference.css"), await sheet(differenceStylesheet()));
 writeFileSync(join(output, "author.css"), await sheet(authorStylesheet()));
+writeFileSync(join(output, "lens.css"), await sheet(lensStylesheet()));
 const more = [classStylesheet(), differenceStylesheet(), authorStylesheet()];
 const shadow = [pictureStylesheet(), ...more, ...WIDGET_STYLES.map(widgetStyle)];
 writeFileSync(join(output, "model-graph.css"), await sheet(...shadow, ...PAGE_STYLES.map(widgetStyle)));
@@ -123,12 +131,19 @@ common.define = {
   STYLE: JSON.stringify(await sheet(...shadow)),
   PROSE_STYLE: JSON.stringify(await sheet(widgetStyle("prose"))),
   EXPLORING_STYLE: JSON.stringify(await sheet(widgetStyle("exploring"))),
+  MENU_STYLE: JSON.stringify(await sheet(widgetStyle("menu"))),
   COMPARING_STYLE: JSON.stringify(await sheet(widgetStyle("comparing"))),
   LENSES_STYLE: JSON.stringify(await sheet(widgetStyle("lenses"))),
   RECORDING_STYLE: JSON.stringify(await sheet(widgetStyle("recording"))),
 };
 const inputs = [];
 for (const entry of bundles) inputs.push(...(await bundle(entry)));
+const script = (name) => readFileSync(join(output, name));
+const texts = await Promise.all(PACKED.map((name) => mostPacked(script(name))));
+writeFileSync(
+  join(output, "packed.json"),
+  JSON.stringify(Object.fromEntries(PACKED.map((name, i) => [name, texts[i]]))),
+);
 for (const [name, file] of Object.entries(FONTS)) copyFileSync(join(here, file), join(output, name));
 inputs.push(...Object.values(FONTS));
 writeFileSync(join(output, "third-party-notices.txt"), notices(inputs));

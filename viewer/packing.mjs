@@ -1,11 +1,20 @@
 /** Packs bytes as `src/shared/unpack.ts` reads them. */
 import { deflateSync } from "node:zlib";
+import { zlibAsync } from "@gfx/zopfli";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%,()*+-;.=/?@^_:[|]~";
 const [LETTERS, BYTES] = [5, 4];
 
 export function packed(content) {
-  const bytes = deflateSync(content, { level: 9 });
+  return written(deflateSync(content, { level: 9 }));
+}
+
+/** As `packed`, a few per cent shorter, for what is packed once. */
+export async function mostPacked(content) {
+  return written(Buffer.from(await zlibAsync(content, { numiterations: 3 })));
+}
+
+function written(bytes) {
   const missing = -bytes.length & (BYTES - 1);
   const whole = Buffer.concat([bytes, Buffer.alloc(missing)]);
   let text = "";

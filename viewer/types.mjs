@@ -6,7 +6,11 @@ import { compile } from "json-schema-to-typescript";
 const file = (path) => join(import.meta.dirname, path);
 
 /** File → schema and the name of its type. */
-const FORMATS = { format: ["graph", "Graph"], overlay: ["overlay", "Overlay"] };
+const FORMATS = {
+  format: ["graph", "Graph"],
+  overlay: ["overlay", "Overlay"],
+  recording: ["recording", "PageRecording"],
+};
 
 mkdirSync(file("generated"), { recursive: true });
 for (const [name, [format, type]] of Object.entries(FORMATS)) {

@@ -13,8 +13,15 @@ from sphinx_modeldiagrams.config import add_settings, check_settings
 from sphinx_modeldiagrams.directive import AutodocDirective, ModelDiffDirective, ModelGraphDirective
 from sphinx_modeldiagrams.domain import ModelDiagramsDomain, close_builder, outdated_documents, run_models
 from sphinx_modeldiagrams.html import skip_node, visit_html, visit_step_picture
+from sphinx_modeldiagrams.joined import JoinDocuments
 from sphinx_modeldiagrams.latex import connect_latex
-from sphinx_modeldiagrams.listing import ModelSourceDirective, depart_listing, model_listing, visit_listing
+from sphinx_modeldiagrams.listing import (
+    ModelSourceDirective,
+    ReadListings,
+    depart_listing,
+    model_listing,
+    visit_listing,
+)
 from sphinx_modeldiagrams.nodes import model_graph, step_picture
 from sphinx_modeldiagrams.notes import ModelNoteDirective
 from sphinx_modeldiagrams.parts import PartDomain, ResolveParts, depart_part, model_part, visit_part
@@ -50,6 +57,8 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_node(model_listing, html=(visit_listing, depart_listing))
     app.add_node(model_part, html=(visit_part, depart_part))
     connect_latex(app)
+    app.add_transform(ReadListings)
+    app.add_post_transform(JoinDocuments)
     app.add_post_transform(ResolveParts)
     app.add_post_transform(ReplaceDiagrams)
 

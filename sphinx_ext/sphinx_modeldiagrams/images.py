@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
     from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["images_list"]
+__all__ = ["SIZE", "images_list"]
+
+SIZE = "modeldiagrams-size"
+"""Attribute of an image: its width and height in CSS pixels."""
 
 
 def images_list(diagram: Diagram) -> list[Node]:
@@ -21,9 +24,9 @@ def images_list(diagram: Diagram) -> list[Node]:
     found = diagram.overlay.images if diagram.overlay else ()
     listed = nodes.container("", classes=image_classes(diagram))
     for number, image in enumerate(found, start=1):
-        size = {"width": f"{image.width:.0f}px", "height": f"{image.height:.0f}px"}
         text = nodes.paragraph("", "", nodes.literal("", places_of(image.nodes)), nodes.Text(f" {image.alt}"))
         # Sphinx makes a file of the data: URL for builders that need one
-        picture = nodes.image("", uri=image.source, alt=image.alt, **size)
+        picture = nodes.image("", uri=image.source, alt=image.alt)
+        picture[SIZE] = (image.width, image.height)
         listed += nodes.container("", picture, text, ids=[image_id(diagram, number)], classes=["mg-image"])
     return [listed] if found else []

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from docutils import nodes
+from sphinx.transforms import SphinxTransform
 from sphinx.util.osutil import relative_uri
 
 from modeldiagrams.errors import ModelDiagramsError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["ModelSourceDirective", "depart_listing", "model_listing", "shown_so_far", "visit_listing"]
+__all__ = ["ModelSourceDirective", "ReadListings", "depart_listing", "model_listing", "shown_so_far", "visit_listing"]
 
 _SHOWN = "modeldiagrams_shown"
 """Key of the environment's temporary data: the diagrams of the document so far."""
@@ -39,7 +40,7 @@ class model_listing(nodes.literal_block):  # noqa: N801  (as docutils names node
 
 
 class ModelSourceDirective(HostDirective):
-    """The `forward` of a part of a diagram that stands before it."""
+    """The `forward` of a part of a diagram on the same page."""
 
     optional_arguments = 1
     has_content = True  # where Markdown's fences are directives
@@ -47,14 +48,29 @@ class ModelSourceDirective(HostDirective):
     def run(self) -> list[Node]:
         """Called by docutils."""
         target = " ".join([*self.arguments, *self.content]).strip()
-        try:
-            listing = forward_of(shown_so_far(self.env), target)
-        except ModelDiagramsError as error:
-            warn("ref", f"model-source: {error}", self.get_location())
-            return []
-        block = model_listing(listing.text, listing.text, language="python", html=listing.html, anchor=listing.anchor)
+        block = model_listing("", "", language="python", target=target)
         self.set_source_info(block)
         return [block]
+
+
+class ReadListings(SphinxTransform):
+    """Reads the code once all diagrams of a document are known: listings may stand above them."""
+
+    default_priority = 10
+    """Before texts are translated."""
+
+    def apply(self, **_: Any) -> None:
+        """Called by Sphinx."""
+        for node in list(self.document.findall(model_listing)):
+            try:
+                listing = forward_of(shown_so_far(self.env), node["target"])
+            except ModelDiagramsError as error:
+                warn("ref", f"model-source: {error}", node)
+                node.parent.remove(node)
+                continue
+            node.rawsource = listing.text
+            node.append(nodes.Text(listing.text))
+            node["html"], node["anchor"] = listing.html, listing.anchor
 
 
 def visit_listing(self: HTML5Translator, node: model_listing) -> None:

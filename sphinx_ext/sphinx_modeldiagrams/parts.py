@@ -93,7 +93,8 @@ class ResolveParts(SphinxPostTransform):
             fragment = fragment_of(part) if is_web_page else None
             if fragment is not None:
                 figures[at][LINKED] = [*figures[at].get(LINKED, []), fragment]
-            node["refid"] = fragment or figures[at].parent["ids"][0]
+            ids = figures[at].parent["ids"]
+            node["refid"] = fragment or (part.diagram.anchor if part.diagram.anchor in ids else ids[0])
             node["attributes"] = part.attributes if part.is_live and is_web_page else ""
 
 

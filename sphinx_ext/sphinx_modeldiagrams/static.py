@@ -16,6 +16,7 @@ from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.options.reading import PAGES
 from modeldiagrams.render.draw import Said
 from sphinx_modeldiagrams.domain import domain_of
+from sphinx_modeldiagrams.images import SIZE
 from sphinx_modeldiagrams.reporting import warn
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.render.picture_file import FileForm, PictureFile
 
-__all__ = ["picture_of"]
+__all__ = ["picture_of", "replace_svg"]
 
 _log = logging.getLogger(__name__)
 
@@ -38,6 +39,9 @@ _SCREEN = (600.0, 800.0)
 """Page size of e-book readers, in CSS pixels."""
 
 
+_SVG = "image/svg+xml"
+
+
 class _Format(NamedTuple):
     mimetype: str
     form: FileForm
@@ -47,7 +51,7 @@ class _Format(NamedTuple):
 
 _FORMATS = (
     _Format("application/pdf", "pdf", "typst"),
-    _Format("image/svg+xml", "svg", None),
+    _Format(_SVG, "svg", None),
     _Format("image/png", "png", "resvg_py"),
 )
 """The best first."""
@@ -75,9 +79,22 @@ def picture_of(diagram: Diagram, builder: Builder, *, step: int | None = None, a
     if kind is None or picture is None:
         return None
     # ids come from what authors wrote, and site defaults or limits may make other pictures of it
-    name = f"{diagram.id}-{digest(picture.content, size=4)}.{kind.form}"
+    path = _written(f"{diagram.id}-{digest(picture.content, size=4)}.{kind.form}", picture.content, builder)
+    alt = (
+        alt
+        or diagram.options.figure.alt
+        or f"{'What changed in' if compared else 'Architecture of'} {graph.model.name}"
+    )
+    image = nodes.image("", uri=path, candidates={kind.mimetype: path}, alt=alt)
+    if kind.form == "png":
+        image["width"] = f"{picture.width:.0f}px"
+    return image
+
+
+def _written(name: str, content: bytes, builder: Builder) -> str:
+    """The path of a picture file that the builder copies like any other."""
     path = Path(builder.doctreedir) / _FOLDER / name
-    write_atomically(path, picture.content)
+    write_atomically(path, content)
     environment = builder.env
     # as Sphinx's own transforms add images after reading
     environment.images.add_file(environment.docname, str(path))
@@ -85,15 +102,24 @@ def picture_of(diagram: Diagram, builder: Builder, *, step: int | None = None, a
         # an e-book includes all pictures in its folder, also those of doctrees there, of this build and earlier ones
         ours = {str(file.relative_to(builder.outdir)) for file in path.parent.iterdir()}
         builder.config.epub_exclude_files = sorted({*builder.config.epub_exclude_files, *ours})
-    alt = (
-        alt
-        or diagram.options.figure.alt
-        or f"{'What changed in' if compared else 'Architecture of'} {graph.model.name}"
-    )
-    image = nodes.image("", uri=str(path), candidates={kind.mimetype: str(path)}, alt=alt)
-    if kind.form == "png":
-        image["width"] = f"{picture.width:.0f}px"
-    return image
+    return str(path)
+
+
+def replace_svg(image: nodes.image, builder: Builder) -> None:
+    """Give an author's image at a node a file that the builder takes, or leave its text alone."""
+    if _SVG not in image["candidates"] or _SVG in builder.supported_image_types:
+        return
+    kind, svg = _best_format(builder), Path(image["uri"]).read_text("utf-8")
+    try:
+        made = kind and domain_of(builder.env).diagram_builder.draw_image(svg, image[SIZE], kind.form)
+    except ModelDiagramsError as error:
+        warn("render", f"the image {image['alt']!r} could not be drawn: {error}", builder.env.docname)
+        made = None
+    if kind is None or made is None:
+        image.parent.remove(image)
+        return
+    path = _written(f"image-{digest(svg.encode(), size=4)}.{kind.form}", made.content, builder)
+    image["uri"], image["candidates"] = path, {kind.mimetype: path}
 
 
 def _best_format(builder: Builder) -> _Format | None:

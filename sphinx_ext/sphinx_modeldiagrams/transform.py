@@ -14,10 +14,11 @@ from modeldiagrams.html.tour import step_alt
 from sphinx_modeldiagrams.builders import makes_web_pages
 from sphinx_modeldiagrams.changes import as_changes
 from sphinx_modeldiagrams.class_references import references
+from sphinx_modeldiagrams.images import SIZE
 from sphinx_modeldiagrams.latex import kept_in_place, no_break
 from sphinx_modeldiagrams.nodes import diagram_of, model_graph, step_picture, tour_of
 from sphinx_modeldiagrams.outlines import as_lists, as_tree
-from sphinx_modeldiagrams.static import picture_of
+from sphinx_modeldiagrams.static import picture_of, replace_svg
 from sphinx_modeldiagrams.tables import as_table
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class ReplaceDiagrams(SphinxPostTransform):
         # gettext extracts the messages of the node itself
         if makes_web_pages(builder) or builder.name == "gettext":
             return
+        for image in [image for image in self.document.findall(nodes.image) if SIZE in image]:
+            replace_svg(image, builder)
         for picture in list(self.document.findall(step_picture)):
             _replace_step(picture, builder)
         for node in list(self.document.findall(model_graph)):

@@ -10,14 +10,17 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from browser.pages import encoder
-from modeldiagrams import Recording
+from modeldiagrams import Recording, load_recording
 from modeldiagrams.api.live.feed import Feed
 from modeldiagrams.api.live.server import LiveServer, refusal
 from modeldiagrams.api.live.site import site
 from modeldiagrams.engine.recorded_modules import recorded_modules
 from modeldiagrams.errors import OptionError, RecordingError
 from modeldiagrams.ir.check import check_graph
-from modeldiagrams.watching.file.records import Key, Moment, Row, Run
+from modeldiagrams.watching.file.records import Anomaly, Frame, Key, Loss, Moment, Row, Run
+from modeldiagrams.watching.file.writer import Writer
+from modeldiagrams.watching.growing import GrowingRecording
+from modeldiagrams.watching.reader import read_from
 
 TOKEN = "a-token"  # noqa: S105
 GRAPH = encoder(layers=1)
@@ -69,11 +72,11 @@ def test_pages_of_other_sites_are_refused():
 
 def test_a_port_that_is_taken_is_an_error_that_says_so(tmp_path):
     path = tmp_path / "run.mdwatch"
-    with LiveServer(path, GRAPH) as first, LiveServer(path, GRAPH) as second:
+    with LiveServer([path], GRAPH) as first, LiveServer([path], GRAPH) as second:
         assert first.url != second.url
         port = int(first.url.split(":")[2].partition("/")[0])
         with pytest.raises(OptionError, match=f"option 'port': expected a free port, got {port}"):
-            LiveServer(path, GRAPH, port)
+            LiveServer([path], GRAPH, port)
 
 
 def test_the_page_names_its_file_as_text_and_brings_all_it_needs():
@@ -140,17 +143,18 @@ def file(tmp_path, monkeypatch):
 
 def steps(message):
     assert message[1] == "recording"
-    return message[2]["steps"]
+    (page,) = message[2]
+    return page["steps"]
 
 
 def test_readers_get_what_is_new_when_the_file_has_grown(file):
-    first, second = messages(Feed(file, GRAPH), lambda: write(file, 5))
+    first, second = messages(Feed([file], GRAPH), lambda: write(file, 5))
     assert (steps(first), steps(second)) == ([0, 1], [0, 1, 2, 3, 4])
     assert first[0] != second[0]
 
 
 def test_a_reader_who_comes_back_gets_nothing_twice(file):
-    feed = Feed(file, GRAPH)
+    feed = Feed([file], GRAPH)
     ((position, *_),) = messages(feed)
 
     async def come_back():
@@ -177,16 +181,78 @@ def test_a_file_that_is_cut_replaced_or_gone_is_told_and_followed(file, tmp_path
         write(tmp_path / "other", 7)
         (tmp_path / "other").replace(file)
 
-    found = messages(Feed(file, GRAPH), cut, spoil, file.unlink, replace)
+    found = messages(Feed([file], GRAPH), cut, spoil, file.unlink, replace)
     assert [event for _, event, _ in found] == ["recording", "recording", "problem", "problem", "recording"]
     assert "run.mdwatch: expected a recording" in found[2][2]
     assert str(tmp_path) not in found[2][2] + found[3][2]
     assert steps(found[4]) == list(range(7))
 
 
+def test_only_what_is_new_of_a_file_is_read(tmp_path, monkeypatch):
+    """And the position of a message is how far that was."""
+    monkeypatch.setattr("modeldiagrams.api.live.feed._LOOK", 0.01)
+    path, read = tmp_path / "run.mdwatch", []
+    monkeypatch.setattr(
+        "modeldiagrams.watching.growing.read_from", lambda *at: (read.append(at[1:]), read_from(*at))[1]
+    )
+    writer = Writer(path)
+    rows = {Key(node, "activation"): Row(count=10, norm=2.0) for node in NODES}
+    writer.add(Frame(record=Run(step=0, model="mypkg.Net")))
+    writer.add(Frame(record=Moment(step=0, rows=rows)))
+    sizes = [writer.size]
+
+    def grow():
+        writer.add(Frame(record=Moment(step=len(sizes), rows=rows), losses=[Loss(len(sizes), 0.5)]))
+        sizes.append(writer.size)
+        with path.open("ab") as file:
+            file.write(b"half a frame")
+
+    found = messages(Feed([path], GRAPH), grow, grow, grow)
+    writer.close()
+    assert [steps(message) for message in found] == [[0], [0, 1], [0, 1, 2], [0, 1, 2, 3]]
+    assert [int(position.partition("-")[2]) for position, *_ in found] == sizes
+    starts = [start for (start,) in (at or (0,) for at in read)]
+    assert starts == [0, 0, *(size - 64 for size in sizes[:-1])]
+    assert found[-1][2][0]["loss"] == [None, 0.5, 0.5, 0.5]
+
+
+def test_a_growing_recording_says_what_the_whole_one_says(tmp_path):
+    path = tmp_path / "run.mdwatch"
+    growing = GrowingRecording(path, 8, 2)
+    writer = Writer(path)
+    writer.add(Frame(record=Run(step=0, model="mypkg.Net")))
+    for step in range(100):
+        rows = {Key("embed", "activation"): Row(count=10, norm=1e3 if step == 77 else 2.0, max=float(step))}
+        writer.add(Frame(record=Moment(step=step, rows=rows), losses=[Loss(step, float(step))]))
+        if step == 60:
+            writer.add(Frame(record=Anomaly(step=60, kind="failure", text="a process")))
+        found, whole = growing.read(), load_recording(path)
+        assert found.anomalies == whole.anomalies
+        assert found.losses == whole.losses
+        assert len(found.moments) <= 8
+        assert [m.max for moment in found.moments for m in moment.rows.values()][-1] == step
+        assert sum(moment.rows[Key("embed", "activation")].moments for moment in found.moments) == step + 1
+    assert [anomaly.kind for anomaly in found.anomalies] == ["failure", "jump"]
+    writer.add(Frame(record=Run(step=50, model="mypkg.Net")))  # the training was resumed
+    writer.close()
+    found, whole = growing.read(), load_recording(path)
+    assert found.moments[-1].last == whole.steps[-1] == 49
+    assert (found.anomalies, found.losses, found.runs) == (whole.anomalies, whole.losses, whole.runs)
+
+
+def test_several_files_beside_each_other(file, tmp_path):
+    other = tmp_path / "other.mdwatch"
+    write(other, 3)
+    feed = Feed([file, other], GRAPH)
+    first, second = messages(feed, lambda: write(other, 4))
+    assert [page["name"] for page in first[2]] == ["run.mdwatch", "other.mdwatch"]
+    assert [page["steps"] for page in second[2]] == [[0, 1], [0, 1, 2, 3]]
+    assert first[0].split(",")[0] == second[0].split(",")[0]
+
+
 def test_a_recording_of_another_model_is_a_problem(file):
     write(file, 2, nodes=("conv1",))
-    ((_, event, text),) = messages(Feed(file, GRAPH))
+    ((_, event, text),) = messages(Feed([file], GRAPH))
     assert event == "problem"
     assert "another model" in text
 
@@ -194,13 +260,13 @@ def test_a_recording_of_another_model_is_a_problem(file):
 def test_many_readers_cost_one_reading(file, monkeypatch):
     reads = []
     lock = threading.Lock()
-    feed = Feed(file, GRAPH)
+    feed = Feed([file], GRAPH)
     read = feed._read
 
-    def counted(position):
+    def counted():
         with lock:
-            reads.append(position)
-        return read(position)
+            reads.append(1)
+        return read()
 
     monkeypatch.setattr(feed, "_read", counted)
 

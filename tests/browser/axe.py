@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from browser.readers import Reader
 
 _AXE = Path(__file__).parents[2] / "viewer/node_modules/axe-core/axe.min.js"
-_RUN = """async ([include, rules]) => {
-  const { violations } = await axe.run({ include }, rules ? { runOnly: rules } : {});
+_RUN = """async ([include, rules, exclude]) => {
+  const { violations } = await axe.run({ include, exclude }, rules ? { runOnly: rules } : {});
   return violations.flatMap(({ id, nodes }) => nodes.map(n => `${id}: ${n.html.slice(0, 160)} ${n.any[0]?.message}`));
 }"""
 _DARK = """() => {
@@ -28,10 +30,25 @@ def violations(reader: Reader, *others: str) -> list[str]:
         reader: Who looks at the page.
         others: Selectors of other elements of the page to look at.
     """
-    reader.page.evaluate(_AXE.read_text(encoding="utf-8"))
-    include = [["model-graph"], *([other] for other in others)]
-    reader.page.wait_for_function(_AT_REST)
-    light = reader.page.evaluate(_RUN, [include, None])
+    light = findings(reader, *others)
     reader.page.evaluate(_DARK)
     reader.page.wait_for_function(_AT_REST)
-    return light + reader.page.evaluate(_RUN, [include, ["color-contrast"]])
+    return light + reader.page.evaluate(_RUN, [_included(others), ["color-contrast"], []])
+
+
+def findings(reader: Reader, *others: str, without: str | None = None) -> list[str]:
+    """What is wrong as it is; arguments as of `violations`.
+
+    Args:
+        reader: Who looks at the page.
+        others: As of `violations`.
+        without: Selector of what the page's theme is to blame for.
+    """
+    reader.page.evaluate(_AXE.read_text(encoding="utf-8"))
+    reader.page.wait_for_function(_AT_REST)
+    found: list[str] = reader.page.evaluate(_RUN, [_included(others), None, [without] if without else []])
+    return found
+
+
+def _included(others: Iterable[str]) -> list[list[str]]:
+    return [["model-graph"], *([other] for other in others)]

@@ -21,6 +21,11 @@ def button(reader, name):
     return reader.page.get_by_role("button", name=name)
 
 
+def item(reader, name):
+    """What the menu offers under this name."""
+    return reader.page.locator(".mg-menu").get_by_text(name)
+
+
 def details(reader):
     return reader.page.get_by_role("region", name="Details")
 

@@ -212,7 +212,7 @@ def write_site(folder: Path, press: Press) -> None:
         "rich": page.fragment(rich_, assets="modeldiagrams/", link=_link, source_link=_SOURCE_LINK),
         "hidden": f"<details id='fold'><summary>More</summary>{_fragment(encoder_)}</details>",
         "noted": FILLER + _fragment(noted) + str(plain_notes(noted)) + FILLER,
-        "pictured": FILLER + _fragment(pictured) + str(plain_notes(pictured) + images_list(pictured)) + FILLER,
+        "pictured": FILLER + _AGAIN + _fragment(pictured) + str(plain_notes(pictured) + images_list(pictured)) + FILLER,
         "missing": _fragment(press.make(encoder("Missing"))),
         "again": '<script src="modeldiagrams/model-graph.js"></script>' + _fragment(encoder_) * 2,
     }
@@ -231,6 +231,9 @@ def write_site(folder: Path, press: Press) -> None:
 def _fragment(made: Diagram) -> str:
     return page.fragment(made, assets="modeldiagrams/")
 
+
+_AGAIN = '<script src="modeldiagrams/notes.js" defer></script>'
+"""As another diagram of the page brings it."""
 
 _SOURCE_LINK = "https://example.org/blob/main/{path}#L{line}"
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from browser.axe import violations
-from browser.controls import button
+from browser.controls import button, expand, item
 
 COARSE = {"has_touch": True, "is_mobile": True, "viewport": {"width": 320, "height": 640}}
 
@@ -36,7 +36,7 @@ def searching(reader):
 
 def coloured(reader):
     button(reader, "More controls").click()
-    reader.page.get_by_label("Colour by").select_option("parameters")
+    item(reader, "Parameters").click()
     reader.page.locator(".mg-scale .mg-swatch").first.wait_for()
 
 
@@ -75,7 +75,7 @@ def test_tab_reaches_every_control_with_a_visible_focus(reader, server):
         seen.add(name)
         assert not style.startswith("none"), name
         assert not style.endswith(" 0px"), name
-    assert {"Search (/)", "Next (Enter)", "What leads here", "Zoom in", "Colour by", "SVG", "Outline of Rich"} <= seen
+    assert {"Search (/)", "Next (Enter)", "What leads here", "Zoom in", "Outline of Rich"} <= seen
 
 
 def test_expanding_and_collapsing_are_announced(reader, server):
@@ -108,11 +108,46 @@ def test_forced_colours_are_used(reader_with, server):
         )
 
 
+def test_more_contrast_leaves_nothing_faint(reader_with, server):
+    with reader_with(contrast="more") as reader:
+        reader.page.goto(f"{server}/rich.html")
+        style = "(e, name) => getComputedStyle(e)[name]"
+        ink = reader.page.locator("model-graph").evaluate(style, "color")
+        assert reader.page.locator(".mg-edges").first.evaluate(style, "opacity") == "1"
+        assert reader.node("embed").locator(".mg-box").evaluate(style, "stroke") == ink
+        words = reader.node("embed").locator("text").evaluate_all("all => all.map(e => getComputedStyle(e).fill)")
+        assert set(words) == {ink}
+        # controls are there before a pointer is
+        assert reader.page.locator(".mg-toolbar").evaluate(style, "opacity") == "1"
+
+
+def test_pages_that_run_right_to_left(reader, server):
+    reader.page.goto(f"{server}/one.html")
+    places = []
+    for direction in ("ltr", "rtl"):
+        reader.page.evaluate("way => { document.documentElement.dir = way }", direction)
+        node, svg = reader.node("layers.1").bounding_box(), reader.page.locator(".mg-stage svg").bounding_box()
+        places.append((node["x"] - svg["x"], svg["x"], svg["width"]))
+        assert reader.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert places[0] == places[1]
+    expand(reader)
+    before = reader.node("layers.0.mlp").bounding_box()
+    reader.node("layers.0.mlp").hover()
+    reader.page.keyboard.down("Control")
+    reader.page.mouse.wheel(0, -30)
+    reader.page.keyboard.up("Control")
+    after = reader.node("layers.0.mlp").bounding_box()
+    middles = [place["x"] + place["width"] / 2 for place in (before, after)]
+    assert after["width"] > 1.1 * before["width"]
+    assert middles[0] == pytest.approx(middles[1], abs=1)
+
+
+@pytest.mark.parametrize("size", [200, 400])
 @pytest.mark.parametrize("name", ["rich", "rolled"])
-def test_text_at_double_size_fits(reader_with, server, name):
+def test_large_text_fits(reader_with, server, name, size):
     with reader_with(viewport={"width": 640, "height": 700}) as reader:
         reader.page.goto(f"{server}/{name}.html")
-        reader.page.evaluate("() => { document.documentElement.style.fontSize = '200%' }")
+        reader.page.evaluate("size => { document.documentElement.style.fontSize = size }", f"{size}%")
         everything_open(reader)
         assert reader.page.evaluate("document.documentElement.scrollWidth") <= 640
         for part in reader.page.locator(".mg-panel-sheet, .mg-search, .mg-menu, .mg-toolbar").all():

@@ -1,6 +1,6 @@
 """The details panel: its content, its links, and how it opens and closes."""
 
-from browser.controls import FOCUSED, box, button, details, facts, open_page, settled, wait_selected, wait_until
+from browser.controls import FOCUSED, box, button, details, facts, item, open_page, settled, wait_selected, wait_until
 
 
 def test_click_on_a_node_shows_its_details(reader, server):
@@ -93,7 +93,7 @@ def test_closed_details_stay_closed_when_a_module_is_expanded(reader, server):
 def test_details_of_the_model_include_assumptions(reader, server):
     open_page(reader, server, "rich")
     button(reader, "More controls").click()
-    button(reader, "Details").click()
+    item(reader, "Details").click()
     details(reader).get_by_text("Rich").first.wait_for()
     shown_facts = facts(reader)
     assert shown_facts["Assumed"] == ["after 3 tries", "x = [1, 16]: nothing was said"]
@@ -119,7 +119,7 @@ def test_details_leave_half_of_a_narrow_screen_to_the_picture(reader_with, serve
         assert node["y"] >= 0
         assert node["y"] + node["height"] <= details(reader).bounding_box()["y"]
         button(reader, "More controls").tap()
-        assert not details(reader).is_visible()
+        details(reader).wait_for(state="hidden")
         foot = reader.page.locator(".mg-foot").bounding_box()
         assert foot["y"] >= 320
         assert foot["y"] + foot["height"] <= 640
@@ -267,7 +267,7 @@ def test_outline_row_reveals_its_module_and_is_marked(reader, server):
 def test_details_of_the_model_return_the_focus_to_the_menu(reader, server):
     open_page(reader, server)
     button(reader, "More controls").press("Enter")
-    button(reader, "Details").press("Enter")
+    item(reader, "Details").press("Enter")
     details(reader).wait_for()
     button(reader, "Close (Esc)").press("Enter")
     details(reader).wait_for(state="hidden")

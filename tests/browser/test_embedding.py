@@ -180,3 +180,16 @@ def test_removed_diagrams_keep_no_listeners(reader, server):
     reader.page.evaluate("() => document.querySelector('main').append(kept)")
     reader.node("layers.1").hover()
     assert before < listeners(reader) <= there
+
+
+def test_copy_of_a_live_diagram_works(reader, server):
+    """Turbo keeps pages as copies of their elements, and reveal.js prints from copies."""
+    reader.page.goto(f"{server}/one.html")
+    expand(reader)
+    reader.page.evaluate("""() => {
+        const content = document.querySelector("main");
+        content.replaceWith(content.cloneNode(true));
+    }""")
+    assert reader.node("layers.0.mlp").count() == 0  # the copy begins with the page's own picture
+    expand(reader)
+    assert reader.page.locator("model-graph .mg-stage svg").count() == 1

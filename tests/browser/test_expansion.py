@@ -1,6 +1,6 @@
 """Expanding and collapsing many modules, and isolating one."""
 
-from browser.controls import button, open_page
+from browser.controls import button, item, open_page
 
 
 def test_isolated_module_and_back_by_its_path(reader, server):
@@ -26,9 +26,9 @@ def test_isolated_module_and_back_by_its_path(reader, server):
 def test_expand_to_a_level_and_reset(reader, server):
     open_page(reader, server)
     button(reader, "More controls").click()
-    reader.page.get_by_role("group", name="Open to level").get_by_role("button", name="2").click()
+    reader.page.get_by_role("group", name="Open to level").get_by_role("menuitem", name="2").click()
     reader.node("layers.2.mlp.up").wait_for()
-    button(reader, "As the author shows it").click()
+    item(reader, "As the author shows it").click()
     reader.node("layers.2.mlp").wait_for(state="detached")
     assert reader.node("layers.2").is_visible()
 

@@ -105,6 +105,13 @@ def test_open_modules_show_the_thumbnails_that_closed_ones_count(page):
     dialog(page).get_by_role("img", name="Where each position looks").wait_for()
 
 
+def test_several_diagrams_of_a_page_open_one_dialog(page):
+    wait_until(page, lambda: page.page.evaluate("document.querySelectorAll('script[src$=\"notes.js\"]').length") == 2)
+    page.page.wait_for_load_state("load")
+    assert page.page.locator(".mg-image-dialog").count() == 1
+    assert page.page.locator(".mg-note-card").count() == 1
+
+
 def test_screen_readers_hear_what_images_show(page):
     label = page.node("layers.1").get_attribute("aria-label")
     assert "Picture of layers.1" in label

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from browser.controls import wait_selected
+from browser.controls import item, wait_selected
 from browser.pages import encoder
 
 OTHERS = [
@@ -32,7 +32,7 @@ def press_in_menu(reader, name, diagram=0):
     menu = shown.get_by_role("button", name="More controls")
     if menu.get_attribute("aria-expanded") != "true":
         menu.click()
-    shown.get_by_role("button", name=name).click()
+    shown.locator(".mg-menu").get_by_text(name).click()
 
 
 def copied_link(reader, diagram=0):
@@ -112,7 +112,7 @@ def test_link_restores_repeats_colours_and_a_path(reader, reader_with, server):
     reader.page.locator(".mg-stage [data-run]").first.click()
     reader.node("layers.1").wait_for()
     reader.page.get_by_role("button", name="More controls").click()
-    reader.page.get_by_label("Colour by").select_option("parameters")
+    item(reader, "Parameters").click()
     reader.page.locator(".mg-scale").wait_for()
     reader.node("head").click()
     reader.page.get_by_role("button", name="What leads here").click()
@@ -205,7 +205,7 @@ def test_svg_omits_the_legend_of_replaced_colours(reader, server, tmp_path):
     reader.page.goto(f"{server}/one.html")
     open_first_layer(reader)
     assert ">linear</text>" in saved(reader, "SVG", tmp_path).read_text("utf-8")
-    reader.page.get_by_label("Colour by").last.select_option("parameters")
+    item(reader, "Parameters").click()
     reader.page.locator(".mg-scale").wait_for()
     assert ">linear</text>" not in saved(reader, "SVG", tmp_path).read_text("utf-8")
 
@@ -231,7 +231,7 @@ def test_large_picture_is_saved_as_a_whole_with_its_colours(reader, server, tmp_
     reader.header("layers.0").click()
     reader.node("layers.0.mlp").wait_for(state="detached")
     reader.page.get_by_role("button", name="More controls").click()
-    reader.page.get_by_label("Colour by").select_option("class")
+    item(reader, "Class").click()
     reader.page.locator(".mg-scale .mg-swatch").first.wait_for()
     text = saved(reader, "SVG", tmp_path).read_text("utf-8")
     assert text.count("<text") > 800

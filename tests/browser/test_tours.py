@@ -27,6 +27,11 @@ def wait_for_step(reader, index):
     reader.page.wait_for_function(f"index => ({CURRENT})() === index", arg=index)
 
 
+def settle(reader):
+    """Wait until what a scroll led to is done."""
+    reader.page.evaluate("new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))")
+
+
 def wait_shown(reader, condition):
     wait_until(reader, lambda: condition(reader.page.evaluate(SHOWN)))
 
@@ -82,6 +87,19 @@ def test_the_picture_follows_who_scrolls_and_stays_in_sight(page):
     wait_for_step(page, 0)
 
 
+def test_on_a_page_that_scrolls_little_the_first_and_the_last_step_are_in_sight_at_its_ends(reader_with, address):
+    with reader_with(viewport={"width": 900, "height": 701}) as reader:
+        reader.page.goto(address)
+        reader.page.set_viewport_size({"width": 900, "height": reader.page.evaluate("document.body.scrollHeight") - 60})
+        reader.page.reload()
+        button(reader, "Next step").wait_for()
+        reader.page.evaluate("scrollTo(0, 5)")
+        settle(reader)
+        assert reader.page.evaluate(CURRENT) == 0
+        reader.page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+        wait_for_step(reader, len(STEPS) - 1)
+
+
 def test_keys_lead_through_the_steps(page):
     button(page, "Next step").focus()
     page.page.keyboard.press("ArrowRight")
@@ -113,7 +131,7 @@ def test_who_selects_a_node_while_the_page_still_scrolls_keeps_it(page):
     page.node("head").click()
     page.page.evaluate("scrollTo({ top: scrollY + 10 })")
     page.page.wait_for_function("hasScrolled")
-    page.page.evaluate("new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))")
+    settle(page)
     assert page.page.evaluate(CURRENT) == 1
     wait_selected(page, "head")
     assert page.page.evaluate(SHOWN)["lit"] == []
@@ -126,6 +144,9 @@ def test_on_a_phone_the_picture_stays_above_the_text(reader_with, address, page)
         for step in range(1, 3):
             button(reader, "Next step").tap()
             wait_for_step(reader, step)
+            # also where the picture was further down before
+            title = reader.page.locator(".mg-step[aria-current] .mg-step-title")
+            wait_until(reader, lambda title=title: 0 < title.bounding_box()["y"] < 520)
         wait_shown(reader, lambda shown: "blocks.1.up" in shown["nodes"])
         parts = ".mg-tour-picture", ".mg-step[aria-current]"
         boxes = [reader.page.locator(part).bounding_box for part in parts]

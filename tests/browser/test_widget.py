@@ -1,6 +1,6 @@
 """Reading a diagram: loading, keyboard, expanding and collapsing."""
 
-from browser.controls import box, settled
+from browser.controls import box, item, settled
 
 BEFORE_INTEREST = ["one.html", "model-graph.css", "model-graph.js"]
 
@@ -142,12 +142,12 @@ def test_repeats_unroll_and_roll_up(reader, server):
 def test_plumbing_can_be_shown_and_hidden(reader, server):
     reader.page.goto(f"{server}/one.html")
     reader.page.get_by_role("button", name="More controls").click()
-    switch = reader.page.get_by_role("button", name="reshapes")
+    switch = item(reader, "reshapes")
     for shown in ("true", "false"):
         switch.click()
         reader.page.wait_for_function(
             "shown => document.querySelector('model-graph').shadowRoot"
-            ".querySelector('[aria-pressed]').getAttribute('aria-pressed') === shown",
+            ".querySelector('[role=menuitemcheckbox]').getAttribute('aria-checked') === shown",
             arg=shown,
         )
 

@@ -77,7 +77,7 @@ def event(answer):
 
 def steps_until(answer, expected):
     """Read events until one has so many steps; returns its position in the file."""
-    while len(json.loads((found := event(answer))["data"])["steps"]) != expected:
+    while len(json.loads((found := event(answer))["data"])[0]["steps"]) != expected:
         pass
     return found["id"]
 
@@ -125,7 +125,7 @@ def test_readers_follow_the_file_and_come_back_where_they_were(server, recording
         position = steps_until(answer, 4)
     with asked(server, f"{server.path}events", **{"Last-Event-ID": position}) as answer:
         write(recording, 5)
-        assert len(json.loads(event(answer)["data"])["steps"]) == 5
+        assert len(json.loads(event(answer)["data"])[0]["steps"]) == 5
 
 
 def test_slow_and_many_clients_leave_room_for_others(server):

@@ -66,6 +66,13 @@ def test_models_are_announced_in_the_order_of_their_pages(builder, runs):
     assert sorted(runs) == sorted(announced)
 
 
+def test_models_of_tours_run_ahead_too(builder, runs):
+    steps = "   .. tour-step:: One\n\n      Prose: of a step.\n"
+    blocks = "/// model-tour | pkg.Other\n    inputs: [1, 4]\n\n//// tour-step | One\nProse.\n////\n///"
+    prefetch(builder, Settings(), [f".. model-tour:: pkg.Net\n   :depth: 0\n\n{steps}", blocks])
+    assert sorted(runs) == ["pkg.Net", "pkg.Other"]
+
+
 @pytest.mark.parametrize("name", ["Net", "Bad"])
 def test_what_is_known_is_not_run(builder, runs, name):
     builder.build(make_options(model=f"pkg.{name}"))

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import jsonschema
+import msgspec
 import pytest
 
 from browser.pages import encoder
@@ -9,7 +14,7 @@ from modeldiagrams import Recording, to_html
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.diagram import Diagram
 from modeldiagrams.engine.ids import diagram_id
-from modeldiagrams.engine.recordings import read_recordings, recorded
+from modeldiagrams.engine.recordings import read_recordings, recorded, recording_schema
 from modeldiagrams.engine.store import Store
 from modeldiagrams.errors import RecordingError
 from modeldiagrams.ir.serialize import save
@@ -17,6 +22,7 @@ from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.watching.file.records import Key, Moment, Row, Run
 
 GRAPH = encoder(layers=2)
+SCHEMA_FILE = Path(__file__).parents[2] / "docs" / "recording.schema.json"
 
 
 def write(path, *nodes, steps=3):
@@ -35,6 +41,17 @@ def test_a_diagram_has_its_recordings_and_depends_on_their_files(tmp_path):
     assert [one.name for one in made.recordings] == ["a.mdwatch", "b.mdwatch"]
     assert set(made.sources) == {str(file) for file in files}
     assert made.problem is None
+
+
+def test_published_schema_is_current_and_fits_our_pages(update_golden, tmp_path):
+    if update_golden:
+        SCHEMA_FILE.write_text(json.dumps(recording_schema(), indent=2) + "\n", "utf-8")
+    assert json.loads(SCHEMA_FILE.read_text("utf-8")) == recording_schema(), "run `make golden`"
+    (page,) = read_recordings(GRAPH, {"run.mdwatch": write(tmp_path / "run.mdwatch", "embed", "layers.0")})
+    written = json.loads(msgspec.json.encode(page))
+    jsonschema.Draft202012Validator.check_schema(recording_schema())
+    jsonschema.validate(written, recording_schema())
+    assert (written["format"], written["version"]) == ("modeldiagrams-recording-page", "1.0")
 
 
 def test_a_recording_of_another_model_names_ids_of_both(tmp_path):

@@ -36,6 +36,14 @@ For example::
 .. note::
 
    .. model-graph:: mypkg.Fourth
+
+.. model-tour:: mypkg.Fifth
+   :inputs: [1, 4]
+
+   .. tour-step:: Title
+      :open: layers
+
+      Prose: of a step.
 """
 MARKDOWN = """
 ```model-graph
@@ -65,6 +73,26 @@ model-graph
     ```model-graph
     model: mypkg.Fourth
     ```
+
+::::{model-tour} mypkg.Fifth
+:depth: 0
+
+:::{tour-step} Title
+Prose: of a step.
+:::
+::::
+
+/// model-tour | mypkg.Sixth
+    inputs: [1, 4]
+
+//// tour-step | Title
+Prose: of a step.
+////
+///
+
+/// model-tour
+    model: mypkg.Seventh
+///
 """
 
 
@@ -77,6 +105,7 @@ model-graph
                 ({"model": "mypkg.Net", "inputs": "[1, 4]", "caption": "Two\nlines"}, "\nkwargs:\n  depth: 3"),
                 ({}, "model: mypkg.Third"),
                 ({"model": "mypkg.Fourth"}, ""),
+                ({"model": "mypkg.Fifth", "inputs": "[1, 4]"}, ""),
             ],
         ),
         (
@@ -86,6 +115,9 @@ model-graph
                 ({"model": "mypkg.Other", "depth": "2"}, "inputs: [1, 4]"),
                 ({"model": "mypkg.Third"}, ""),
                 ({}, "model: mypkg.Fourth"),
+                ({"model": "mypkg.Fifth", "depth": "0"}, ""),
+                ({"model": "mypkg.Sixth"}, "inputs: [1, 4]"),
+                ({}, "model: mypkg.Seventh"),
             ],
         ),
         ("", []),

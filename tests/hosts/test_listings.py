@@ -23,7 +23,8 @@ def site(host, build_site):
 
     pages = {name: [MODEL, *map(source, targets)] for name, targets in SOURCES.items()}
     still = [f"{MODEL}\nstatic: true", source("")]
-    return build_site({**pages, "nothing": [source("Net")], "still": still})
+    above = [source("blocks.0"), MODEL, source("")]
+    return build_site({**pages, "nothing": [source("Net")], "still": still, "above": above})
 
 
 def listings(page):
@@ -51,6 +52,15 @@ def test_lines_know_the_nodes_that_they_made(site):
     assert block[1][0] == "return x + self.linear(x).relu()"
     assert block[1][1][0] == "blocks.0.linear"
     assert len(block[1][1]) == 3
+
+
+def test_listings_stand_above_their_diagram_and_below_it(site):
+    page = site.page("above")
+    block, model = listings(page)
+    assert [block, model] == listings(site.page("index"))[::-1]
+    first, second = (found.start() for found in re.finditer('mg-listing"', page))
+    assert first < page.index("<model-graph") < second
+    assert "mg-source" not in page
 
 
 @pytest.mark.parametrize("name", ["index", "still"])

@@ -28,8 +28,9 @@ def site(host, build_site):
     words = RST if isinstance(host, SphinxHost) else MARKDOWN
     pages = {name: [f"raw!{text}\n", "model: net.json"] for name, text in words.items()}
     still = {"still": [f"raw!{words['index']}\n", "model: net.json\nstatic: true\nname: still"]}
+    hidden = {"hidden": [f"raw!{words['no-such-part'].replace('fcc', 'fc')}\n", "model: net.json\nhide: [fc]"]}
     unlisted = {"unlisted": [f"raw!{words['index']}\n", "model: net.json\nno-index: true"]}
-    return build_site({**pages, **still, **unlisted, "plain": ["model: net.json\ndepth: 0"]})
+    return build_site({**pages, **still, **hidden, **unlisted, "plain": ["model: net.json\ndepth: 0"]})
 
 
 def links(page):
@@ -67,6 +68,7 @@ def test_pages_that_need_it_bring_the_script_once(site):
     ("name", "message"),
     [
         ("no-such-part", "no module matches 'fcc'; did you mean 'fc'?"),
+        ("hidden", "the picture has no 'fc': the option `hide`, or a comment in the code, leaves it out"),
         ("no-such-model", "expected a diagram of other.json on this page, which has net.json"),
     ],
 )

@@ -19,6 +19,7 @@ from modeldiagrams.errors import RenderError
 from modeldiagrams.html import fragment as page
 from modeldiagrams.html import standalone
 from modeldiagrams.html.outline import outline
+from modeldiagrams.html.packing import packed
 from modeldiagrams.ir.graph import (
     Assumption,
     Graph,
@@ -294,6 +295,7 @@ def built(monkeypatch, tmp_path):
     for name in page.SITE_FILES:
         (tmp_path / name).write_text("/* css */" if name.endswith("css") else SCRIPT)
     (tmp_path / "packed.js").write_text("start()")
+    (tmp_path / "packed.json").write_text(json.dumps({"core.js": packed(SCRIPT.encode())}))
     monkeypatch.setattr(assets, "_STATIC", tmp_path)
     standalone._parts.cache_clear()
     yield
@@ -308,7 +310,7 @@ def test_standalone_contains_all_scripts_and_loads_nothing():
     assert [tag for tag, _ in elements.tags].count("script") == 2
     (viewer,) = re.findall(r"modelDiagramsPacked=({.*});\nstart\(\)", html)
     parts = {name: unpack(text).decode() for name, text in json.loads(viewer).items()}
-    assert parts == dict.fromkeys(("model-graph.js", "core.js", "explore.js", "menu.js", "viz.js"), SCRIPT)
+    assert parts == dict.fromkeys((*page.SCRIPTS, page.LENSES), SCRIPT)
     assert not [attrs for _, attrs in elements.tags if {"src", "href"} & set(attrs)]
 
 

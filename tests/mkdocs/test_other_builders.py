@@ -7,13 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
-import venv
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from graphs import small_graph
+from hosts.environments import environment, listing, make_wheel
 from hosts.work_tree import changes, commit
 from modeldiagrams.ir.serialize import save
 
@@ -77,11 +77,7 @@ DEEP = """# Deep
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
-    out = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, ROOT]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    (path,) = out.glob("*.whl")
-    return path
+    return make_wheel(tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
@@ -111,23 +107,6 @@ def by_mkdocs(source, tmp_path_factory) -> dict[str, list[str]]:
 def figures(site: Path) -> dict[str, list[str]]:
     pages = {name: (site / name / "index.html").read_text("utf-8") for name in ("", "guide/deep")}
     return {name: re.findall(r'<figure class="mg-figure.*?</figure>', page, re.DOTALL) for name, page in pages.items()}
-
-
-def environment(folder: Path, *packages: object) -> Path:
-    """An environment with these packages; its interpreter."""
-    venv.create(folder)
-    python = folder / "bin" / "python"
-    subprocess.run([*pip(python), "install", "--quiet", "--no-compile", *packages], check=True)
-    return python
-
-
-def pip(python: Path) -> list[object]:
-    """The command; one of its own in each environment would take seconds more."""
-    return [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python]
-
-
-def listing(python: Path) -> str:
-    return subprocess.run([*pip(python), "list"], check=True, capture_output=True, text=True).stdout
 
 
 def test_properdocs_builds_the_same_diagrams(wheel, source, by_mkdocs, tmp_path):

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from modeldiagrams.errors import ModelDiagramsError, OptionError
-from modeldiagrams.options.parsing import option_help, parse_options
+from modeldiagrams.options.options import is_function
+from modeldiagrams.options.parsing import option_help, parse_option, parse_options
 from modeldiagrams.options.reading import read_yaml
 from option_helpers import make_options
 
@@ -137,3 +138,19 @@ def test_versions_are_the_address_of_a_list():
     assert parse_options({"model": "m.N", "versions": "../versions.json"}).figure.versions == "../versions.json"
     with pytest.raises(OptionError, match=r"`?versions`?.*expected text or a map"):
         parse_options({"model": "m.N", "versions": [1]})
+
+
+def test_images_are_named_with_or_without_a_text():
+    both = {"stem": {"image": "a.png"}, "*.attn": {"image": "pkg.docs:shown", "alt": "Where, and what"}}
+    text = "{stem: a.png, '*.attn': {image: 'pkg.docs:shown', alt: 'Where, and what'}}"
+    assert parse_option("embed", text) == parse_option("embed", both) == both
+    assert [is_function(one["image"]) for one in both.values()] == [False, True]
+    assert not any(map(is_function, ["a.png", "C:\\a.png", "docs/a.png", "a b:c", "https://x.org/a.png"]))
+
+
+@pytest.mark.parametrize(
+    "value", ["{stem: {alt: Text}}", "{stem: {image: a.png, alt: Where, and what}}", "[a.png]", "3"]
+)
+def test_images_that_are_not_named_are_refused(value):
+    with pytest.raises(OptionError, match=r"option 'embed': expected (for stem an image, .* in quotes|a map)"):
+        parse_option("embed", value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import struct
+import zlib
 from pathlib import Path
 
 import msgspec
@@ -20,6 +21,20 @@ from samples import png
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><path d="M0 0h9"/></svg>'
 JPEG = b"\xff\xd8\xff\xe0\x00\x04ab\xff\xc0\x00\x0b\x08\x00\x10\x00\x20\x01xxx\xff\xda\x00\x02pixels\xff\xd9"
+
+USED = "".join(f'<g id="g{i}">' + f'<use href="#g{i + 1}"/>' * 9 + "</g>" for i in range(9))
+USES = SVG.replace("<path", f"{USED}<path")
+
+
+def png_of(pixels: bytes) -> bytes:
+    """A PNG file of 8 × 8 pixels with other content than that."""
+    head = struct.pack(">IIBBBBB", 8, 8, 8, 2, 0, 0, 0)
+    chunks = ((b"IHDR", head), (b"IDAT", pixels), (b"IEND", b""))
+    return png()[:8] + b"".join(
+        struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+        for kind, content in chunks
+    )
+
 
 HOSTILE = """<?xml version="1.0"?><?xml-stylesheet href="http://x.example/a.css"?>
 <svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink" viewBox="0 0 40 20" onload="alert(1)">
@@ -81,6 +96,9 @@ def test_svg_neither_runs_nor_loads_anything() -> None:
         (b"<html/>", "got XML with the root 'html'"),
         (png()[:-20], "expected a whole PNG file, this one is damaged"),
         (png().replace(b"IDAT", b"IDaT"), "expected a whole PNG file, this one is damaged"),
+        (png_of(b"no pixels"), "expected a whole PNG file, this one is damaged"),
+        (png_of(zlib.compress(b"few pixels")), "expected a whole PNG file, this one is damaged"),
+        (USES.encode(), "expected an SVG file of up to 50000 shapes, this one has more"),
         (JPEG[:-2], "expected a whole JPEG file, this one is damaged"),
         (b"\xff\xd8\xff\xe0", "expected a whole JPEG file, this one is damaged"),
         (b"x" * 500_001, "expected a picture of up to 500 kB, got 500 kB"),
@@ -217,6 +235,17 @@ def test_text_of_tables_is_in_files_for_print() -> None:
     blank, text = (annotate(graph, "fc", image=[[value]]) for value in (" " * 8, "m" * 8))
     assert len(to_png(graph, overlay=text)) > len(to_png(graph, overlay=blank)) + 200
     assert dark(to_pdf(graph, overlay=text)) > dark(to_pdf(graph, overlay=blank)) + 200
+
+
+def test_images_that_a_library_for_print_cannot_read_cost_only_themselves() -> None:
+    graph = small_graph()
+    without_palette = bytearray(png_of(zlib.compress(b"\0" * 200)))
+    without_palette[25] = 3  # the kind of colours
+    without_palette[29:33] = zlib.crc32(without_palette[12:29]).to_bytes(4)
+    overlay = annotate(graph, "fc", image=bytes(without_palette))
+    assert to_png(graph, overlay=overlay).startswith(b"\x89PNG")
+    with pypdfium2.PdfDocument(to_pdf(graph, overlay=overlay)) as document:
+        assert "Linear 4 → 2" in document[0].get_textpage().get_text_range()
 
 
 def dark(pdf: bytes) -> int:

@@ -90,3 +90,15 @@ def test_overlapping_groups_are_not_merged() -> None:
     graph = nested_graph(deep=1, wide=6)
     with pytest.raises(ValueError, match="b1 is in group 'A' already; expected groups without a common member"):
         annotate(graph, "b0, b1", group="A").merge(annotate(graph, "b1, b2", group="B"))
+
+
+def test_what_is_inside_of_what_is_hidden_is_hidden_too() -> None:
+    graph = with_repeats()
+    group = annotate(graph, "blocks.1.fc1, blocks.1.fc2", group="Both")
+    overlay = annotate(graph, "blocks.0", hide=True) | group
+    assert overlay.hides(graph, "blocks.0")
+    assert overlay.hides(graph, "blocks.0.fc1")
+    assert not overlay.hides(graph, "blocks.1.fc1")
+    hidden, _ = resolve(graph, {"group": {"Both": ["blocks.1.fc1", "blocks.1.fc2"]}, "hide": ["Both"]})
+    assert hidden.hides(graph, "blocks.1.fc1")
+    assert not hidden.hides(graph, "blocks.0.fc1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -71,3 +72,49 @@ def test_as_text_a_tour_is_its_prose(source, build, tmp_path):
     text = (tmp_path / "text" / "index.txt").read_text()
     assert "What the layer does" in text
     assert text.index("└── fc") < text.index("Last.")
+
+
+SAME = """
+.. model-tour:: net.json
+   :no-index:
+
+   .. tour-step:: First
+
+      Prose of {page} with :model:part:`relu <net.json#relu>`.
+
+   .. model-note:: fc
+
+      Note of {page}.
+
+.. model-graph:: tinymodels.Net
+   :inputs: [1, 4]
+   :no-index:
+
+.. model-source:: tinymodels.Net
+
+.. model-graph:: net.json
+   :static:
+   :no-index:
+   :name: still
+   :rename: {{relu: Rectified}}
+
+:model:part:`still#relu`
+"""
+
+
+def test_in_singlehtml_documents_keep_their_notes_steps_and_parts_apart(make_site, build, tmp_path):
+    conf = f"import sys\nsys.path.insert(0, {str(Path(__file__).parents[1])!r})"
+    source = make_site(conf, one=SAME.format(page="one"), two=SAME.format(page="two"))
+    done = build(source, tmp_path / "out", "-b", "singlehtml", "-W")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "out" / "index.html").read_text("utf-8")
+    ids = re.findall(r' id="([^"]*-(?:note|step)-\d)"', page)
+    assert len(ids) == len(set(ids)) == 4
+    first, second = re.findall(r'<model-graph[^>]* notes="([^"]*)"', page)
+    assert [page.count(f'id="{prefix}-note-1"') for prefix in (first, second)] == [1, 1]
+    assert re.search(rf'id="{re.escape(second)}-note-1">\s*<p>Note of two', page)
+    assert re.findall(r'<a class="[^"]*mg-part"[^>]*data-mg-place="(\d)"', page) == ["0", "1"]
+    assert set(re.findall(r'<a class="mg-line"[^>]*data-mg-place="(\d)"', page)) == {"0", "1"}
+    lines = list(dict.fromkeys(re.findall(r'<a class="mg-line" href="#([^"]*)"', page)))
+    stills = re.findall(r'<a class="[^"]*mg-part" href="#([^"]*)" >', page)
+    assert [page.count(f'id="{one}"') for one in (lines[1], stills[1])] == [1, 1]

@@ -9,7 +9,9 @@ import torch
 from torch import nn
 
 from modeldiagrams import trace
+from modeldiagrams.overlay.images import image_of
 from modeldiagrams.overlay.resolve import resolve
+from samples import png
 from truth.models import MODELS
 from truth.sweep import Sweep
 
@@ -45,6 +47,8 @@ def translator() -> tuple[nn.Module, torch.Tensor]:
     class_, args, x = MODELS["detector"]
     return class_(*args), x
 
+
+IMAGE = image_of(png(60, 90), "An image")
 
 FF = ["*.linear1", "relu", "*.dropout", "*.linear2"]
 
@@ -95,6 +99,11 @@ SAID = {
         {"arrange": {"layers.0": "grid"}, "group": {"FF": FF}, "align_items": {"layers.0": "end"}},
     ),
     "sides exchanged": (forked, {"order": {"Forked": ["two", "one"]}}),
+    "images at modules, ops and inputs": (
+        translator,
+        {"embed": {"*": IMAGE, "softmax, encoder.1": IMAGE}, "align_items": {"encoder.0": "start"}},
+    ),
+    "images in groups and equal layers": (transformer, {"embed": {"*.linear?, FF": IMAGE}, "group": {"FF": FF}}),
     "a group around functions": (translator, {"group": {"Layers": ["encoder.0", "encoder.1"]}, "hide": ["softmax"]}),
 }
 

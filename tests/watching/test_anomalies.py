@@ -202,3 +202,120 @@ def test_a_healthy_training_has_none(tmp_path, class_, optimizer):
     rate = 1e-2 if optimizer is torch.optim.SGD else 1e-3
     found = train(model, tmp_path / "run.mdwatch", optimizer=optimizer(model.parameters(), lr=rate), steps=25)
     assert found.anomalies == ()
+
+
+def trained(model, path, losses, *, steps=4, rate=1e-2):
+    """Train with several losses, each of a tensor that the model returns; those in one group go back together."""
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+    warmup = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(step, 1))
+    with watch(model, every=1, path=path) as watcher:
+        for _ in range(steps):
+            out = model(torch.randn(8, 16))
+            for group in losses(out):
+                group.backward(retain_graph=True)
+            optimizer.step()
+            optimizer.zero_grad()
+            warmup.step()
+            watcher.step()
+    return load_recording(path).anomalies
+
+
+class Heads(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.trunk, self.one, self.other = nn.Linear(16, 16), nn.Linear(16, 4), nn.Linear(16, 4)
+
+    def forward(self, x):
+        x = self.trunk(x).tanh()
+        return self.one(x).square().mean(), self.other(x).square().mean()
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e6])
+@pytest.mark.parametrize("is_together", [True, False])
+def test_losses_of_different_sizes_are_no_fault(tmp_path, scale, is_together):
+    def losses(out):
+        return [out[0] + scale * out[1]] if is_together else [out[0], scale * out[1]]
+
+    torch.manual_seed(0)
+    found = trained(Heads(), tmp_path / "run.mdwatch", losses, rate=1e-9)
+    assert {anomaly.kind for anomaly in found} <= {"frozen"}  # a rate as small as that changes nothing in the other
+
+
+@pytest.mark.parametrize("factor", [1e-10, 1e8])
+def test_a_fault_in_one_of_two_branches(tmp_path, factor):
+    def losses(out):
+        return [out[1] + 1e-3 * out[0]]
+
+    model = nn.Sequential(nn.Linear(16, 16), Heads())
+    model[1].other = nn.Sequential(Layer(nn.Linear(16, 16)), nn.Linear(16, 4))
+    model[1].other[0].fault = lambda out: Scaled.apply(out, factor)
+    found = trained(model, tmp_path / "run.mdwatch", losses, rate=1e-5)
+    (found,) = (anomaly for anomaly in found if anomaly.kind != "frozen")  # at such a rate small gradients do nothing
+    assert (found.kind, found.node) == ("vanishing" if factor < 1 else "exploding", "1.other.0")
+
+
+def test_generator_and_critic_in_one_model(tmp_path):
+    """The critic's own loss has gradients a million times as large as those that reach the generator."""
+
+    class Both(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.generator, self.critic = nn.Linear(16, 16), nn.Sequential(nn.Linear(16, 16), nn.Linear(16, 1))
+
+        def forward(self, x):
+            made = self.generator(x)
+            return self.critic(made.detach()).sum() * 1e3, self.critic(made).mean() * 1e-4
+
+    torch.manual_seed(0)
+    assert trained(Both(), tmp_path / "run.mdwatch", lambda out: out, rate=1e-5) == ()
+
+
+class Zeros(nn.Module):
+    def __init__(self, *, is_trained):
+        super().__init__()
+        self.is_trained = is_trained
+
+    def forward(self, x):
+        return x.sin() * 0 if self.is_trained else torch.zeros_like(x)
+
+
+def test_a_loss_that_the_model_computes_is_no_measure(tmp_path):
+    """Its gradient is 1, those of what it is the mean of are smaller by their number."""
+
+    class Wide(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(16, 40_000)
+
+        def forward(self, x):
+            return self.layer(x).square().mean()
+
+    assert trained(Wide(), tmp_path / "run.mdwatch", lambda out: [out], steps=3, rate=1) == ()
+
+
+@pytest.mark.parametrize("is_trained", [True, False])
+def test_zeros_without_units_are_dead_where_they_have_a_gradient(tmp_path, is_trained):
+    class Masked(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.zeros, self.b = nn.Linear(16, 16), Zeros(is_trained=is_trained), nn.Linear(16, 4)
+
+        def forward(self, x):
+            x = self.a(x)
+            return [self.b(x + self.zeros(x)).square().mean()]
+
+    torch.manual_seed(0)
+    found = trained(Masked(), tmp_path / "run.mdwatch", lambda out: out, steps=5)
+    assert [(anomaly.kind, anomaly.node, anomaly.step) for anomaly in found] == ([("dead", "zeros", 2)] * is_trained)
+
+
+def test_a_first_rate_of_zero_leaves_nothing_dead(tmp_path):
+    model = nn.Sequential(nn.Linear(16, 16), nn.Linear(16, 4), Loss())
+    nn.init.zeros_(model[1].weight)
+    nn.init.zeros_(model[1].bias)
+    assert trained(model, tmp_path / "run.mdwatch", lambda out: [out], steps=2) == ()
+
+
+class Loss(nn.Module):
+    def forward(self, x):
+        return (x - 1).square().mean()

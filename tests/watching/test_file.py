@@ -14,6 +14,7 @@ import pytest
 
 import modeldiagrams
 from modeldiagrams import Recording, RecordingError, load_recording
+from modeldiagrams.watching import reader
 from modeldiagrams.watching.file.encoding import Decoder
 from modeldiagrams.watching.file.frames import MAGIC, payloads
 from modeldiagrams.watching.file.histogram import FINEST, INFINITE, NAN, Histogram, bin_edges, merged
@@ -196,7 +197,7 @@ def test_reduced_moments_hold_the_same_values(tmp_path):
     assert len([m for m in small.moments if m.phase == "train"]) == 200
     assert small.moments[0].step == 0
     assert small.moments[-1].last == whole.steps[-1]
-    assert len(small.losses) <= 200
+    assert small.losses == whole.losses
     fine = merged(m.rows[CONV].histogram for m in whole.moments)
     assert merged(m.rows[CONV].histogram for m in small.moments) == fine
     for measure, total in (("count", sum), ("zeros", sum), ("bad", sum), ("min", min), ("max", max), ("dead", sum)):
@@ -210,6 +211,42 @@ def test_reduced_moments_hold_the_same_values(tmp_path):
     again = load_recording(tmp_path / "small.mdwatch")
     assert again.anomalies == whole.anomalies
     assert again.moments[3].rows[CONV].histogram == small.moments[3].rows[CONV].histogram
+
+
+def test_a_reduced_file_says_all_that_the_whole_one_says(tmp_path):
+    """Also what the runs before the last one noted, and losses that are not finite."""
+    runs = [Run(step=0, model="mypkg.Net", notes=("first",)), Run(step=20, model="mypkg.Net", notes=("second",))]
+    losses = [Loss(step, math.inf if step == 7 else 0.5 * step) for step in range(900)]
+    moments = [moment(10 * i) for i in range(90)]
+    moments[4].unseen, moments[5].traced, moments[6].skipped = ("block",), True, True
+    edges = ((CONV, BLOCK),)
+    moments[7].edges = edges
+    whole = Recording(runs, moments, losses)
+    whole.reduced(9).save(tmp_path / "small.mdwatch")
+    again = load_recording(tmp_path / "small.mdwatch")
+    assert again.runs == whole.runs
+    assert again.notes == whole.notes
+    assert again.losses == whole.losses
+    assert again.anomalies == whole.anomalies
+    assert again.moments[0].unseen == ("block",)
+    assert again.moments[0].edges == edges
+    assert [m.last for m in again.moments] == [90 + 100 * i for i in range(9)]
+
+
+def test_reading_goes_through_what_was_read_only_where_a_run_goes_back(tmp_path, monkeypatch):
+    """Else a file of ten times the size would take a hundred times as long."""
+    calls, before, path = [], reader._before, tmp_path / "run.mdwatch"
+    monkeypatch.setattr(reader, "_before", lambda step, written: (calls.append(step), before(step, written))[1])
+    writer = Writer(path)
+    for start in (0, 20):
+        writer.add(Frame(record=Run(step=start)))
+        for step in range(start, 30):
+            writer.add(Frame(record=moment(step), losses=[Loss(step, float(start))]))
+    writer.close()
+    found = load_recording(path)
+    assert found.steps == tuple(range(30))
+    assert [loss.value for loss in found.losses] == [0.0] * 20 + [20.0] * 10
+    assert calls == [0, 0, 0, 20, 20, 20]
 
 
 def test_reduced_histograms_keep_their_bins_in_the_file(tmp_path):

@@ -154,6 +154,27 @@ def test_a_page_stays_within_its_budget():
     assert limited.steps[-1] == unlimited.steps[-1]
 
 
+def test_a_model_of_very_many_tensors_stays_within_its_budget_too():
+    nodes = [f"layers.{i}" for i in range(300)]
+    rows = [
+        {
+            Key(node, "activation"): row(
+                mean=math.sin(7 * i + place),
+                histogram=Histogram({100 + (i * k + place) % 150: k for k in range(1, 30)}),
+            )
+            for place, node in enumerate(nodes)
+        }
+        for i in range(24)
+    ]
+    found = recording(rows)
+    for most in (9_000, 7_000):
+        page = page_recording(found, "run", nodes, most_bytes=most)
+        assert _size(page) <= most
+        assert len(page.tensors) == 300
+        assert all(tensor.heat is None for tensor in page.tensors)
+        assert page.notes == ("eager", "This model has too many tensors for maps of their values on a page.")
+
+
 def test_the_same_recording_is_the_same_text_and_is_read_back():
     rows = [{OUT: row(), UPDATE: row(ratio=0.01)}] * 3
     one, other = (page_recording(recording(rows), "run", ["conv"]) for _ in range(2))

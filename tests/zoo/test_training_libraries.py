@@ -58,7 +58,7 @@ def check(found, steps, fires):
 
 def test_lightning(tmp_path):
     lightning = importlib.import_module("lightning.pytorch")
-    from modeldiagrams.watching.integrations import LightningCallback  # noqa: PLC0415
+    from modeldiagrams.watching.integrations.lightning import LightningCallback  # noqa: PLC0415
 
     class Task(lightning.LightningModule):
         def __init__(self):
@@ -94,7 +94,7 @@ def test_lightning(tmp_path):
 
 def test_transformers(tmp_path):
     transformers = importlib.import_module("transformers")
-    from modeldiagrams.watching.integrations import TransformersCallback  # noqa: PLC0415
+    from modeldiagrams.watching.integrations.transformers import TransformersCallback  # noqa: PLC0415
 
     arguments = transformers.TrainingArguments(
         output_dir=str(tmp_path),
@@ -115,7 +115,7 @@ def test_transformers(tmp_path):
 
 def test_accelerate(tmp_path):
     accelerate = importlib.import_module("accelerate")
-    from modeldiagrams.watching.integrations import AccelerateTracker  # noqa: PLC0415
+    from modeldiagrams.watching.integrations.accelerate import AccelerateTracker  # noqa: PLC0415
 
     model = Net()
     tracker = AccelerateTracker(model, every=1, path=tmp_path / "run.mdwatch")
@@ -154,7 +154,7 @@ def recording(tmp_path):
 
 def test_tensorboard_has_the_very_bins(tmp_path, recording):
     importlib.import_module("tensorboard")
-    from modeldiagrams.watching.integrations import to_tensorboard  # noqa: PLC0415
+    from modeldiagrams.watching.integrations.tensorboard import to_tensorboard  # noqa: PLC0415
 
     to_tensorboard(recording, tmp_path / "events")
     accumulator = importlib.import_module("tensorboard.backend.event_processing.event_accumulator")
@@ -173,7 +173,7 @@ def test_tensorboard_has_the_very_bins(tmp_path, recording):
 def test_wandb_offline_gets_page_and_file(tmp_path, recording):
     wandb = importlib.import_module("wandb")
     from modeldiagrams import ModelDiagramsError  # noqa: PLC0415
-    from modeldiagrams.watching.integrations import to_wandb  # noqa: PLC0415
+    from modeldiagrams.watching.integrations.wandb import to_wandb  # noqa: PLC0415
 
     assert recording.steps
     page = tmp_path / "page.html"

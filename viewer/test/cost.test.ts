@@ -3,7 +3,10 @@ import { instance } from "@viz-js/viz";
 import { describe, expect, it } from "vitest";
 import { contentsOf, type GraphData, type GraphIndex, type Link, ROOT } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
+import { branchesOf, mostInOrder, type Try } from "../src/layout/branches.js";
+import { plan } from "../src/layout/input.js";
 import { layout, layoutCache, type Viz } from "../src/layout/layout.js";
+import { ANY_ORDER, acrossIn } from "../src/layout/order.js";
 import { runId, shownContents } from "../src/view/contents.js";
 import { findRuns } from "../src/view/repeats.js";
 import { view } from "../src/view/view.js";
@@ -85,6 +88,28 @@ describe("layout", () => {
     const block = ["x > b/norm > b/attend > b/add > b/mlp > y", "x > b/add", "mask > b/attend", "b/attend > cache"];
     layout(allOpen(index(sketch([...block, "mask > b/mlp"].join("\n")))), engine);
     expect(asked.filter((graph) => graph.includes('"o0"'))).toEqual([]);
+  });
+
+  it("routes no try for the order of branches that is no better", () => {
+    const graph = index(sketch("x > a > b > y\nx > c > d > y"));
+    const { root } = view(graph, { expanded: [], unrolled: [], direction: "TB" });
+    const { geometry } = layout(view(graph, { expanded: [], unrolled: [], direction: "TB" }), viz).root;
+    const { across } = acrossIn(geometry, root);
+    const [first = 0, second = 0] = branchesOf(plan(root, []))[0] ?? [];
+    const inOrder = (across[first] ?? 0) < (across[second] ?? 0);
+    // a fork whose branches stand in the wrong order, and a mirror image that is no better
+    const branches = [inOrder ? [second, first] : [first, second]];
+    const routed: string[] = [];
+    const attempt = (name: string, at: readonly number[]): Try => ({
+      across: () => ({ across: at, inputs: [], outputs: [] }),
+      make: () => {
+        routed.push(name);
+        return geometry;
+      },
+    });
+    const turned = across.map((place) => -place);
+    mostInOrder(root, ANY_ORDER, branches, geometry, [attempt("same", across), attempt("turned", turned)]);
+    expect(routed).toEqual(["turned"]);
   });
 
   it("asks dot no more about longer stacks", () => {

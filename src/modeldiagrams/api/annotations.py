@@ -12,8 +12,9 @@ from modeldiagrams.overlay.resolve import resolve
 from modeldiagrams.render.draw import Said
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
+    from modeldiagrams.engine.embedding import Make
     from modeldiagrams.errors import OptionError
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.overlay.overlay import Overlay
@@ -21,15 +22,13 @@ if TYPE_CHECKING:
 __all__ = ["overlay_by_options", "said"]
 
 
-def overlay_by_options(
-    graph: Graph, given: Mapping[str, Any], make: Callable[[str], bytes]
-) -> tuple[Overlay | None, list[OptionError]]:
+def overlay_by_options(graph: Graph, given: Mapping[str, Any], make: Make) -> tuple[Overlay | None, list[OptionError]]:
     """The overlay of options of struct `Author`, and what is wrong with them; None without any.
 
     Args:
         graph: What they are said of.
         given: Option → value. Files are relative to the current folder.
-        make: Calls a function of the author's for the content of a picture file.
+        make: Calls functions of the author's that make images.
 
     Raises:
         OptionError: for a value that is not of the expected form.
@@ -37,9 +36,9 @@ def overlay_by_options(
     if not given:
         return None, []
     options = {name: parse_option(name, value) for name, value in given.items()}
-    images, missing = embedded(options.get("embed") or {}, Path.cwd(), make)
-    overlay, problems = resolve(graph, options | {"embed": images})
-    return overlay, [*missing, *problems]
+    found = embedded(options.get("embed") or {}, Path.cwd(), make)
+    overlay, problems = resolve(graph, options | {"embed": found.images})
+    return overlay, [*found.problems, *problems]
 
 
 def said(graph: Graph, overlay: Overlay | None) -> Said | None:

@@ -20,9 +20,9 @@ from modeldiagrams.api.graph_files import is_worse, loaded
 from modeldiagrams.api.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, check_table, summary
 from modeldiagrams.api.terminal import PARTIAL, STDIO, echo, errors, exit_if_partial, progress, report
 from modeldiagrams.cli.comparing import check_command, diff_command, history_command
-from modeldiagrams.cli.tracing import given_options, traced
+from modeldiagrams.cli.tracing import given_options, maker, traced
 from modeldiagrams.cli.watching import watch_command
-from modeldiagrams.engine.embedding import no_function
+from modeldiagrams.engine.embedding import Make, without_model
 from modeldiagrams.engine.recordings import named_files, read_recordings
 from modeldiagrams.engine.snapshots import take_snapshots
 from modeldiagrams.errors import ModelDiagramsError, OptionError
@@ -156,7 +156,7 @@ def _show(  # noqa: PLR0913  (one for each flag)
         path = output or Path(re.sub(r"[^\w.-]+", "-", f"{graph.model.name}.html"))
         if force or not is_worse(graph, path):
             with progress(f"drawing {graph.model.name}"):
-                look.draw(graph, path)
+                look.draw(graph, path, maker(target, given))
             say(graph, path)
         if output is None:
             echo(path)
@@ -246,19 +246,19 @@ class _Look(NamedTuple):
             # the Python API calls it `path`
             raise ModelDiagramsError(str(error).replace("option 'path'", "option '-o'", 1)) from error
 
-    def draw(self, graph: Graph, output: Path) -> None:
+    def draw(self, graph: Graph, output: Path, make: Make = without_model) -> None:
         """Write a file, or an SVG to stdout."""
         if output == STDIO:
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / _file_name(output)
-                self._write(graph, file)
+                self._write(graph, file, make)
                 click.echo(file.read_bytes(), nl=False)
         else:
-            self._write(graph, output)
+            self._write(graph, output, make)
 
-    def _write(self, graph: Graph, file: Path) -> None:
+    def _write(self, graph: Graph, file: Path, make: Make) -> None:
         view, author = self._split()
-        overlay, problems = overlay_by_options(graph, author, no_function)
+        overlay, problems = overlay_by_options(graph, author, make)
         recordings = read_recordings(graph, named_files(self._recording_files()))
         unmatched = write(graph, file, view, flat=self.flat, theme=self.theme, overlay=overlay, recordings=recordings)
         for problem in [*([unmatched.error(graph)] if unmatched else []), *problems]:

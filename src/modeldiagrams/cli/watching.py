@@ -27,24 +27,29 @@ _MODEL = (
 )
 
 
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
 @click.command("watch")
-@click.argument("recording", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("recordings", metavar="RECORDING...", nargs=-1, required=True, type=_FILE)
 @click.option("--model", metavar="TARGET", help=_MODEL)
 @click.option("--inputs", metavar="YAML", help="Example inputs of the model, as for `trace`.")
 @click.option(
     "--port", default=0, type=click.IntRange(0, _MOST_PORTS), help="Port of the page; by default any that is free."
 )
 @click.option("--no-browser", is_flag=True, help="Print the page's address, and don't open it.")
-def watch_command(recording: Path, model: str | None, inputs: str | None, port: int, *, no_browser: bool) -> None:
-    """Follow a training in the browser.
+def watch_command(
+    recordings: tuple[Path, ...], model: str | None, inputs: str | None, port: int, *, no_browser: bool
+) -> None:
+    """Follow a training in the browser, or several of one model beside each other.
 
     RECORDING is the file that `modeldiagrams.watch` writes, run.mdwatch. It is only read: training goes on whatever
     happens here. The page is for this machine; through `ssh -L PORT:127.0.0.1:PORT` it is for another, too.
     """
     with errors():
-        graph = _graph(recording, model, inputs)
+        graph = _graph(recordings[0], model, inputs)
         with progress(f"drawing {graph.model.name}"):
-            server = LiveServer(recording, graph, port)
+            server = LiveServer(recordings, graph, port)
         with server:
             echo(server.url)
             if not no_browser:

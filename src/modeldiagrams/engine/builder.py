@@ -20,7 +20,7 @@ from modeldiagrams.engine.compare.history import History, committed_graph, histo
 from modeldiagrams.engine.compare.sides import graph_of, no_model, relative
 from modeldiagrams.engine.compare.versions import side_of
 from modeldiagrams.engine.diagram import Comparison, Diagram, Problem, naming, with_problem
-from modeldiagrams.engine.embedding import no_function
+from modeldiagrams.engine.embedding import maker
 from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.engine.loaded import LoadedGraph, read_graph_file
 from modeldiagrams.engine.recordings import recorded
@@ -122,7 +122,7 @@ class DiagramBuilder:
                 own_names=loaded.own_names,
                 problem=loaded.problem,
             )
-            diagram = recorded(annotated(diagram, self.folder, no_function), self.folder, self._store)
+            diagram = recorded(annotated(diagram, self.folder, maker(self.tracing, options)), self.folder, self._store)
             picture = self._draw(loaded.content, options, diagram.beside)
             diagram = msgspec.structs.replace(diagram, picture=picture)
         except ModelDiagramsError as error:
@@ -151,6 +151,15 @@ class DiagramBuilder:
             if self._cache:
                 self._cache.add_picture(key, file)
         return file
+
+    def draw_image(self, svg: str, size: tuple[float, float], form: FileForm) -> PictureFile:
+        """Make another file of an author's SVG, whose size is in CSS pixels.
+
+        Raises:
+            RenderError: if it can't be made, or a library for the form is not installed.
+            WorkerError: if the process that draws died or took too long.
+        """
+        return self._session.drawer.render_image(svg, *size, form)
 
     def close(self) -> None:
         """End all processes, and keep the cache small."""

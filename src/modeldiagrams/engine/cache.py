@@ -19,6 +19,7 @@ from modeldiagrams.engine.sources import are_unchanged, source_digests
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.render.draw import viewer_digest
 from modeldiagrams.render.flat import flat_digest
+from modeldiagrams.worker import Traced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from modeldiagrams.options.options import Options, View
     from modeldiagrams.render.draw import Beside, Picture, Theme
     from modeldiagrams.render.picture_file import FileForm, PictureFile
-    from modeldiagrams.worker import Traced
 
 __all__ = ["Cache", "graph_key", "picture_file_key", "picture_key"]
 
@@ -48,6 +48,15 @@ class _GraphEntry(msgspec.Struct, frozen=True):
     digest: str
     """Of the graph's JSON text."""
     graph: msgspec.Raw
+
+
+class _ImageEntry(msgspec.Struct, frozen=True):
+    """What a function made of a model; with the fields of a graph's entry."""
+
+    sources: dict[str, str | None]
+    libraries: dict[str, str]
+    python: str | None
+    image: bytes
 
 
 class _Alias(msgspec.Struct, frozen=True):
@@ -119,6 +128,18 @@ class Cache:
         for other in other_keys:
             self._store.write(f"{other}.alias", _Alias(sources=entry.sources, key=key))
 
+    def image(self, key: str) -> Traced | None:
+        """What a function made under this key, if neither its sources nor its libraries have changed since."""
+        entry = self._store.read(f"{key}.image", _ImageEntry)
+        valid = entry is not None and _is_valid(entry)
+        return Traced(graph=b"", image=entry.image, sources=tuple(entry.sources)) if entry and valid else None
+
+    def add_image(self, key: str, made: Traced, python: str | None) -> None:
+        """Keep what a function made; arguments as of `add_graph`."""
+        libraries = versions(made.libraries, python)
+        entry = _ImageEntry(source_digests(made.sources), libraries, python, made.image)
+        self._store.write(f"{key}.image", entry)
+
     def picture(self, key: str, type_: type[T]) -> T | None:
         """The picture drawn under this key, for a page or as a file."""
         return self._store.read(f"{key}.picture", type_)
@@ -151,5 +172,5 @@ def picture_file_key(content: bytes, view: View, form: FileForm, theme: Theme, b
     return digest(picture_key(content, view, beside).encode(), form.encode(), theme.encode(), flat_digest().encode())
 
 
-def _is_valid(entry: _GraphEntry) -> bool:
+def _is_valid(entry: _GraphEntry | _ImageEntry) -> bool:
     return versions(entry.libraries, entry.python) == entry.libraries and are_unchanged(entry.sources)

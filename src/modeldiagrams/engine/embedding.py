@@ -2,55 +2,81 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from modeldiagrams.errors import ModelDiagramsError, OptionError
-from modeldiagrams.options.options import is_function
+from modeldiagrams.options.options import is_function, is_graph_file
 from modeldiagrams.overlay.images import image_of
+from modeldiagrams.worker import Problem, Refused, Traced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
+    from modeldiagrams.engine.tracing import Tracing
+    from modeldiagrams.options.options import Options
     from modeldiagrams.overlay.overlay import Image
 
-__all__ = ["embedded", "files_of", "no_function"]
+__all__ = ["Embedded", "Make", "embedded", "maker", "without_model"]
+
+Make: TypeAlias = Callable[[str], Traced | Refused]
+"""Calls a function ``pkg.mod:attr`` of the author's with model, inputs and outputs."""
 
 
-def no_function(name: str) -> bytes:
-    """For where no function is called."""
-    raise OptionError("embed", f"expected a picture file, got the function {name}")
+class Embedded(NamedTuple):
+    """What became of the option `embed`."""
+
+    images: dict[str, Image]
+    """By pattern."""
+    problems: list[OptionError]
+    """Why others are missing."""
+    sources: list[str]
+    """Absolute files that decide on the images."""
 
 
-def files_of(wanted: Mapping[str, Mapping[str, str]], folder: Path) -> tuple[str, ...]:
-    """The absolute files among the images that an author wants."""
-    names = (one["image"] for one in wanted.values() if not is_function(one["image"]))
-    return tuple(str((folder / name).absolute()) for name in names)
+def maker(tracing: Tracing, options: Options) -> Make:
+    """What calls functions for a diagram."""
+    return without_model if is_graph_file(options.call.model) else functools.partial(tracing.image, options)
 
 
-def embedded(
-    wanted: Mapping[str, Mapping[str, str]], folder: Path, make: Callable[[str], bytes]
-) -> tuple[dict[str, Image], list[OptionError]]:
+def without_model(_: str) -> Refused:
+    """The answer where a graph is drawn and there is no model to call a function with."""
+    message = "a graph file has no model to call a function with; write a picture file, or a model"
+    return Refused(problem=Problem(kind="option", message=message))
+
+
+def embedded(wanted: Mapping[str, Mapping[str, str]], folder: Path, make: Make) -> Embedded:
     """The images that an author wants.
 
     Args:
         wanted: The option `embed`.
         folder: Files are relative to it.
-        make: Calls a function for the content of a picture file.
-
-    Returns:
-        Pattern → image, and what is wrong with those that are missing.
+        make: Calls functions.
     """
-    found: dict[str, Image] = {}
-    problems = []
+    found = Embedded({}, [], [])
     for pattern, one in wanted.items():
         name = one["image"]
         try:
-            content = make(name) if is_function(name) else (folder / name).read_bytes()
-            found[pattern] = image_of(content, one.get("alt") or f"Picture of {pattern}")
+            if is_function(name):
+                content = _made(make(name), found.sources)
+            else:
+                found.sources.append(str((folder / name).absolute()))
+                content = (folder / name).read_bytes()
+            found.images[pattern] = image_of(content, one.get("alt") or f"Picture of {pattern}")
         except OSError as error:
             reason = f"{name}: {error.strerror or error}; expected the path of a PNG, JPEG or SVG file, as in links"
-            problems.append(OptionError("embed", reason))
+            found.problems.append(OptionError("embed", reason))
         except (ModelDiagramsError, ValueError) as error:
-            problems.append(OptionError("embed", f"{name}: {error}"))
-    return found, problems
+            problem = str(error)
+            found.problems.append(OptionError("embed", problem if name in problem else f"{name}: {problem}"))
+    return found
+
+
+def _made(answer: Traced | Refused, sources: list[str]) -> bytes:
+    sources += answer.sources
+    if isinstance(answer, Refused):
+        where = f" ({answer.problem.frames[-1]})" if answer.problem.frames else ""
+        raise ModelDiagramsError(f"{answer.problem.message}{where}")
+    return answer.image

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -13,7 +13,9 @@ from modeldiagrams import watching
 from modeldiagrams.common.files import digest
 from modeldiagrams.engine.diagram import with_problem
 from modeldiagrams.errors import ModelDiagramsError, OptionError, RecordingError
-from modeldiagrams.watching.page import PageRecording, page_recording
+from modeldiagrams.ir.documents import schema_of
+from modeldiagrams.watching.growing import GrowingRecording
+from modeldiagrams.watching.page import MOST_MOMENTS, PER_OCTAVE, VERSION, PageRecording, page_recording
 from modeldiagrams.watching.reader import load_recording
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.store import Store
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["PageRecording", "named_files", "read_recordings", "recorded"]
+__all__ = ["LiveRecording", "PageRecording", "named_files", "read_recordings", "recorded", "recording_schema"]
 
 _NAMED = 5
 """Ids that a message names of each side."""
@@ -67,6 +69,11 @@ def read_recordings(graph: Graph, files: dict[str, Path], store: Store | None = 
     return tuple(_reduced(graph, name, file, store) for name, file in files.items())
 
 
+def recording_schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a recording in a page."""
+    return schema_of(PageRecording, f"modeldiagrams recording in a page, format version {VERSION}")
+
+
 def _reduced(graph: Graph, name: str, file: Path, store: Store | None) -> PageRecording:
     nodes = [node.id for node in graph.nodes]
     key = _key(file, nodes) if store else None
@@ -81,6 +88,29 @@ def _reduced(graph: Graph, name: str, file: Path, store: Store | None) -> PageRe
             store.write(f"{key}.recording", page)
     _check_model(graph, name, page)
     return page
+
+
+class LiveRecording:
+    """A recording for a page, while its training goes on."""
+
+    def __init__(self, graph: Graph, file: Path) -> None:
+        self._graph, self._file = graph, file
+        self._growing = GrowingRecording(file, MOST_MOMENTS, PER_OCTAVE)
+
+    def read(self) -> tuple[int, PageRecording]:
+        """How much of the file has been read, and what it says so far.
+
+        Raises:
+            RecordingError: if the file is no recording, or one of another model.
+        """
+        name = self._file.name
+        try:
+            recording = self._growing.read()
+        except RecordingError as error:
+            raise RecordingError(str(error).replace(str(self._file), name)) from error
+        page = page_recording(recording, name, [node.id for node in self._graph.nodes])
+        _check_model(self._graph, name, page)
+        return self._growing.position, page
 
 
 def _key(file: Path, nodes: Sequence[str]) -> str | None:

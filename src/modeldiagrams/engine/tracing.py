@@ -105,6 +105,23 @@ class Tracing:
         with _pool(len(unknown), self._workers) as pool:
             self._fresh |= zip(unknown, pool.map(self._newly_traced, unknown.values()), strict=True)
 
+    def image(self, options: Options, function: str) -> Traced | Refused:
+        """Take what a function makes of a model from the cache, or call it.
+
+        Args:
+            options: The model and its limits.
+            function: ``pkg.mod:attr``, called with model, inputs and outputs.
+        """
+        options = self._with_interpreter(options)
+        key = digest(graph_key(options, self._folder).encode(), function.encode())
+        if self._cache and (known := self._cache.image(key)):
+            return known
+        start, python = time.time_ns(), options.limits.python
+        answer = self._workers.get(python, gpu=options.limits.uses_gpu).trace(options, self._paths, function=function)
+        if self._cache and isinstance(answer, Traced) and not is_any_newer(answer.sources, start):
+            self._cache.add_image(key, answer, python)
+        return answer
+
     def interpreter(self, options: Options) -> str | None:
         """The interpreter that runs a model; None for this process's."""
         python = options.limits.python

@@ -16,31 +16,36 @@ if TYPE_CHECKING:
 
 __all__ = ["NOTE", "mentions"]
 
-_DIRECTIVE = re.compile(r"(?P<indent>\s*)\.\. model-graph::(?P<argument>.*)")
+_DIRECTIVE = re.compile(r"(?P<indent>\s*)\.\. model-(?P<kind>graph|tour)::(?P<argument>.*)")
 _LITERAL = re.compile(r"(?P<indent>\s*)(\.\. (code|code-block|sourcecode|parsed-literal)::.*|(?!\.\. ).*::)")
 _FENCE = re.compile(r"(?P<indent>\s*)(?P<fence>`{3,}|~{3,}|:{3,})(?P<header>.*)")
-_HEADER = re.compile(r"\s*(model-graph|\{model-graph\}(?P<argument>.*))\s*")
+_HEADER = re.compile(r"\s*(model-graph|\{model-(?P<kind>graph|tour)\}(?P<argument>.*))\s*")
+_BLOCK = re.compile(r"(?P<indent>\s*)/{3,} *model-tour *(\|(?P<argument>.*))?")
+"""A tour in Python-Markdown; its options follow as indented YAML."""
 NOTE = re.compile(r"(\.\. |[`:~]{3,}\{)model-note\b")
 """The first line of a note in the content of a diagram, in reStructuredText or in Markdown; options come before."""
 _FIELD = re.compile(r":(?P<name>[\w-]+):(?P<value>.*)")
 
 
 def mentions(text: str) -> Iterator[tuple[dict[str, str], str]]:
-    """Options and body of every diagram in a page's text, as its directive or fence would get them."""
+    """Options and body of every diagram and tour in a page's text, as its directive or fence would get them."""
     lines = text.expandtabs().splitlines()
     number = 0
     while number < len(lines):
         line, number = lines[number], number + 1
         if found := _DIRECTIVE.fullmatch(line):
             block = _indented(lines[number:], len(found["indent"]))
-            yield _options(found["argument"], block)
+            yield _options(found, block)
         elif found := _LITERAL.fullmatch(line):
             block = _indented(lines[number:], len(found["indent"]))
         elif found := _FENCE.fullmatch(line):
             block = _until(found["fence"], lines[number:])
             number += 1
             if header := _HEADER.fullmatch(found["header"]):
-                yield _options(header["argument"] or "", block)
+                yield _options(header, block)
+        elif found := _BLOCK.fullmatch(line):
+            block = _indented(lines[number:], len(found["indent"]))
+            yield _model(found["argument"]), _head(block)
         else:
             continue
         number += len(block)
@@ -55,14 +60,24 @@ def _indented(lines: Sequence[str], indent: int) -> list[str]:
     return list(itertools.takewhile(lambda line: not line.strip() or line[: indent + 1].isspace(), lines))
 
 
-def _options(argument: str, block: Sequence[str]) -> tuple[dict[str, str], str]:
-    """Split a block into fields and body."""
+def _model(argument: str | None) -> dict[str, str]:
+    return {"model": argument.strip()} if argument and argument.strip() else {}
+
+
+def _head(block: Sequence[str]) -> str:
+    """The lines before the first empty one."""
+    return textwrap.dedent("\n".join(itertools.takewhile(str.strip, block)))
+
+
+def _options(found: re.Match[str], block: Sequence[str]) -> tuple[dict[str, str], str]:
+    """Split a block into fields and body. The body of a tour is its steps, which no trace depends on."""
     lines = textwrap.dedent("\n".join(block)).strip("\n").splitlines()
-    values = {"model": argument.strip()} if argument.strip() else {}
+    values = _model(found["argument"])
     name = ""
     while lines and ((field := _FIELD.fullmatch(lines[0])) or (name and lines[0].startswith(" "))):
         line = lines.pop(0)
         if field:
             name, line = field["name"], field["value"]
         values[name] = f"{values.get(name, '')}\n{line.strip()}".strip() if name in values else line.strip()
-    return values, "\n".join(itertools.takewhile(lambda line: not NOTE.match(line), lines))
+    body = [] if found["kind"] == "tour" else itertools.takewhile(lambda line: not NOTE.match(line), lines)
+    return values, "\n".join(body)

@@ -58,17 +58,17 @@ def find_part(shown: Sequence[Diagram], target: str) -> Part:
     model, sign, pattern = target.partition("#")
     model, pattern = (model, pattern) if sign else ("", target)
     asked = [i for i, diagram in enumerate(shown) if diagram.graph and (not model or model in _names(diagram))]
-    for i in asked:
-        diagram = shown[i]
-        ids = _nodes_of(diagram, pattern)
-        if ids:
-            return Part(diagram, place_of(shown, i), ids)
+    found = {i: _nodes_of(shown[i], pattern) for i in asked}
+    for i, ids in found.items():
+        visible = tuple(one for one in ids if not _is_hidden(shown[i], one))
+        if visible:
+            return Part(shown[i], place_of(shown, i), visible)
     graph = shown[asked[0]].graph if asked else None
     if graph is None:
-        found = ", ".join(dict.fromkeys(diagram.options.call.model for diagram in shown)) or "none"
+        models = ", ".join(dict.fromkeys(diagram.options.call.model for diagram in shown)) or "none"
         wanted = f"a diagram of {model}" if model else "a diagram"
-        raise ModelDiagramsError(f"expected {wanted} on this page, which has {found}")
-    unmatched = Unmatched(option="part", patterns=(pattern,)).error(graph)
+        raise ModelDiagramsError(f"expected {wanted} on this page, which has {models}")
+    unmatched = Unmatched(option="part", patterns=(pattern,), hidden=any(found.values())).error(graph)
     raise ModelDiagramsError(str(unmatched).partition(": ")[2])
 
 
@@ -126,6 +126,10 @@ def _names(diagram: Diagram) -> set[str]:
     graph = diagram.graph
     of_graph = {graph.model.class_, graph.model.name} if graph else set[str]()
     return {diagram.options.call.model, diagram.options.figure.name or "", *diagram.own_names, *of_graph}
+
+
+def _is_hidden(diagram: Diagram, name: str) -> bool:
+    return bool(diagram.overlay and diagram.graph and diagram.overlay.hides(diagram.graph, name))
 
 
 def _nodes_of(diagram: Diagram, pattern: str) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from modeldiagrams.html.fragment import (
 )
 from modeldiagrams.html.images import images_list
 from modeldiagrams.html.notes import NOTES, notes_prefix, plain_notes
-from modeldiagrams.html.packing import most_packed, packed
+from modeldiagrams.html.packing import packed
 from modeldiagrams.html.templating import template
 from modeldiagrams.html.texts import alt_text, note
 from modeldiagrams.options.palette import palette_variables
@@ -144,4 +144,5 @@ def _viewer(parts: str) -> Markup:
 @cache
 def _parts(names: tuple[str, ...] = SCRIPTS) -> str:
     """The viewer's scripts, packed, as an object of JavaScript."""
-    return msgspec.json.encode({name: most_packed(asset(name).read_bytes()) for name in names}).decode()
+    ready: dict[str, str] = msgspec.json.decode(asset("packed.json").read_bytes())
+    return msgspec.json.encode({name: ready.get(name) or packed(asset(name).read_bytes()) for name in names}).decode()

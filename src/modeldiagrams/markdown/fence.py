@@ -19,7 +19,6 @@ from pymdownx.superfences import (  # type: ignore[import-untyped]
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.changes import all_changes, model_history
 from modeldiagrams.hosting.host import draw, is_left_out
-from modeldiagrams.hosting.listing import forward_of
 from modeldiagrams.hosting.parts import placed
 from modeldiagrams.html.difference import changes_html
 from modeldiagrams.html.escape import html_text
@@ -34,6 +33,7 @@ from modeldiagrams.markdown.find_fences import (
     bare_body,
     find_fences,
 )
+from modeldiagrams.markdown.listing import place_of_listing, with_listings
 from modeldiagrams.markdown.parts import with_parts
 from modeldiagrams.markdown.reporting import report
 from modeldiagrams.markdown.tour import TourBlocks, Tours
@@ -97,7 +97,7 @@ class _End(Postprocessor):
     def run(self, text: str) -> str:
         self.tours.end(text)
         if not self.host.is_in_piece:  # a piece may speak of diagrams of the page around it
-            text = with_parts(text, self.host)
+            text = with_parts(with_listings(text, self.host), self.host)
         self.host.end_document()
         return text
 
@@ -182,13 +182,8 @@ class _Fences(Preprocessor):
             return f"<p>{html_text(str(error))}</p>"
 
     def list_source(self, *, src: str, **_: Any) -> str:
-        """The formatter that superfences calls: HTML of the code of a part of a diagram that stands before it."""
-        line = self._line(src)
-        try:
-            return forward_of(self.host.on_page, src.strip()).html
-        except ModelDiagramsError as error:
-            self.host.warn(f"{SOURCE_FENCE}: {error}", line)
-            return ""
+        """The formatter that superfences calls: the place of the code of a part, whose diagram may follow."""
+        return place_of_listing(src.strip(), self._line(src))
 
     def _line(self, body: str) -> int | None:
         """Line of the first fence with this body that is still to be drawn."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, ge
 import msgspec
 
 from modeldiagrams.errors import ModelDiagramsError, OptionError
-from modeldiagrams.options.options import READ, Options, View
+from modeldiagrams.options.declaring import READ
+from modeldiagrams.options.options import Options, View
 from modeldiagrams.options.reading import read_yaml
 from modeldiagrams.options.wording import expected
 

@@ -91,8 +91,10 @@ def read_embedded(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     found = {name: {"image": one} if isinstance(one, str) else one for name, one in value.items()}
-    if any(isinstance(one, dict) and not one.get("image") for one in found.values()):
-        raise ModelDiagramsError("expected for each pattern an image, `filters.png`, or both `image` and `alt`")
+    for name, one in found.items():
+        if isinstance(one, dict) and (not one.get("image") or one.keys() - {"image", "alt"}):
+            wanted = "an image, `filters.png`, or both `image` and `alt`, in quotes if it has commas"
+            raise ModelDiagramsError(f"expected for {name} {wanted}")
     return found
 
 

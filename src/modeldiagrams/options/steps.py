@@ -44,7 +44,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ] = None
     lens: Annotated[
         Literal["class", "parameters", "flops", "memory", "intensity"] | None,
-        Meta(description="What colours the nodes during this step: their class, or what they cost. Needs the script."),
+        Meta(description="What colours the nodes during this step: their class, or what they cost."),
     ] = None
 
 

@@ -20,6 +20,13 @@ _LARGEST = 500_000
 """Bytes of a file: pages carry it."""
 _MOST_PIXELS = 16_000_000
 
+_MOST_SHAPES = 50_000
+"""In SVG, each as often as it is used."""
+_STEP = 2**20
+"""Bytes that are decompressed at a time."""
+_CHANNELS = {2: 3, 4: 2, 6: 4}
+"""Kind of colours of a PNG file → values of a pixel, where these are several."""
+
 _PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 _SVG = "{http://www.w3.org/2000/svg}"
 _GONE = frozenset({"script", "foreignObject", "handler", "listener", "audio", "video", "iframe", "animate", "set"})
@@ -56,18 +63,33 @@ def image_of(content: bytes, alt: str) -> Image:
 
 
 def _png_size(content: bytes) -> tuple[int, int]:
-    at, size = len(_PNG), (0, 0)
+    at, size, row, pixels = len(_PNG), (0, 0), 0.0, b""
     while at + 12 <= len(content):
         length, kind = struct.unpack_from(">I4s", content, at)
         end = at + 8 + length
         if content[end : end + 4] != zlib.crc32(content[at + 4 : end]).to_bytes(4):
             break
         if kind == b"IHDR":
-            size = struct.unpack_from(">II", content, at + 8)
-        if kind == b"IEND":
+            width, height, bits, colours = struct.unpack_from(">IIBB", content, at + 8)
+            size, row = (width, height), 1 + width * bits * _CHANNELS.get(colours, 1) / 8
+        if kind == b"IDAT":
+            pixels += content[at + 8 : end]
+        if kind == b"IEND" and (size[0] * size[1] > _MOST_PIXELS or _has_bytes(pixels, size[1] * int(row))):
             return size
         at = end + 4
     raise ValueError("expected a whole PNG file, this one is damaged")
+
+
+def _has_bytes(compressed: bytes, least: int) -> bool:
+    """Whether compressed data holds so many bytes; programs for print draw nothing at all otherwise."""
+    stream, rest, found = zlib.decompressobj(), compressed, 0
+    try:
+        while rest and found < least:
+            found += len(stream.decompress(rest, _STEP))
+            rest = stream.unconsumed_tail
+    except zlib.error:
+        return False
+    return found >= least
 
 
 def _jpeg_size(content: bytes) -> tuple[int, int]:
@@ -90,6 +112,7 @@ def _clean(content: bytes) -> tuple[bytes, tuple[float, float]]:
         if root.tag != f"{_SVG}svg":
             raise ValueError(f"expected a PNG, JPEG or SVG file, got XML with the root {root.tag[:60]!r}")
         _strip(root)
+        _check_shapes(root)
         size = _svg_size(root)
         root.attrib |= {name: f"{length:g}" for name, length in zip(("width", "height"), size, strict=True)}
         return ET.tostring(root), size
@@ -108,6 +131,23 @@ def _strip(root: ET.Element) -> None:
             del element.attrib[name]
         if _local(element.tag) == "style" and _ELSEWHERE.search(element.text or ""):
             element.text = ""
+
+
+def _check_shapes(root: ET.Element) -> None:
+    """Refuse what a few elements that use each other blow up."""
+    by_id = {element.get("id"): element for element in root.iter()}
+    counts: dict[ET.Element, int] = {}
+
+    def count(element: ET.Element) -> int:
+        if element not in counts:
+            counts[element] = _MOST_SHAPES  # for one that uses itself
+            used = [by_id.get(url[1:]) for name, url in element.items() if _local(name) == "href"]
+            parts = [*element, *(one for one in used if one is not None and _local(element.tag) == "use")]
+            counts[element] = 1 + sum(map(count, parts))
+        return counts[element]
+
+    if count(root) > _MOST_SHAPES:
+        raise ValueError(f"expected an SVG file of up to {_MOST_SHAPES} shapes, this one has more")
 
 
 def _is_harmless(name: str, value: str) -> bool:

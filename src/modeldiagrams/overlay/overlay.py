@@ -154,6 +154,16 @@ class Overlay(_Struct, frozen=True, kw_only=True):
 
     __or__ = merge
 
+    def hides(self, graph: Graph, name: str) -> bool:
+        """Whether pictures leave out a node, a function call or a group, or what it is inside of."""
+        if name in self.nodes and self.nodes[name].hide:
+            return True
+        groups = [group.id for group in self.groups if name in group.nodes]
+        calls = [call.id for call in graph.functions_around(name)] if name in graph.hierarchy else []
+        call = graph.functions.get(name)
+        around = (call.parent if call else graph.hierarchy.get(name)) or None
+        return any(self.hides(graph, one) for one in (*groups, *calls, *([around] if around else [])))
+
     def gone(self, graph: Graph) -> tuple[str, ...]:
         """Ids that this overlay speaks of and a graph does not have; none for the graph that it was made for."""
         if self.graph == structural_digest(graph):

@@ -250,13 +250,18 @@ def fonts() -> tuple[Path, ...]:
 
 
 def with_style(picture: Drawn, view: View, beside: Beside | None = None) -> Drawn:
-    """The picture with the style sheet inside its SVG; that of a difference or an overlay has more."""
-    names = ("picture.css", *_MORE_STYLE[type(beside)])
-    style = "".join(asset(name).read_text("utf-8") for name in names)
+    """The picture with the style sheet inside its SVG; that of a difference, an overlay or a lens has more."""
+    style = "".join(asset(name).read_text("utf-8") for name in _sheets(picture, beside))
     style += style_rule(palette_variables(view.palette), ".mg-svg:root")
     # CDATA: the style's `>` and `&` are XML otherwise
     opening, rest = picture.svg.split(">", 1)
     return msgspec.structs.replace(picture, svg=f"{opening}><style><![CDATA[{style}]]></style>{rest}")
+
+
+def _sheets(picture: Picture | StepPicture, beside: Beside | None) -> tuple[str, ...]:
+    """The style sheets of a picture."""
+    of_lens = ("lens.css",) if isinstance(picture, StepPicture) and picture.lens else ()
+    return ("picture.css", *_MORE_STYLE[type(beside)], *of_lens)
 
 
 def viewer_digest() -> str:

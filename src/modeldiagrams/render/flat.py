@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from modeldiagrams.common.files import digest
 from modeldiagrams.errors import RenderError
 from modeldiagrams.render.draw import fonts
@@ -26,6 +28,9 @@ _LONGEST_PDF = 14_400
 
 _MOST_PIXELS = 100e6
 """Four bytes each while it is drawn."""
+
+_TEXT = re.compile(r"<(\w+:)?text\b")
+_OUR_FONT = 'font-family="Inter,'
 
 _THUMBNAIL_SCALE = 4
 """Pixels for one CSS pixel of a thumbnail that can't stay SVG."""
@@ -71,6 +76,8 @@ def as_png(picture: Picture, scale: float = 2) -> bytes:
         svg = _with_pixels(picture.svg, pixels)
         return bytes(resvg.svg_to_bytes(svg_string=svg, zoom=zoom, skip_system_fonts=skip_fonts))
     except ValueError as error:
+        if plain := _without_images(picture):
+            return as_png(plain, scale)
         raise RenderError(f"the PNG file could not be made: {error}") from error
 
 
@@ -106,7 +113,15 @@ def as_pdf(picture: Picture) -> bytes:
             )
         )
     except RuntimeError as error:
+        if plain := _without_images(picture):
+            return as_pdf(plain)
         raise RenderError(f"the PDF file could not be made: {error}") from error
+
+
+def _without_images(picture: Picture) -> Picture | None:
+    """A picture without images that a library can't read, so that they cost no more than themselves."""
+    svg = re.sub(r"<image [^>]*>", "", picture.svg)
+    return None if svg == picture.svg else msgspec.structs.replace(picture, svg=svg)
 
 
 def _with_pixels(svg: str, pixels: Callable[[str, int], Any]) -> str:
@@ -134,7 +149,8 @@ def flat_digest() -> str:
 
 def _has_foreign_text(svg: str) -> bool:
     """Whether some text needs the machine's fonts. Looking for them takes time, and every machine has others."""
-    return 'font-family="sans-serif"' in svg
+    is_of_others = _TEXT.search(svg) and _OUR_FONT not in svg
+    return bool(is_of_others) or 'font-family="sans-serif"' in svg
 
 
 def library(name: str, extra: str, made: str) -> Any:

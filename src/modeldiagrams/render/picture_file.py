@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from modeldiagrams.render.draw import Beside, Flat, Theme, render_json
+from modeldiagrams.render.draw import Beside, Flat, Picture, Theme, render_json
 from modeldiagrams.render.flat import as_pdf, as_png
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from modeldiagrams.options.options import View
 
-__all__ = ["FileForm", "PictureFile", "render_file"]
+__all__ = ["FileForm", "PictureFile", "image_file", "render_file"]
 
 FileForm = Literal["svg", "png", "pdf"]
 
@@ -23,6 +25,21 @@ class PictureFile(msgspec.Struct, frozen=True, kw_only=True):
     content: bytes
     width: float
     """CSS pixels."""
+
+
+def image_file(svg: str, width: float, height: float, form: FileForm) -> PictureFile:
+    """An author's SVG as another file.
+
+    Args:
+        svg: Its text.
+        width: CSS pixels.
+        height: CSS pixels.
+        form: The file's format.
+
+    Raises:
+        RenderError: if it can't be made, or a library for the format is not installed.
+    """
+    return PictureFile(content=_WRITERS[form](Picture(svg=svg, width=width, height=height, state={})), width=width)
 
 
 def render_file(
@@ -44,5 +61,11 @@ def render_file(
         RenderError: if the graph could not be drawn, or a library for the format is not installed.
     """
     picture = render_json(graph, view, Flat(theme=theme, outlines=form != "pdf"), beside=beside)
-    writers = {"svg": lambda drawn: drawn.svg.encode(), "png": as_png, "pdf": as_pdf}
-    return PictureFile(content=writers[form](picture), width=picture.width)
+    return PictureFile(content=_WRITERS[form](picture), width=picture.width)
+
+
+_WRITERS: dict[FileForm, Callable[[Picture], bytes]] = {
+    "svg": lambda drawn: drawn.svg.encode(),
+    "png": as_png,
+    "pdf": as_pdf,
+}

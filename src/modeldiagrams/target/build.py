@@ -13,22 +13,14 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 
 from modeldiagrams.errors import TargetError
+from modeldiagrams.target.arguments import Arguments, arguments_of, other_arguments, with_fewer_layers
 from modeldiagrams.target.construct import construct, construct_afforded
-from modeldiagrams.target.forward import parameters_of
-from modeldiagrams.target.inference.constructor import solved_arguments
-from modeldiagrams.target.inference.conventions import (
-    configuration_class,
-    conventional_arguments,
-    required_parameters,
-    without_which_it_fails,
-)
+from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.evidence import CallSite, call_sites
 from modeldiagrams.target.inference.guard import guarded
-from modeldiagrams.target.inference.names import PROJECT, project_value
 from modeldiagrams.target.inference.rules import Rule, assumed
 from modeldiagrams.target.locate import locate
 from modeldiagrams.target.objects import from_option
-from modeldiagrams.target.reduced_config import small_values
 from modeldiagrams.target.user_code import user_code
 
 if TYPE_CHECKING:
@@ -66,34 +58,6 @@ class Built:
     def is_on_meta(self) -> bool:
         """Whether it has no memory for its weights."""
         return any(parameter.is_meta for parameter in self.model.parameters())
-
-
-@dataclass(frozen=True)
-class _Arguments:
-    """How a class or factory is called."""
-
-    args: tuple[Any, ...] = ()
-    kwargs: dict[str, Any] = field(default_factory=dict)
-    config_class: Callable[..., Any] | None = None
-    """Makes the configuration, the first argument."""
-    values: dict[str, Any] = field(default_factory=dict)
-    """Values for the configuration."""
-    assumptions: tuple[Assumption, ...] = ()
-    is_last: bool = False
-    """Whether there are no others to try."""
-    is_made_up: bool = False
-    """Whether files could get names that nobody chose."""
-
-    def told_to(self, maker: Callable[..., Any]) -> dict[str, Any]:
-        """Values by name, also those that nobody gave."""
-        defaults = {name: p.default for name, p in parameters_of(maker).items() if p.default is not p.empty}
-        return {**defaults, **dict(zip(parameters_of(maker), self.args, strict=False)), **self.kwargs, **self.values}
-
-    def config(self) -> Any:
-        """A new configuration for every use, because models write into it."""
-        name = getattr(self.config_class, "__name__", "config_class")
-        with user_code(f"making a {name} from the option `config`" if self.values else f"making a default {name}"):
-            return self.config_class(**from_option(self.values)) if self.config_class else None
 
 
 def variants(call: Call, device: str | None = None) -> Iterator[Built]:
@@ -155,13 +119,13 @@ def make_model(call: Call, meta_from: float, *, small: bool = False) -> Built:
     found = locate(call.model)
     if isinstance(found, nn.Module):
         _refuse_arguments(call)
-        model, arguments = found, _Arguments()
+        model, arguments = found, Arguments()
     elif callable(found):
         shown = None if small else _as_in_project(found, call, meta_from)
         if shown is not None:
             return shown
-        arguments = _arguments_of(found, call)
-        arguments = _small(arguments, call) if small else arguments
+        arguments = arguments_of(found, call)
+        arguments = with_fewer_layers(arguments, call) if small else arguments
         model, arguments = _made(found, call, arguments, meta_from)
     else:
         raise TargetError(
@@ -179,7 +143,7 @@ def _as_in_project(found: Callable[..., Any], call: Call, meta_from: float) -> B
     for site in islice(call_sites(found), _MOST_SITES):
         values = (assumed(f"kwargs.{name}", value, f"as in {site.places[name]}") for name, value in site.kwargs.items())
         rule = Rule.CONVENTIONS.assumption(f"constructor arguments as in {site.place}")
-        arguments = _Arguments(kwargs=site.kwargs, assumptions=(rule, *values), is_last=True)
+        arguments = Arguments(kwargs=site.kwargs, assumptions=(rule, *values), is_last=True)
         try:
             model, arguments = _made(found, call, arguments, meta_from)
             with user_code(f"{call.model}.eval()"):
@@ -199,57 +163,7 @@ def _refuse_arguments(call: Call) -> None:
             )
 
 
-def _arguments_of(found: Callable[..., Any], call: Call) -> _Arguments:
-    """The arguments to call a class or function with, by the first rule that has some."""
-    args, kwargs = tuple(call.args or ()), call.kwargs or {}
-    config_class = getattr(found, "config_class", None)
-    by_convention = None if callable(config_class) else configuration_class(found)
-    maker = config_class if callable(config_class) else by_convention
-    if call.config is not None:
-        if maker is None:
-            raise TargetError(
-                f"option 'config' is for classes with a Hugging Face `config_class` or a configuration as their one "
-                f"required parameter, and {call.model} has neither; write constructor arguments with the options "
-                "`args` and `kwargs`"
-            )
-        return _Arguments(args, kwargs, maker, call.config)
-    if args or kwargs:
-        return _Arguments(args, kwargs)
-    if maker is not None:
-        rule = Rule.CONVENTIONS if by_convention else Rule.CLASS
-        built_from = rule.assumption(f"built from a default {maker.__name__}")
-        default = assumed("config", {}, f"a default {maker.__name__}, because no option `config` is given")
-        return _Arguments(config_class=maker, assumptions=(built_from, default))
-    return _conventional(found)
-
-
-def _conventional(found: Callable[..., Any]) -> _Arguments:
-    """A call by conventions; without arguments where none apply: the error then names what is missing."""
-    usual = conventional_arguments(found)
-    if not usual:
-        return _Arguments()
-    rule = Rule.CONVENTIONS.assumption("constructor arguments by the names of required parameters")
-    values = (assumed(f"kwargs.{name}", value, _reason_of_name(name, value)) for name, value in usual.items())
-    return _Arguments(kwargs=usual, assumptions=(rule, *values))
-
-
-def _reason_of_name(name: str, value: Any) -> str:
-    return PROJECT if project_value("arguments", name) == value else "a usual value for this name"
-
-
-def _small(arguments: _Arguments, call: Call) -> _Arguments:
-    """The same with fewer layers."""
-    values = small_values(arguments.config()) if arguments.config_class and call.config is None else {}
-    if not values:
-        raise TargetError(f"{call.model} has no default configuration that layers can be left out of")
-    built_from, _ = arguments.assumptions
-    small = assumed("config", values, "fewer layers than by default, because no pass got through a model of full size")
-    return replace(arguments, values=values, assumptions=(built_from, small))
-
-
-def _made(
-    found: Callable[..., Any], call: Call, arguments: _Arguments, meta_from: float
-) -> tuple[nn.Module, _Arguments]:
+def _made(found: Callable[..., Any], call: Call, arguments: Arguments, meta_from: float) -> tuple[nn.Module, Arguments]:
     """The model, and what it was made with: also what the default call turned out to need."""
     try:
         model = construct_afforded(
@@ -259,7 +173,7 @@ def _made(
         is_open = all(given is None for given in (call.args, call.kwargs, call.config, arguments.config_class))
         if not is_open or arguments.is_last:
             raise
-        for other in _others(found, arguments, error):
+        for other in other_arguments(found, arguments, error):
             try:
                 return _made(found, call, other, meta_from)
             except TargetError:
@@ -268,39 +182,11 @@ def _made(
     return model, arguments
 
 
-def _others(found: Callable[..., Any], arguments: _Arguments, error: TargetError) -> Iterator[_Arguments]:
-    """Other arguments after a call with conventional ones failed."""
-    more = without_which_it_fails(found, arguments.kwargs, str(error))
-    if more:
-        yield _with(arguments, more)
-    known = {p.name: project_value("arguments", p.name) for p in required_parameters(found)}
-    given = {name: value for name, value in known.items() if value is not None}
-    solved = solved_arguments(found, str(error), given)
-    if solved:
-        reasons = {**dict.fromkeys(given, PROJECT), **solved.reasons}
-        kwargs = {**given, **solved.kwargs}
-        rule = Rule.CONVENTIONS.assumption(f"constructor arguments by how they are used, after {solved.tries} tries")
-        values = (assumed(f"kwargs.{name}", value, reasons[name]) for name, value in kwargs.items())
-        yield _Arguments(kwargs=kwargs, assumptions=(rule, *values), is_last=True, is_made_up=True)
-
-
-def _construct(found: Callable[..., Any], call: Call, arguments: _Arguments) -> nn.Module:
+def _construct(found: Callable[..., Any], call: Call, arguments: Arguments) -> nn.Module:
     given = from_option([*arguments.args])
     args = [arguments.config(), *given] if arguments.config_class else given
     with guarded() if arguments.is_made_up else nullcontext():
         return construct(found, call.model, args, from_option(arguments.kwargs))
-
-
-def _with(arguments: _Arguments, more: dict[str, Any]) -> _Arguments:
-    rule = (
-        () if arguments.assumptions else (Rule.CONVENTIONS.assumption("constructor arguments without which it fails"),)
-    )
-    values = (assumed(f"kwargs.{name}", value, "making the model failed without it") for name, value in more.items())
-    return replace(
-        arguments,
-        kwargs={**arguments.kwargs, **more},
-        assumptions=(*rule, *arguments.assumptions, *values),
-    )
 
 
 def _describe(found: Any, call: Call) -> str:

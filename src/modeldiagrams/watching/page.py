@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import zlib
+from bisect import bisect_right
 from collections import Counter
 from itertools import pairwise
+from operator import itemgetter
 from statistics import fmean
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 
 import msgspec
 
 from modeldiagrams.watching.file.histogram import INFINITE
-from modeldiagrams.watching.file.records import Kind  # noqa: TC001  (msgspec reads the annotation)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,13 +22,17 @@ if TYPE_CHECKING:
     from modeldiagrams.watching.file.records import Key, Moment, Row
     from modeldiagrams.watching.recording import Recording
 
-__all__ = ["Finding", "Heat", "PageRecording", "Series", "TensorSeries", "page_recording"]
+__all__ = ["MOST_MOMENTS", "PER_OCTAVE", "Finding", "Heat", "PageRecording", "Series", "TensorSeries", "page_recording"]
 
+VERSION = "1.0"
 MOST_MOMENTS = 200
 MOST_BYTES = 300_000
 """Of a recording in a page, as it is written there."""
 _LEAST_MOMENTS = 12
-_SHOWN: tuple[Kind, ...] = ("activation", "gradient", "parameter", "parameter_gradient", "update")
+"""With fewer, maps of values over time say little: models with very many tensors rather go without."""
+_NO_MAPS = "This model has too many tensors for maps of their values on a page."
+Shown: TypeAlias = Literal["activation", "gradient", "parameter", "parameter_gradient", "update"]
+_SHOWN: tuple[str, ...] = get_args(Shown)
 _WITH_HEAT = frozenset[str]({"activation", "gradient", "parameter"})
 _STATISTICS = {
     **{name: name for name in ("min", "max", "mean", "rms", "ratio")},
@@ -36,7 +41,7 @@ _STATISTICS = {
     "dead": "dead_share",
 }
 """Name in a page → attribute of a row."""
-_PER_OCTAVE = 2
+PER_OCTAVE = 2
 _MOST_BINS = 48
 """On one side of zero: 24 octaves, seven powers of ten."""
 _NEAR_ZERO = 0.01
@@ -68,7 +73,7 @@ class TensorSeries(_Part, frozen=True, kw_only=True):
     """One tensor of one node over time."""
 
     node: str
-    kind: Kind
+    kind: Shown
     name: str
     seen: str
     """``1`` or ``0`` for each moment: whether the tensor was seen."""
@@ -91,7 +96,7 @@ class Finding(_Part, frozen=True, kw_only=True):
     text: str
 
 
-class PageRecording(_Part, frozen=True, kw_only=True):
+class PageRecording(_Part, frozen=True, kw_only=True, omit_defaults=False):
     """A recording for a page.
 
     Attributes:
@@ -105,7 +110,7 @@ class PageRecording(_Part, frozen=True, kw_only=True):
     """
 
     format: Literal["modeldiagrams-recording-page"] = "modeldiagrams-recording-page"
-    version: Literal["1.0"] = "1.0"
+    version: str = VERSION
     name: str
     steps: tuple[int, ...]
     loss: tuple[float | None, ...]
@@ -126,21 +131,23 @@ def page_recording(
         nodes: Ids of all nodes of the graph, in order.
         most_bytes: How long it may be in the page.
     """
-    most = MOST_MOMENTS
-    losses = recording.losses
+    most, with_heat = MOST_MOMENTS, True
     while True:
-        recording = recording.reduced(most, _PER_OCTAVE)
-        page = _page(recording, losses, name, nodes)
-        if most <= _LEAST_MOMENTS or _size(page) <= most_bytes:
+        recording = recording.reduced(most, PER_OCTAVE)
+        page = _page(recording, name, nodes, with_heat=with_heat)
+        if most == 1 or _size(page) <= most_bytes:
             return page
-        most //= 2
+        if with_heat and most <= _LEAST_MOMENTS:
+            with_heat = False
+        else:
+            most //= 2
 
 
 def _size(page: PageRecording) -> float:
     return len(zlib.compress(msgspec.json.encode(page), 9)) * _WRITTEN
 
 
-def _page(recording: Recording, losses: Sequence[tuple[int, float]], name: str, nodes: Sequence[str]) -> PageRecording:
+def _page(recording: Recording, name: str, nodes: Sequence[str], *, with_heat: bool) -> PageRecording:
     moments = [moment for moment in recording.moments if moment.phase == "train"]
     steps = tuple(moment.step if moment.last is None else moment.last for moment in moments)
     places = {node: place for place, node in enumerate(("", *nodes))}
@@ -149,37 +156,37 @@ def _page(recording: Recording, losses: Sequence[tuple[int, float]], name: str, 
     return PageRecording(
         name=name,
         steps=steps,
-        loss=_loss(losses, steps),
-        tensors=tuple(_tensor(key, moments) for key in known),
+        loss=_loss(recording.losses, steps),
+        tensors=tuple(_tensor(key, moments, with_heat=with_heat) for key in known),
         findings=tuple(
             Finding(step=found.step, node=found.node, kind=found.kind, what=found.what, text=found.text)
             for found in recording.anomalies
         ),
         strangers=tuple(dict.fromkeys(key.node for key in keys if key.node not in places)),
-        notes=recording.notes,
+        notes=recording.notes if with_heat else (*recording.notes, _NO_MAPS),
     )
 
 
-def _loss(losses: Iterable[tuple[int, float]], steps: Sequence[int]) -> tuple[float | None, ...]:
+def _loss(losses: Sequence[tuple[int, float]], steps: Sequence[int]) -> tuple[float | None, ...]:
     """The mean from after one moment to the end of the next."""
+    ends = [bisect_right(losses, step, key=itemgetter(0)) for step in steps]
     found = []
-    for before, last in pairwise((-1, *steps)):
-        own = [value for step, value in losses if before < step <= last]
-        mean = fmean(own) if own else math.nan
+    for start, end in pairwise((0, *ends)):
+        mean = fmean(value for _, value in losses[start:end]) if end > start else math.nan
         found.append(float(f"{mean:.4g}") if math.isfinite(mean) else None)
     return tuple(found)
 
 
-def _tensor(key: Key, moments: Sequence[Moment]) -> TensorSeries:
+def _tensor(key: Key, moments: Sequence[Moment], *, with_heat: bool) -> TensorSeries:
     rows = [moment.rows.get(key) for moment in moments]
     histograms = [None if row is None else row.histogram for row in rows]
     return TensorSeries(
         node=key.node,
-        kind=key.kind,
+        kind=cast("Shown", key.kind),
         name=key.tensor,
         seen="".join("0" if row is None else "1" for row in rows),
         values=_values(rows),
-        heat=_heat(histograms) if key.kind in _WITH_HEAT else None,
+        heat=_heat(histograms) if with_heat and key.kind in _WITH_HEAT else None,
     )
 
 

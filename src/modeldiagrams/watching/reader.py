@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
-__all__ = ["load_recording"]
+__all__ = ["assembled", "load_recording", "read_from"]
 
 _Record = TypeVar("_Record", Moment, Anomaly, Loss)
 
@@ -34,33 +34,48 @@ def load_recording(path: str | os.PathLike[str]) -> Recording:
         RecordingError: if the file can't be read or is no recording.
     """
     file = Path(path)
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise RecordingError(f"{file}: expected a recording that can be read: {error.strerror}") from error
+    data = read_from(file)
     check_beginning(data, file)
     decoder = Decoder()
-    return _assembled(decoder.decode(payload) for payload, _ in payloads(data))
+    return assembled(decoder.decode(payload) for payload, _ in payloads(data))
 
 
-def _assembled(frames: Iterable[Frame]) -> Recording:
+def read_from(file: Path, start: int = 0) -> bytes:
+    """The bytes of a file from a position on.
+
+    Raises:
+        RecordingError: if it can't be read.
+    """
+    try:
+        with file.open("rb") as opened:
+            opened.seek(start)
+            return opened.read()
+    except OSError as error:
+        raise RecordingError(f"{file}: expected a recording that can be read: {error.strerror}") from error
+
+
+def assembled(frames: Iterable[Frame]) -> Recording:
+    """What frames say together."""
     runs: list[Run] = []
     moments: list[Moment] = []
     anomalies: list[Anomaly] = []
     losses: list[Loss] = []
+    latest: dict[str, int] = {}
     for frame in frames:
         record = frame.record
         if isinstance(record, Run):
             runs.append(record)
-            moments = _before(record.step, moments)
-            anomalies = _before(record.step, anomalies)
-            losses = _before(record.step, losses)
+            moments, anomalies, losses = (_before(record.step, written) for written in (moments, anomalies, losses))
         elif isinstance(record, Moment):
-            moments = [m for m in moments if m.phase != record.phase or m.step < record.step] + [record]
+            if latest.get(record.phase, -1) >= record.step:
+                moments = [m for m in moments if m.phase != record.phase or m.step < record.step]
+            moments.append(record)
+            latest[record.phase] = record.step
         elif isinstance(record, Anomaly):
             anomalies.append(record)
-        if frame.losses:
-            losses = _before(frame.losses[0].step, losses) + frame.losses
+        if frame.losses and losses and losses[-1].step >= frame.losses[0].step:
+            losses = _before(frame.losses[0].step, losses)
+        losses += frame.losses
     return Recording(runs, moments, losses, anomalies)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.common.files import write_atomically
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.watching.anomalies.find import find_anomalies
+from modeldiagrams.watching.anomalies.find import Finder
 from modeldiagrams.watching.file.encoding import Encoder
 from modeldiagrams.watching.file.frames import MAGIC, framed
 from modeldiagrams.watching.file.records import Anomaly, Frame, Key, Kind, Loss, Moment, Row, Run
@@ -61,9 +61,8 @@ class Recording:
     def notes(self) -> tuple[str, ...]:
         """Sentences for the reader."""
         notes = [note for run in self.runs for note in run.notes]
-        traced = next((moment.step for moment in self.moments if moment.traced), None)
-        if traced is not None:
-            notes.append(f"What exported or traced the model, first in step {traced}, is not recorded.")
+        if any(moment.traced for moment in self.moments):
+            notes.append("The model was also exported or traced, which is not recorded.")
         return tuple(dict.fromkeys(notes))
 
     @cached_property
@@ -89,7 +88,13 @@ class Recording:
     @cached_property
     def anomalies(self) -> tuple[Anomaly, ...]:
         """What went wrong, the most important first; each with step and node."""
-        return self.noticed if self.is_reduced else tuple(find_anomalies(self))
+        if self.is_reduced:
+            return self.noticed
+        finder = Finder()
+        for moment in self.moments:
+            if moment.phase == "train":
+                finder.add(moment)
+        return tuple(finder.found(self.losses, self.noticed))
 
     @property
     def is_reduced(self) -> bool:
@@ -128,20 +133,20 @@ class Recording:
         return [(step, value) for step, value in values if value is not None]
 
     def reduced(self, most: int = 200, per_octave: int = 4) -> Recording:
-        """A recording with fewer moments, merged exactly, and with the anomalies of this one.
+        """A recording with fewer moments, merged exactly, and with the losses and anomalies of this one.
 
         Args:
-            most: Moments of each phase, and losses.
+            most: Moments of each phase.
             per_octave: Bins of histograms between a number and its double: 4, 2 or 1.
         """
         moments = reduced_moments(self.moments, most, per_octave)
-        return Recording(self.runs, moments, _thinned(self.losses, most), self.anomalies)
+        return Recording(self.runs, moments, self.losses, self.anomalies)
 
     def to_bytes(self) -> bytes:
         """As the content of a file that `load_recording` reads."""
         encoder = Encoder([])
-        start = self.runs[-1] if self.runs else Run(step=0)
-        frames = [Frame(record=start, losses=list(self.losses))]
+        frames = [Frame(record=run) for run in self.runs or (Run(step=0),)]
+        frames[-1].losses = list(self.losses)
         frames += [Frame(record=moment) for moment in self.moments]
         frames += [Frame(record=anomaly) for anomaly in self.noticed]
         return MAGIC + b"".join(framed(encoder.encode(frame)) for frame in frames)
@@ -170,13 +175,3 @@ def _fits(key: Key, node: str | None, kind: str | None, tensor: str | None) -> b
 
 def _line(moment: Moment, key: Key, row: Row) -> tuple[Any, ...]:
     return (moment.step, moment.phase, *key, *(getattr(row, measure) for measure in _MEASURES))
-
-
-def _thinned(losses: Sequence[Loss], most: int) -> list[Loss]:
-    """At most so many losses, one of each of equally many that follow each other: NaN and peaks stay."""
-    size = -(-len(losses) // most) or 1
-    return [max(losses[at : at + size], key=_badness) for at in range(0, len(losses), size)]
-
-
-def _badness(loss: Loss) -> tuple[bool, float]:
-    return (loss.value != loss.value, abs(loss.value))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.watching.file.records import Key
 
-__all__ = ["merged_rows", "reduced_moments"]
+__all__ = ["Merging", "merged_rows", "reduced_moments"]
 
 
 def reduced_moments(moments: Sequence[Moment], most: int, per_octave: int) -> list[Moment]:
@@ -26,8 +26,36 @@ def reduced_moments(moments: Sequence[Moment], most: int, per_octave: int) -> li
     return sorted(found, key=lambda moment: moment.step)
 
 
+class Merging:
+    """Moments that come one after the other: at most so many, each merged from equally many; the last from fewer."""
+
+    def __init__(self, most: int, per_octave: int) -> None:
+        """Begin; `most` is even."""
+        self._most, self._per_octave = most, per_octave
+        self._size = 1
+        self._whole: list[Moment] = []
+        self._last: list[Moment] = []
+
+    def add(self, moment: Moment) -> None:
+        """Add the next."""
+        self._last.append(moment)
+        if len(self._last) == self._size:
+            self._whole.append(_merged_moment(self._last, self._per_octave))
+            self._last = []
+        if len(self._whole) == self._most:
+            self._size *= 2
+            pairs = zip(self._whole[::2], self._whole[1::2], strict=True)
+            self._whole = [_merged_moment(pair, self._per_octave) for pair in pairs]
+
+    def moments(self) -> list[Moment]:
+        """What there is so far."""
+        return [*self._whole, *([_merged_moment(self._last, self._per_octave)] if self._last else [])]
+
+
 def _merged_moment(moments: Sequence[Moment], per_octave: int) -> Moment:
     first = moments[0]
+    if len(moments) == 1 and first.last is not None and _has(first, per_octave):
+        return first
     keys: dict[Key, None] = {key: None for moment in moments for key in moment.rows}
     made: dict[tuple[int, ...], Row] = {}  # tensors that are in several places stay one row
     rows = {}
@@ -43,8 +71,13 @@ def _merged_moment(moments: Sequence[Moment], per_octave: int) -> Moment:
         last=moments[-1].step if moments[-1].last is None else moments[-1].last,
         unseen=tuple(dict.fromkeys(path for moment in moments for path in moment.unseen)),
         traced=any(moment.traced for moment in moments),
+        edges=tuple(dict.fromkeys(edge for moment in moments for edge in moment.edges)),
         rows=rows,
     )
+
+
+def _has(moment: Moment, per_octave: int) -> bool:
+    return all(row.histogram.per_octave == per_octave for row in moment.rows.values())
 
 
 def merged_rows(rows: Sequence[Row], per_octave: int) -> Row:

@@ -93,7 +93,7 @@ def _whatever_happens(answer: Callable[[Request, int], Answer], request: Request
         return Refused(problem=Problem(kind="render", message=str(error)))
     except BaseException as error:  # noqa: BLE001  (user code may raise anything)
         traceback.print_exc()
-        doing = f"tracing {request.call.model}" if isinstance(request, Trace) else "the process"
+        doing = request.doing if isinstance(request, Trace) else "the process"
         what = f"{type(error).__name__}: {error}".removesuffix(": ")
         problem = Problem(kind="worker", message=f"{doing} failed with {what}")
         return Refused(problem=problem, has_side_effects=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from modeldiagrams.errors import RenderError, WorkerError
 from modeldiagrams.render.draw import difference_json, render_json
-from modeldiagrams.render.picture_file import render_file
+from modeldiagrams.render.picture_file import image_file, render_file
 from modeldiagrams.worker.process import SETUP_SECONDS, Process
 from modeldiagrams.worker.protocol import (
     Answer,
@@ -18,6 +18,7 @@ from modeldiagrams.worker.protocol import (
     Refused,
     Render,
     RenderFile,
+    RenderImage,
     Request,
 )
 
@@ -43,6 +44,8 @@ def draw(request: Request, _log: int = 2) -> Answer:
             return Drawn(picture=render_json(request.graph, request.view, beside=request.beside))
         case RenderFile():
             return DrawnFile(file=render_file(request.graph, request.view, request.form, request.theme, request.beside))
+        case RenderImage():
+            return DrawnFile(file=image_file(request.svg, request.width, request.height, request.form))
         case Compare():
             return Compared(difference=difference_json(request.before, request.after))
         case _:
@@ -96,6 +99,17 @@ class Drawer:
         answer: DrawnFile = self._ask(
             RenderFile(graph=graph, view=view, form=form, theme=theme, beside=beside), _DRAWN_FILE
         )
+        return answer.file
+
+    def render_image(self, svg: str, width: float, height: float, form: FileForm) -> PictureFile:
+        """Make another file of an author's SVG; see `image_file`.
+
+        Raises:
+            RenderError: if it can't be made, or a library for the format is not installed.
+            WorkerError: if the process died or took too long.
+        """
+        request = RenderImage(svg=svg, width=width, height=height, form=form)
+        answer: DrawnFile = self._ask(request, _DRAWN_FILE)
         return answer.file
 
     def difference(self, before: bytes, after: bytes) -> str:

@@ -97,6 +97,6 @@ def _converse(conversation: socket.socket, request: Trace) -> Traced | Refused:
             send(file, request)
             answer: Traced | Refused = receive(file, _TRACED)
     except (EOFError, OSError, msgspec.DecodeError):
-        message = f"tracing {request.call.model} ended the process that guards it"
+        message = f"{request.doing} ended the process that guards it"
         return Refused(problem=Problem(kind="worker", message=message))
     return answer

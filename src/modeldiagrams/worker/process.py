@@ -131,7 +131,7 @@ class Process:
         try:
             answer: Traced | Refused = self.ask(Prepare(path=request.path), _READY, SETUP_SECONDS)
             if isinstance(answer, Ready):
-                doing = f"tracing {request.call.model}"
+                doing = request.doing
                 answer = self.ask(request, _TRACED, request.limits.seconds + EXIT_MARGIN)
         except WorkerError as error:
             answer = Refused(problem=worker_problem(doing, error))

@@ -31,6 +31,7 @@ __all__ = [
     "Refused",
     "Render",
     "RenderFile",
+    "RenderImage",
     "Request",
     "Trace",
     "Traced",
@@ -93,6 +94,13 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     mode: Mode
     path: tuple[str, ...] = ()
     """As in `Prepare`, which comes before it."""
+    function: str | None = None
+    """``pkg.mod:attr`` of what makes an image of model, inputs and outputs; it is called in place of the tracer."""
+
+    @property
+    def doing(self) -> str:
+        """What is asked for, the subject of messages."""
+        return f"calling {self.function}" if self.function else f"tracing {self.call.model}"
 
 
 class Render(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -112,6 +120,15 @@ class RenderFile(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     form: FileForm
     theme: Theme
     beside: Beside | None = None
+
+
+class RenderImage(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Make another file of an author's SVG."""
+
+    svg: str
+    width: float
+    height: float
+    form: FileForm
 
 
 class Compare(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -146,6 +163,8 @@ class Traced(_OfModel, frozen=True, kw_only=True, tag=True):
     """A pass was recorded; where the forward raised, up to there."""
 
     graph: bytes
+    image: bytes = b""
+    """Content of a picture file, if a function was to make one; then there is no graph."""
     libraries: tuple[str, ...] = ()
     """Distributions that the model is made of, torch apart."""
     names: dict[str, tuple[str, ...]] = {}
@@ -182,7 +201,7 @@ class Refused(_OfModel, frozen=True, kw_only=True, tag=True):
     problem: Problem
 
 
-Request: TypeAlias = Prepare | Trace | Render | RenderFile | Compare
+Request: TypeAlias = Prepare | Trace | Render | RenderFile | RenderImage | Compare
 Answer: TypeAlias = Ready | Traced | Drawn | DrawnFile | Compared | Refused
 
 

@@ -97,8 +97,8 @@ class _Status(msgspec.Struct):
 
 
 def _has_failed(answer: Traced | Refused) -> bool:
-    if isinstance(answer, Refused):
-        return True
+    if isinstance(answer, Refused) or answer.image:
+        return isinstance(answer, Refused)
     return msgspec.json.decode(answer.graph, type=decodable(_Outcome)).status.state != "complete"
 
 

@@ -20,6 +20,7 @@ from modeldiagrams.target.device import move_to_device
 from modeldiagrams.target.locate import locate
 from modeldiagrams.target.user_code import failure, is_external, loaded_files
 from modeldiagrams.worker.dependencies import dependencies
+from modeldiagrams.worker.embedding import image_made
 from modeldiagrams.worker.limits import is_out_of_memory, limited, memory_hint
 from modeldiagrams.worker.origins import has_case_variant, libraries, public_name, public_names
 from modeldiagrams.worker.process_state import State, has_changed, process_state
@@ -63,7 +64,8 @@ def trace(request: Trace, log: int) -> Traced | Refused:
     try:
         with limited(request.limits.seconds, request.limits.gigabytes, log):
             imported = _imported_libraries(request.call.model, before)
-            answer: Traced | Refused = _traced(request)
+            function = request.function
+            answer: Traced | Refused = image_made(request, function) if function else _traced(request)
     except BaseException as error:  # noqa: BLE001  (models raise what they like, `KeyboardInterrupt` among it)
         sources = loaded_sources(request.call, error)
         answer = Refused(problem=_problem(error, request), sources=sources, is_external=is_external(error))
@@ -136,7 +138,7 @@ def _with_memory_hint(graph: Graph, limits: Limits) -> Graph:
 
 
 def _problem(error: BaseException, request: Trace) -> Problem:
-    known = error if isinstance(error, TargetError) else failure(f"tracing {request.call.model}", error)
+    known = error if isinstance(error, TargetError) else failure(request.doing, error)
     hint = f" {memory_hint(request.limits.gigabytes)}" if is_out_of_memory(str(known)) else ""
     kind: Kind = "inputs" if isinstance(error, InputsError) else "model"
     return Problem(kind=kind, message=f"{known}{hint}", frames=known.frames)

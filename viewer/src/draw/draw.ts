@@ -5,7 +5,7 @@ import { textWidth } from "../layout/text_metrics.js";
 import { SWATCH, TEXT_START } from "../shared/legend_rows.js";
 import type { Item } from "../view/frame.js";
 import { drawBox } from "./box.js";
-import { type Legend, makeLegend } from "./legend.js";
+import { type Key, type Legend, makeLegend } from "./legend.js";
 import { type Context, PAGE_PAINTER, type Painter, type Size } from "./painter.js";
 import { drawPanel } from "./panel.js";
 import { num, together, translation } from "./svg_text.js";
@@ -25,6 +25,8 @@ export interface DrawOptions {
   inside?: Inside;
   /** Width and height of the page in px, which the picture does not exceed. */
   page?: readonly [width: number, height: number] | null | undefined;
+  /** What stands in place of the families' colours. */
+  legend?: readonly Key[] | undefined;
 }
 
 /** The whole picture as an `<svg>` element. */
@@ -33,9 +35,10 @@ export function draw(layout: Layout): string {
 }
 
 /** The picture with its legend, and the size at which it is shown. */
-export function picture(layout: Layout, { painter = PAGE_PAINTER, inside, page }: DrawOptions = {}): Picture {
+export function picture(layout: Layout, options: DrawOptions = {}): Picture {
+  const { painter = PAGE_PAINTER, inside, page } = options;
   if (layout.root.frame.items.length === 0) return framed(painter, SIZE_OF_NOTHING, page, drawNothing(painter));
-  const legend = makeLegend(layout);
+  const legend = makeLegend(layout, options.legend);
   const size = { width: Math.max(layout.width, legend.width), height: layout.height + legend.height };
   const drawn = inside === undefined ? drawInside(layout.root, painter) : inside(layout.root);
   return framed(painter, size, page, drawn + drawLegend(legend, layout.height, painter));
@@ -66,8 +69,8 @@ function drawNothing(painter: Painter): string {
 
 function drawLegend(legend: Legend, top: number, painter: Painter): string {
   if (legend.entries.length === 0) return "";
-  const entries = legend.entries.map(({ family, name, x, y }) => {
-    const classes = [`family-${family}`];
+  const entries = legend.entries.map(({ family, mark, name, x, y }) => {
+    const classes = [`family-${family}`, ...(mark === undefined ? [] : [mark])];
     const context: Context = { family, classes: [...classes, "legend"] };
     const geometry = `width="${SWATCH}" height="${SWATCH}" rx="3"`;
     const swatch = painter.shape({ tag: "rect", roles: ["box"], context, geometry });

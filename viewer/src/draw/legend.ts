@@ -11,9 +11,15 @@ import { HUES, type Hue, hueOf } from "./palette.js";
 /** `other` stands for all grey families. */
 const LISTED = Object.keys(HUES) as Hue[];
 
-export interface Entry {
+/** A colour and its meaning. */
+export interface Key {
   family: Family;
+  /** Class of boxes that have another colour than their family's. */
+  mark?: string;
   name: string;
+}
+
+export interface Entry extends Key {
   x: number;
   y: number;
 }
@@ -24,17 +30,19 @@ export interface Legend {
   height: number;
 }
 
-/** Entries in rows of the picture's width; none for fewer than two. */
-export function makeLegend(layout: Layout): Legend {
+/** Entries in rows of the picture's width: of the families, none for fewer than two, or other ones. */
+export function makeLegend(layout: Layout, keys: readonly Key[] = keysOf(layout)): Legend {
+  if (!layout.legend || keys.length === 0) return { entries: [], width: 0, height: 0 };
+  const widths = keys.map(({ name }) => Math.ceil(textWidth(name, DETAIL_SIZE)));
+  const { positions, width, height } = placeInRows(widths, layout.width);
+  return { entries: keys.map((key, i) => ({ ...key, ...(positions[i] ?? { x: 0, y: 0 }) })), width, height };
+}
+
+function keysOf(layout: Layout): Key[] {
   const present = familiesOf(layout.root);
   const listed = LISTED.filter((family) => present.has(family));
-  if (!layout.legend) return { entries: [], width: 0, height: 0 };
-  if (listed.every((family) => family === "other") || listed.length < 2) return { entries: [], width: 0, height: 0 };
-  const names = listed.map((family) => strings[family === "other" ? "mixed or other" : family]);
-  const widths = names.map((name) => Math.ceil(textWidth(name, DETAIL_SIZE)));
-  const { positions, width, height } = placeInRows(widths, layout.width);
-  const entries = listed.map((family, i) => ({ family, name: names[i] ?? "", ...(positions[i] ?? { x: 0, y: 0 }) }));
-  return { entries, width, height };
+  if (listed.every((family) => family === "other") || listed.length < 2) return [];
+  return listed.map((family) => ({ family, name: strings[family === "other" ? "mixed or other" : family] }));
 }
 
 function familiesOf(root: Placed): Set<Family> {

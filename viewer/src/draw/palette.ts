@@ -36,6 +36,9 @@ export const CLASS_HUES: readonly Hue[] = [
 
 export const ERROR = "#d1242f";
 
+/** Of what costs much. */
+export const AMOUNT = "#d9722e";
+
 /** Behind images, which are made for it, also on dark pages. */
 export const PAPER = "#ffffff";
 

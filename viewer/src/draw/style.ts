@@ -34,7 +34,7 @@ export type Role =
 
 /** A colour with a share of opacity, in percent. */
 export interface Mix {
-  of: "hue" | "text" | "error" | "paper";
+  of: "hue" | "text" | "error" | "paper" | "amount";
   share: number;
 }
 
@@ -165,6 +165,12 @@ export const DIFFERENCE_RULES: readonly Rule[] = [
 ];
 
 /** For pictures of which an author says something. */
+/** Boxes by what they cost, in pictures that stand still. */
+export const LENS_RULES: readonly Rule[] = [0, 8, 18, 28, 38, 49].map((share, step): Rule => {
+  const amount = (part: number): Mix => ({ of: "amount", share: part });
+  return { on: select("box", `amount-${step}`), style: { fill: amount(share), stroke: amount(75) } };
+});
+
 export const AUTHOR_RULES: readonly Rule[] = [
   { on: select("times", "note"), style: { "font-size": 10 } },
   { on: [...select("name", "faded"), ...select("detail", "faded")], style: { fill: text(68), "font-weight": 400 } },
@@ -184,7 +190,7 @@ export const AUTHOR_RULES: readonly Rule[] = [
 export function styleOf(roles: readonly string[], classes: readonly string[]): Style {
   const applies = ({ role, of = [], within }: Selector) =>
     roles.includes(role) && [...of, ...(within === undefined ? [] : [within])].every((name) => classes.includes(name));
-  const rules = [...TEXT_RULES, ...SHAPE_RULES, ...DIFFERENCE_RULES, ...AUTHOR_RULES].filter(({ on }) =>
+  const rules = [...TEXT_RULES, ...SHAPE_RULES, ...DIFFERENCE_RULES, ...AUTHOR_RULES, ...LENS_RULES].filter(({ on }) =>
     on.some(applies),
   );
   return Object.assign({}, ...rules.map(({ style }) => style));

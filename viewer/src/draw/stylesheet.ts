@@ -1,10 +1,11 @@
 /** The style sheet of pictures on pages and in SVG files that are not flat. The build of the viewer writes it. */
 
 import type { Family } from "../view/op_families.js";
-import { CLASS_HUES, ERROR, HUES, hueOf, PAPER, THEMES } from "./palette.js";
+import { AMOUNT, CLASS_HUES, ERROR, HUES, hueOf, PAPER, THEMES } from "./palette.js";
 import {
   AUTHOR_RULES,
   DIFFERENCE_RULES,
+  LENS_RULES,
   type Paint,
   type Rule,
   type Selector,
@@ -40,6 +41,11 @@ export function differenceStylesheet(): string {
 /** CSS for pictures of which an author says something, besides that of all pictures. */
 export function authorStylesheet(): string {
   return AUTHOR_RULES.map(ruleText).join("\n");
+}
+
+/** CSS for pictures that stand still behind a lens, besides that of all pictures. */
+export function lensStylesheet(): string {
+  return LENS_RULES.map(ruleText).join("\n");
 }
 
 /** CSS for pictures and scales that are coloured by class: a hue for each step. */
@@ -86,6 +92,8 @@ function declarations(style: Style): string {
 }
 
 function mix({ of, share }: Exclude<Paint, string>): string {
-  const colour = { hue: "var(--mg-hue)", text: "currentColor", error: `var(--mg-error, ${ERROR})`, paper: PAPER }[of];
+  const property = (name: string, value: string) => `var(--mg-${name}, ${value})`;
+  const [error, amount] = [property("error", ERROR), property("amount", AMOUNT)];
+  const colour = { hue: "var(--mg-hue)", text: "currentColor", error, amount, paper: PAPER }[of];
   return share === 100 ? colour : `color-mix(in srgb, ${colour} ${share}%, transparent)`;
 }

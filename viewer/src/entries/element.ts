@@ -5,6 +5,7 @@
  * the outline with the host's links) in the page. Nothing is loaded before a reader shows interest. What a reader can do
  * is in features, one per line below; widget.ts says what they build on.
  */
+import { strings } from "../shared/strings.js";
 import { changes } from "../widget/features/changes.js";
 import { colours } from "../widget/features/colours.js";
 import { expansion, toggleModule, toggleRepeats } from "../widget/features/expansion.js";
@@ -18,7 +19,7 @@ import { menu } from "../widget/features/menu.js";
 import { minimap } from "../widget/features/minimap.js";
 import { outline } from "../widget/features/outline.js";
 import { recording } from "../widget/features/recording.js";
-import { save } from "../widget/features/save.js";
+import { rest } from "../widget/features/rest.js";
 import { sticky } from "../widget/features/sticky.js";
 import { toolbarSide } from "../widget/features/toolbar_side.js";
 import { tooltip } from "../widget/features/tooltip.js";
@@ -44,10 +45,10 @@ const FEATURES: readonly Feature[] = [
   explore,
   highlight,
   tooltip,
-  save,
   link,
   minimap,
   hint,
+  rest,
   viewport,
   sticky,
   toolbarSide,
@@ -87,7 +88,9 @@ class ModelGraph extends HTMLElement {
 
   #start(): void {
     if (this.#widget !== undefined || !this.isConnected) return;
-    const picture = this.querySelector<SVGSVGElement>(":scope > svg");
+    // a copy has what its original showed in its own shadow root: the page's picture comes first there
+    const copied = this.shadowRoot?.querySelector<SVGSVGElement>(".mg-still > svg, .mg-canvas > svg");
+    const picture = copied ?? this.querySelector<SVGSVGElement>(":scope > svg");
     if (picture !== null) this.#open(picture);
     // the parser has not read the children yet
     else if (document.readyState === "loading") {
@@ -98,20 +101,25 @@ class ModelGraph extends HTMLElement {
   #open(picture: SVGSVGElement): void {
     const widget = new Widget(this, picture);
     this.#widget = widget;
-    const root = this.attachShadow({ mode: "open" });
+    // pages that are kept and restored (Turbo) or printed from a copy (reveal.js) clone their elements
+    const root = this.shadowRoot ?? this.attachShadow({ mode: "open", clonable: true });
     root.adoptedStyleSheets = [styleSheet()];
-    root.append(...widget.parts, document.createElement("slot"));
+    root.replaceChildren(...widget.parts, document.createElement("slot"));
     for (const feature of FEATURES) feature(widget);
     for (const [key, action] of Object.entries(widget.toolbar.keys)) widget.onKey(key, action);
+    widget.onKey("Escape", () => widget.modes.leaveLast() || widget.deselect());
     const prefetch = () => widget.prefetch();
     widget.stage.addEventListener("pointerenter", prefetch, { once: true });
     root.addEventListener("focusin", prefetch, { once: true });
     widget.stage.addEventListener("click", (event) => onClick(widget, event));
     listenToKeys(root, (event) => onKeyDown(widget, event));
     this.dispatchEvent(new Event("mg-ready"));
+    const fullscreen = { text: strings.fullscreen, leave: () => void document.exitFullscreen() };
     this.addEventListener("fullscreenchange", () => {
+      const isFullscreen = this.matches(":fullscreen");
+      widget.modes.set(fullscreen, isFullscreen);
       // the page may have scrolled meanwhile
-      if (this.matches(":fullscreen")) widget.camera.fit();
+      if (isFullscreen) widget.camera.fit();
       else widget.camera.showWhole();
     });
   }
@@ -145,7 +153,9 @@ function pickOrSelect(widget: Widget, id: string): boolean {
 }
 
 /** Do what a key is for; whether it was for something. */
-function onKeyDown(widget: Widget, { target, key }: KeyboardEvent): boolean {
+function onKeyDown(widget: Widget, event: KeyboardEvent): boolean {
+  if (widget.modes.onKey(event)) return true;
+  const { target, key } = event;
   const node = nodeAt(target);
   const isUsed = widget.handleKey(key, node === null ? undefined : idOf(node));
   return isUsed || (node !== null && onTreeKey(widget, node, key));

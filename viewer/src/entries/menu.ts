@@ -1,4 +1,6 @@
-/** Entry of `menu.js`: links to what is shown. */
-import { copyLink, followLink } from "../widget/menu/link.js";
+/** Entry of `menu.js`: the menu and what it opens, and links to what is shown. */
+import { help } from "../widget/menu/help.js";
+import { followLink } from "../widget/menu/link.js";
+import { Popup } from "../widget/menu/popup.js";
 
-globalThis.modelDiagramsMenu = { copyLink, followLink };
+globalThis.modelDiagramsMenu = { makePopup: (widget) => new Popup(widget), help, followLink };

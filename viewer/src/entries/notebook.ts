@@ -43,7 +43,8 @@ async function frame(output: HTMLElement, viewer: Promise<Viewer>): Promise<void
   const element = document.createElement("iframe");
   element.className = FRAME.replace("iframe.", "");
   element.title = output.querySelector("img")?.alt ?? "";
-  element.sandbox.add("allow-scripts", "allow-downloads");
+  // modals: printing, for PDF
+  element.sandbox.add("allow-scripts", "allow-downloads", "allow-modals");
   element.allow = "fullscreen; clipboard-write";
   element.style.cssText = "display:block;width:100%;height:0;border:0";
   element.srcdoc = head + diagram + tail;

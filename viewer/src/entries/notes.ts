@@ -9,10 +9,17 @@ import type { Widget } from "../widget/widget.js";
 
 const NAME = "model-graph";
 
+declare global {
+  /** Diagrams whose notes and images are at hand. */
+  var modelDiagramsNoted: WeakSet<HTMLElement> | undefined;
+}
+
 type Host = HTMLElement & { widget?: Widget };
 
 void customElements.whenDefined(NAME).then(() => {
-  const started = new WeakSet<Host>();
+  // every diagram of a page brings this script
+  globalThis.modelDiagramsNoted ??= new WeakSet();
+  const started = globalThis.modelDiagramsNoted;
   const start = () => {
     for (const host of document.querySelectorAll<Host>(`${NAME}[notes]`)) {
       if (host.widget === undefined || started.has(host)) continue;

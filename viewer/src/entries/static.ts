@@ -25,6 +25,7 @@ import { type Unmatched, unmatchedPatterns } from "../view/patterns.js";
 import { shownIndex } from "../view/shown_index.js";
 import type { State } from "../view/state.js";
 import { view } from "../view/view.js";
+import { throughLens } from "../widget/lenses/still.js";
 
 /** A request from Python. */
 interface RenderRequest {
@@ -127,7 +128,10 @@ function rendered(asked: Drawing, engine: Viz): Rendered {
 
 function renderedStep(session: Session, wanted: StepOptions, engine: Viz, request: RenderRequest): RenderedStep {
   const { step, layout } = stepOf(session, wanted, engine);
-  const drawn = stepPicture(layout, { ...step, boxes: drawnIn(layout.root) }, optionsOf(request));
+  const { lens } = step;
+  const seen = lens === null ? { layout, legend: undefined } : throughLens(session, step.state, layout, lens);
+  const options = { ...optionsOf(request), legend: seen.legend };
+  const drawn = stepPicture(seen.layout, { ...step, boxes: drawnIn(layout.root) }, options);
   return { ...drawn, ...step, unfound: unfound(session, wanted) };
 }
 

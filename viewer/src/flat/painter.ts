@@ -3,7 +3,7 @@
  * and text as outlines or in named fonts.
  */
 import { type Context, type Painter, type Shape, type Size, sizeAttributes, type Text } from "../draw/painter.js";
-import { ERROR, HUES, type Hue, hueOf, PAPER, THEMES, type Theme } from "../draw/palette.js";
+import { AMOUNT, ERROR, HUES, type Hue, hueOf, PAPER, THEMES, type Theme } from "../draw/palette.js";
 import { type Paint, type Style, styleOf } from "../draw/style.js";
 import { escapeText, num } from "../draw/svg_text.js";
 import { readable } from "../shared/text.js";
@@ -54,7 +54,12 @@ export function themeColours(theme: Theme, palette: Partial<Record<Hue, string>>
 export function flatPainter(colours: Colours, { typeface, outlines }: Lettering): Painter {
   // each glyph once; ids depend on the outline only, so equal ids of other pictures on a page do no harm
   const glyphs = new Map<string, string>();
-  const ink = (context: Context) => ({ ...colours, paper: PAPER, hue: colours.hues[hueOf(context.family)] });
+  const ink = (context: Context) => ({
+    ...colours,
+    paper: PAPER,
+    amount: AMOUNT,
+    hue: colours.hues[hueOf(context.family)],
+  });
 
   return {
     picture: (size, shown, content) => svgText(size, shown, colours.background, glyphs, content),
@@ -79,6 +84,7 @@ interface Ink {
   text: string;
   error: string;
   paper: string;
+  amount: string;
 }
 
 function svgText(

@@ -1,7 +1,7 @@
 /** Forks, and the order of their branches: as the model makes them, the first at the left. */
 import { BORDER, type Frame } from "../view/frame.js";
 import type { Geometry } from "./geometry.js";
-import { agreement, centres, crossings, type Order } from "./order.js";
+import { type Across, acrossIn, agreement, crossings, type Order } from "./order.js";
 import type { Plan } from "./plan.js";
 
 /** The items that read one item or port and lead on, of which none depends on another; in execution order. Streams have an order of their own. */
@@ -19,24 +19,28 @@ export function branchesOf({ streams, wires }: Plan): number[][] {
 /** Most crossings that are less disturbing than a picture whose sides change. */
 const FOR_SIDES = 2;
 
+/** A layout that may be made. */
+export interface Try {
+  /** Where its items and ports will be; null if only the layout itself tells. */
+  across: () => Across | null;
+  make: () => Geometry;
+}
+
 /** Of the layouts of a frame, the one most in order for which no edge crosses; the first has no order. */
-export function mostInOrder(frame: Frame, order: Order, branches: number[][], all: (() => Geometry)[]): Geometry {
-  const valued = (geometry: Geometry) => ({
-    geometry,
-    share: agreement(geometry, frame, order),
-    wrong: disorder(branches, centres(geometry, frame)),
-  });
-  const [free, ...others] = all.map((make) => () => valued(make()));
-  if (free === undefined) throw new Error("expected a layout");
-  const start = free();
-  const least = Math.max(crossings(start.geometry, frame), order.crossings);
-  return others.reduce((best, make) => {
-    if (best.share === 1 && best.wrong === 0) return best;
-    const other = make();
-    if (other.share < best.share || (other.share === best.share && other.wrong >= best.wrong)) return best;
-    const isForSides = other.share > best.share && other.geometry.width <= start.geometry.width;
-    return crossings(other.geometry, frame) <= least + (isForSides ? FOR_SIDES : 0) ? other : best;
-  }, start).geometry;
+export function mostInOrder(frame: Frame, order: Order, branches: number[][], free: Geometry, others: Try[]): Geometry {
+  const valued = (places: Across) => ({ share: agreement(places, order), wrong: disorder(branches, places.across) });
+  let best = { geometry: free, ...valued(acrossIn(free, frame)) };
+  for (const { across, make } of others) {
+    if (best.share === 1 && best.wrong === 0) break;
+    // most are no better, and need no routes
+    const value = valued(across() ?? acrossIn(make(), frame));
+    if (value.share < best.share || (value.share === best.share && value.wrong >= best.wrong)) continue;
+    const geometry = make();
+    const isForSides = value.share > best.share && geometry.width <= free.width;
+    const most = Math.max(crossings(free, frame), order.crossings) + (isForSides ? FOR_SIDES : 0);
+    if (crossings(geometry, frame) <= most) best = { geometry, ...value };
+  }
+  return best.geometry;
 }
 
 /** Number of neighbouring branches that don't stand as in the source. */

@@ -50,7 +50,7 @@ const MAX_CRASHES = 2;
 const MAX_FOR_DOT = 1500;
 
 /** Ranks and positions of a plan: by dot unless something simpler does. */
-export function rank(engine: Engine, planned: Plan): Ranking {
+export function rank(engine: Engine, planned: Plan, ownKey?: string): Ranking {
   // without a traced pass there are no wires: a column reads as a list
   if (planned.wires.length === 0) return rankAsColumn(planned);
   const chain = rankAsChain(planned);
@@ -60,7 +60,7 @@ export function rank(engine: Engine, planned: Plan): Ranking {
     cache: { crashes, rankings },
   } = engine;
   if (viz === null || planned.slots.length + planned.wires.length > MAX_FOR_DOT) return rankPlainly(planned);
-  const key = planKey(planned);
+  const key = ownKey ?? planKey(planned);
   const known = rankings.get(key);
   if (known !== undefined) return known;
   const times = crashes.get(key) ?? 0;

@@ -53,20 +53,11 @@ export function plan(
 ): Plan {
   const vertical = frame.direction === "TB";
   const has = (shape: Shape) => vertical && shapes.includes(shape);
-  const nets = numberNets(frame.wires);
-  const exits = exitsOf(frame, nets);
-  const arrivals = frame.items.map(() => 0);
-  for (const { to } of frame.wires) if (to !== BORDER) arrivals[to] = (arrivals[to] ?? 0) + 1;
-  const returns = returnsOf(frame, nets).filter(({ isAround }) => isAround);
   const dense = has("dense") && isDense(frame.wires);
+  const { nets, closed } = factsOf(frame, dense);
   const slots = frame.items.map((item, i) => {
     const inside = inner[i] ?? null;
-    if (inside !== null) return innerSlot(inside, vertical, item.times > 1 ? BEHIND_PANEL : 0);
-    return withLanes(
-      boxSlot(item, vertical, exits[i] ?? [], arrivals[i] ?? 0, dense),
-      vertical,
-      returns.filter(({ to }) => to === i),
-    );
+    return inside === null ? closed(i) : innerSlot(inside, vertical, item.times > 1 ? BEHIND_PANEL : 0);
   });
   // returns are last
   const onwards = frame.wires.filter(({ flow }) => flow !== "return");
@@ -94,6 +85,46 @@ export function plan(
   if (shapes.includes("fans")) openFans(result);
   openLoops(result, frame, nets);
   return result;
+}
+
+/** What all plans of a frame have in common. */
+interface Facts {
+  dense: boolean;
+  nets: number[];
+  /** Item → its slot while it is closed. */
+  closed: (item: number) => Slot;
+}
+
+/** Frames are immutable, and planned several times. */
+const known = new WeakMap<Frame, Facts>();
+
+function factsOf(frame: Frame, dense: boolean): Facts {
+  const before = known.get(frame);
+  if (before?.dense === dense) return before;
+  const { items, wires } = frame;
+  const vertical = frame.direction === "TB";
+  const nets = numberNets(wires);
+  const exits = exitsOf(frame, nets);
+  const arrivals = items.map(() => 0);
+  for (const { to } of wires) if (to !== BORDER) arrivals[to] = (arrivals[to] ?? 0) + 1;
+  const returns = returnsOf(frame, nets).filter(({ isAround }) => isAround);
+  const slots: Slot[] = [];
+  const slotOf = (item: Item, i: number) =>
+    withLanes(
+      boxSlot(item, vertical, exits[i] ?? [], arrivals[i] ?? 0, dense),
+      vertical,
+      returns.filter(({ to }) => to === i),
+    );
+  const closed = (i: number) => {
+    const item = items[i];
+    if (item === undefined) throw new Error("expected an item");
+    const slot = slots[i] ?? slotOf(item, i);
+    slots[i] = slot;
+    return slot;
+  };
+  const facts = { dense, nets, closed };
+  known.set(frame, facts);
+  return facts;
 }
 
 /** Wire → the number of its tensor. */

@@ -3,7 +3,7 @@
  * the reader knows changes sides; and because it depends on the model alone, equal states have equal pictures.
  */
 import type { Frame } from "../view/frame.js";
-import type { Geometry } from "./geometry.js";
+import type { Geometry, Ports } from "./geometry.js";
 
 /** Ports of a container from left to right, in groups that may have any order inside. */
 export interface PortOrder {
@@ -39,7 +39,7 @@ export const ANY_ORDER: Order = {
 /** The order of items that a layout shows; that of the ports stays. */
 export function orderOf(geometry: Geometry, frame: Frame, ports: PortOrder | null): Order {
   const { rows } = geometry;
-  const places = centres(geometry, frame);
+  const places = [...acrossIn(geometry, frame).across];
   const ends = { inputs: ports?.inputs ?? [], outputs: ports?.outputs ?? [] };
   return { ...ANY_ORDER, rows, places, crossings: crossings(geometry, frame), ...ends };
 }
@@ -70,24 +70,28 @@ function atSide(frame: Frame, geometry: Geometry, item: number, end: "from" | "t
   return [...groups.values()].sort((a, b) => a.at - b.at).map(({ ports }) => [...ports]);
 }
 
-/** Item → where its middle is across the flow. */
-export function centres({ boxes }: Geometry, { direction }: Frame): number[] {
-  return boxes.map((box) => (direction === "TB" ? box.x + box.width / 2 : box.y + box.height / 2));
+/** Where items, by their middles, and ports are across the flow. */
+export interface Across extends Ports {
+  across: readonly number[];
+}
+
+export function acrossIn({ boxes, ports }: Geometry, { direction }: Frame): Across {
+  const across = boxes.map((box) => (direction === "TB" ? box.x + box.width / 2 : box.y + box.height / 2));
+  return { across, ...ports };
 }
 
 /** The share of neighbours in an order that a layout keeps. */
-export function agreement(geometry: Geometry, frame: Frame, order: Order): number {
-  const places = centres(geometry, frame);
+export function agreement({ across, inputs, outputs }: Across, order: Order): number {
   const kept = [
-    ...order.rows.flatMap((row) => sorted(single(row), places)),
-    ...sorted(order.inputs, geometry.ports.inputs),
-    ...sorted(order.outputs, geometry.ports.outputs),
+    ...order.rows.flatMap((row) => sorted(single(row), across)),
+    ...sorted(order.inputs, inputs),
+    ...sorted(order.outputs, outputs),
   ];
   return kept.length === 0 ? 1 : kept.filter((isKept) => isKept).length / kept.length;
 }
 
 /** Of neighbouring groups, whether they are in order. */
-function sorted(groups: number[][], at: number[]): boolean[] {
+function sorted(groups: number[][], at: readonly number[]): boolean[] {
   return groups.slice(1).map((right, i) => {
     const end = Math.max(...(groups[i] ?? []).map((one) => at[one] ?? 0));
     return right.every((one) => end <= (at[one] ?? 0));

@@ -15,6 +15,11 @@ export interface Cost {
   moved: number;
 }
 
+/** Whether a box of this kind can cost something. */
+export function isCosted(kind: string): boolean {
+  return !/^(input|output|constant|buffer)$/.test(kind);
+}
+
 /** An amount; FLOPs per byte moved are none that adds up. */
 export function amountOf(cost: Cost, lens: CostLens): number | undefined {
   if (lens !== "intensity") return cost[lens];

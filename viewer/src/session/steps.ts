@@ -56,16 +56,24 @@ export function unfound(session: Session, options: StepOptions): Unfound | null 
   return null;
 }
 
-/** Ids of the modules and functions that a pattern matches or, if it matches none, of the nodes whose id or name it does. */
+/** The author's groups of this name, or else what a pattern matches: the rule of `Graph.matching` in Python. */
 export function nodesOf({ grouped }: Session, pattern: string): string[] {
-  const modules = matching(grouped, [pattern]);
-  if (modules.length > 0) return modules;
+  const { nodes } = grouped.graph;
+  const groups = nodes.filter((node) => node.kind === "function" && node.group);
+  const named = groups.filter((node) => node.id === pattern || ("name" in node && node.name === pattern));
+  if (named.length > 0) return named.map(({ id }) => id);
+  const calls = matching(grouped, [pattern]).filter((id) => !groups.some((group) => group.id === id));
+  if (calls.length > 0) return calls;
+  if (grouped.nodes.has(pattern)) return [pattern]; // a later call of a module
   const rule = glob(pattern);
-  const names = (node: GraphNode) => [
-    node.id,
-    ...("name" in node ? [node.name ?? "", shortName(node.name ?? "")] : []),
-  ];
-  return grouped.graph.nodes.filter((node) => names(node).some((name) => rule.test(name))).map(({ id }) => id);
+  return nodes.filter((node) => namesOf(node).some((name) => rule.test(name))).map(({ id }) => id);
+}
+
+/** The names of a node that is no call. */
+function namesOf(node: GraphNode): string[] {
+  if (node.kind === "module" || node.kind === "function") return [];
+  const name = ("name" in node && node.name) || node.id;
+  return [node.id, name, shortName(name)];
 }
 
 /** Everything that a picture shows: id → its box in the picture's coordinates. */

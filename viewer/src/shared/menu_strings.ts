@@ -5,9 +5,75 @@ import { strings } from "./strings.js";
 type Unshared = Record<string, string> & { [Key in keyof typeof strings]?: never };
 
 const ENGLISH = {
+  all: "all",
+  reset: "As the author shows it",
+  plumbing: "Show reshapes, casts and constants, too",
+  direction: "Direction",
+  TB: "Down",
+  LR: "Right",
+  theme: "Theme",
+  page: "As the page",
+  light: "Light",
+  dark: "Dark",
+  save: "Save as",
+  copyLink: "Copy a link to this view",
   linkCopied: "The link was copied.",
   linkShown: "The link stands in the address bar.",
   linkGone: "The link names {0}, which this model does not have; the nearest is {1}.",
+  help: "Keys and gestures (?)",
+
+  // in the help
+  pointer: "Mouse and touch",
+  keyboard: "Keyboard",
+  click: "click, tap",
+  clickDoes: "opens or closes a module, shows details of a node",
+  stack: "click ×12",
+  stackDoes: "the blocks of a stack one by one, or as one again",
+  drag: "drag, two fingers",
+  dragDoes: "moves the picture",
+  wheelKeys: "Ctrl (⌘) + wheel, two fingers",
+  wheelDoes: "zooms",
+  hover: "pointer over an edge",
+  hoverDoes: "its tensor",
+  arrows: "Arrows, Home, End",
+  arrowsDo: "move between nodes; right and left also open and close",
+  enter: "Enter, I",
+  enterDoes: "details; Enter also opens or closes a module",
+  space: "Space",
+  spaceDoes: "opens or closes a module",
+  siblingsDo: "opens the modules beside this one",
+  runDoes: "on a stack: its blocks one by one, or as one again",
+  zoomDoes: "zoom in, zoom out, show the whole picture",
+  searchDoes: "search",
+  tableDoes: "with a lens on costs: their table, and from a box to its row",
+  changesDo: "next and previous change, where changes are shown",
+  escapeDoes: "one step back",
 } satisfies Unshared;
 
 export const words: Readonly<typeof ENGLISH> = { ...ENGLISH, ...(strings as Partial<typeof ENGLISH>) };
+
+/** The rows of the help, by parts. */
+export function keys(): Record<string, (readonly [key: string, effect: string])[]> {
+  return {
+    [words.pointer]: [
+      [words.click, words.clickDoes],
+      [words.stack, words.stackDoes],
+      [words.drag, words.dragDoes],
+      [words.wheelKeys, words.wheelDoes],
+      [words.hover, words.hoverDoes],
+    ],
+    [words.keyboard]: [
+      [words.arrows, words.arrowsDo],
+      [words.enter, words.enterDoes],
+      [words.space, words.spaceDoes],
+      ["*", words.siblingsDo],
+      ["R", words.runDoes],
+      ["+ \u2212 0", words.zoomDoes],
+      ["/", words.searchDoes],
+      ["T", words.tableDoes],
+      ["N, P", words.changesDo],
+      ["Esc", words.escapeDoes],
+      ["?", words.help.replace(" (?)", "")],
+    ],
+  };
+}

@@ -9,7 +9,7 @@ const ENGLISH = {
   fit: "Show the whole picture",
   fullscreen: "Fullscreen",
   menu: "More controls",
-  plumbing: "Show reshapes, casts and constants, too",
+  explore: "Explore",
   unroll: "Show all {0}, one by one (R)",
   roll: "Show the {0} as one (R)",
   controls: "Diagram controls",
@@ -21,8 +21,6 @@ const ENGLISH = {
   drawFailed: "This part of the diagram could not be drawn.",
 
   wheel: "{0} + wheel zooms",
-  copyLink: "Copy a link to this view",
-  save: "Save as",
 
   // details of a node; more is in explore_strings.ts
   details: "Details (I)",
@@ -32,15 +30,18 @@ const ENGLISH = {
   memory: "Activations",
   call: "call {0}",
 
+  // below the picture: what was entered, and how to leave it
+  modes: "What is on",
+  leave: "Leave “{0}” (Esc)",
+
   // opening and closing
   opened: "{0} open",
   closed: "{0} closed",
   openLevels: "Open to level",
-  all: "all",
-  reset: "As the author shows it",
   openInside: "Open all inside",
   closeInside: "Close all inside",
   alone: "Show alone",
+  isAlone: "{0} alone",
   path: "Path in the model",
 
   // search; more is in explore_strings.ts
@@ -61,6 +62,9 @@ const ENGLISH = {
   after: "What follows",
   wayTo: "Path to…",
   wayHint: "Choose the other end.",
+  way: "Path from {0} to {1}",
+  waysBefore: "All paths to {0}",
+  waysAfter: "All paths from {0}",
   noWay: "Nothing flows between these two.",
 
   // colours

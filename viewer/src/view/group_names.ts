@@ -15,8 +15,9 @@ export function boxedWords(index: GraphIndex, chain: string[], members: string[]
   const nodes = chain.map((id) => index.nodes.get(id)).filter((node) => node !== undefined);
   const inner = nodes[nodes.length - 1];
   if (inner === undefined) return { name: "", detail: "" };
-  const own = words(index, inner, tellingOf(index, chain));
-  const renamed = chain.map((id) => index.graph.said?.get(id)?.rename).find((name) => name != null);
+  const own = words(index, inner, chain.length > 1 ? tellingOf(index, chain) : undefined);
+  const { said } = index.graph;
+  const renamed = said && chain.map((id) => said.get(id)?.rename).find((name) => name != null);
   if (renamed != null) return { name: renamed, detail: own.detail };
   if (chain.length === 1 && members.length < 2 && last === undefined) return byClass(index, inner, own);
   const names = nodes

@@ -11,6 +11,7 @@ import {
 import { shortName } from "../graph/names.js";
 import { strings } from "../shared/strings.js";
 import { classWords } from "./container_words.js";
+import type { Wire } from "./frame.js";
 import { arrow, attributeSummary, text } from "./module_summary.js";
 import { family } from "./op_families.js";
 import { opWords } from "./op_words.js";
@@ -152,13 +153,13 @@ const USUAL_DTYPES = new Set(["float32", "bfloat16", "float16"]);
 /** Sizes that are the largest possible if this was assumed. */
 const UPPER_BOUNDS = new Set(["every element", "all different"]);
 
-/** `1×16×768`, with unusual dtypes: `1×16 int64`; `≤ 64×3` and `≈ 8` where the size had to be assumed. */
-/** The label in the earlier of two graphs, where it was another. */
-export function formerLabel(index: GraphIndex, tensor: string): { former?: string } {
-  const spec = index.graph.formerTensors?.get(tensor);
-  return spec === undefined ? {} : { former: tensorLabel(index, tensor, spec) };
+/** A wire with its label in the earlier of two graphs, where it was another. */
+export function withFormer(index: GraphIndex, wire: Wire): Wire {
+  const spec = index.graph.formerTensors?.get(wire.tensor);
+  return spec === undefined ? wire : { ...wire, former: tensorLabel(index, wire.tensor, spec) };
 }
 
+/** `1×16×768`, with unusual dtypes: `1×16 int64`; `≤ 64×3` and `≈ 8` where the size had to be assumed. */
 export function tensorLabel(
   index: GraphIndex,
   tensor: string,

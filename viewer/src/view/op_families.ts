@@ -52,6 +52,8 @@ interface Known {
   blocks: Map<string, Tally>;
   /** Computation of a module → the block that it belongs to. */
   blockOf: Map<string, Tally>;
+  /** Class and computation of a module → its family. */
+  families: Map<string, Family>;
 }
 
 /** Cached per graph: every toggle needs them again. */
@@ -61,6 +63,14 @@ const knownOf = new WeakMap<GraphIndex, Known>();
 export function familyOf(index: GraphIndex, node: GraphNode): Family {
   if (node.kind === "function") return familyOfFunction(index, node);
   if (node.kind !== "module") return family(node);
+  const { families } = factsOf(index);
+  const key = `${node.class} ${computationOf(node)}`;
+  const found = families.get(key) ?? familyOfModule(index, node);
+  families.set(key, found);
+  return found;
+}
+
+function familyOfModule(index: GraphIndex, node: ModuleNode): Family {
   const role = roleOf(node);
   if (role !== undefined) return role;
   const tally = factsOf(index).blockOf.get(computationOf(node)) ?? new Map<Family, Amounts>();
@@ -117,7 +127,7 @@ function ownFamily(node: ModuleNode, tally: Tally): Family {
 function factsOf(index: GraphIndex): Known {
   let facts = knownOf.get(index);
   if (facts === undefined) {
-    facts = { tallies: new Map(), blocks: new Map(), blockOf: new Map() };
+    facts = { tallies: new Map(), blocks: new Map(), blockOf: new Map(), families: new Map() };
     knownOf.set(index, facts);
     for (const node of index.graph.nodes) {
       if (node.kind !== "module") continue;

@@ -12,6 +12,7 @@ const SILENT: ReadonlySet<string> = new Set(["output", "outputs", "x"]);
 
 /** Puts names before the shapes of wires where a module hands on, or a function takes, several tensors, each with a name. */
 export function nameParallels(index: GraphIndex, frame: Frame): void {
+  if (!mayHaveNames(frame)) return;
   const leaving = new Map<number, Wire[]>();
   for (const wire of frame.wires) if (wire.flow === "data") append(leaving, wire.from, wire);
   const behind = [...leaving].flatMap(([from, wires]) => namesBehind(index, frame.items[from], wires));
@@ -21,6 +22,16 @@ export function nameParallels(index: GraphIndex, frame: Frame): void {
     const name = named.get(keyOf(wire));
     if (name !== undefined && wire.flow === "data") wire.label = `${name} ${wire.label}`.trim();
   }
+}
+
+/** Whether anything takes or hands on several tensors: most containers have nothing of it. */
+function mayHaveNames({ items, wires, outputs }: Frame): boolean {
+  if (outputs.length > 1 || items.some(({ kind }) => kind === "function")) return true;
+  const sources: string[] = [];
+  return wires.some(({ from, source }) => {
+    if (from !== BORDER && sources[from] === undefined) sources[from] = source;
+    return from !== BORDER && sources[from] !== source;
+  });
 }
 
 /** Wires of one tensor, which share a label. */

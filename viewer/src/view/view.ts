@@ -1,9 +1,7 @@
 /** Graph and state → view: the visible items and wires, without positions. */
 import { append } from "../graph/append.js";
 import { ancestors, childrenOf, contentsOf, type GraphIndex, type GraphNode, type Link, ROOT } from "../graph/graph.js";
-import { addStrongest } from "../graph/indexing.js";
 import { boxOf, isExpandable, type ModuleBox, singleChain } from "./boxes.js";
-import { withCables } from "./cables.js";
 import {
   type FoldedRun,
   firstMember,
@@ -14,9 +12,9 @@ import {
 } from "./contents.js";
 import { edgeWidth } from "./edge_widths.js";
 import { counterpart } from "./fold.js";
-import { BORDER, type Frame, type Item, type View, type Wire } from "./frame.js";
+import type { Frame, Item, View } from "./frame.js";
 import { boxedWords, groupName, holdsWeights } from "./group_names.js";
-import { failureText, formerLabel, SAME_WEIGHTS, SHARED, tensorLabel } from "./labels.js";
+import { failureText, SAME_WEIGHTS, SHARED } from "./labels.js";
 import { glyphOf, marksOf, withDifference } from "./marks.js";
 import { familyOf } from "./op_families.js";
 import { nameParallels } from "./port_names.js";
@@ -27,6 +25,7 @@ import { SHAPES } from "./shapes.js";
 import { shownIndex } from "./shown_index.js";
 import { markStacks } from "./stacks.js";
 import type { Direction, State } from "./state.js";
+import { wiresOf } from "./wires.js";
 
 /** Default for `State.line`: with what is around lines, as broad as a text column. */
 const LINE = 636;
@@ -181,34 +180,6 @@ function beginsEmpty(index: GraphIndex, shown: ShownContents | Group, op: string
 function aroundLoop(index: GraphIndex, { id, loop, frame, members }: Item): Link[] {
   if (!loop || frame !== null) return [];
   return handedOn(index, members).map((link) => ({ ...link, from: id, to: id }));
-}
-
-function wiresOf(index: GraphIndex, links: Link[], frame: Frame, positions: Map<string, number>): Wire[] {
-  const wires = new Map<string, Wire>();
-  for (const link of links) {
-    const from = link.from === null ? BORDER : positions.get(link.from);
-    const to = link.to === null ? BORDER : positions.get(link.to);
-    if (from === undefined || to === undefined) continue;
-    const fromPort = portOf(from === BORDER ? frame.inputs : frame.items[from]?.frame?.outputs, link.fromPort);
-    const toPort = portOf(to === BORDER ? frame.outputs : frame.items[to]?.frame?.inputs, link.toPort);
-    // a collapsed block that reads a tensor twice has one wire
-    const ends = `${from} ${to} ${fromPort} ${toPort} ${link.fromPort}`;
-    addStrongest(wires, ends, {
-      ...{ from, to, fromPort, toPort },
-      tensor: link.tensor,
-      count: 1,
-      source: link.fromPort,
-      flow: link.flow,
-      label: tensorLabel(index, link.tensor),
-      ...(link.only && { only: link.only }),
-      ...formerLabel(index, link.tensor),
-    });
-  }
-  return withCables([...wires.values()]);
-}
-
-function portOf(ports: string[] | undefined, tensor: string): number {
-  return ports === undefined ? -1 : ports.indexOf(tensor);
 }
 
 // -- items ------------------------------------------------------------------------------------------------------------

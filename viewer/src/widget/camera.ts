@@ -5,7 +5,7 @@
 import { type Selection, select } from "d3-selection";
 import { type D3ZoomEvent, type ZoomBehavior, ZoomTransform, zoom, zoomIdentity } from "d3-zoom";
 import { glide } from "./animation.js";
-import { isForDiagram, wheelDelta } from "./gestures.js";
+import { isForDiagram, translatePinches, wheelDelta } from "./gestures.js";
 import type { Viewport } from "./scene.js";
 import { shiftInto } from "./shift_into.js";
 import { SMALLEST_STAGE, StageHeight } from "./stage_height.js";
@@ -69,6 +69,7 @@ export class Camera {
     this.#selection.call(this.#zoom).on("dblclick.zoom", null);
     // at the smallest and largest scale d3-zoom leaves the wheel to the browser, which would zoom the page
     stage.addEventListener("wheel", (event) => isOurs(event) && event.preventDefault(), { passive: false });
+    translatePinches(stage);
     // a long press selects no text
     stage.addEventListener("selectstart", (event) => event.preventDefault());
   }

@@ -21,3 +21,21 @@ export function wheelDelta({ deltaY, deltaMode }: WheelEvent): number {
   const pixels = deltaY * (deltaMode === DELTA_IN_LINES ? LINE : 1);
   return -Math.max(-WHEEL_LIMIT, Math.min(WHEEL_LIMIT, pixels)) * WHEEL_SPEED;
 }
+
+/** Make of WebKit's pinches on a touchpad what other browsers make of them: wheel events with Ctrl. */
+export function translatePinches(stage: HTMLElement): void {
+  // touch screens report them as touches, too
+  if (navigator.maxTouchPoints > 0) return;
+  let last = 1;
+  stage.addEventListener("gesturestart", (event) => {
+    event.preventDefault();
+    last = 1;
+  });
+  stage.addEventListener("gesturechange", (event) => {
+    event.preventDefault();
+    const { scale, clientX, clientY } = event as MouseEvent & { scale: number };
+    const deltaY = -Math.log2(scale / last) / WHEEL_SPEED;
+    last = scale;
+    stage.dispatchEvent(new WheelEvent("wheel", { ctrlKey: true, deltaY, clientX, clientY, cancelable: true }));
+  });
+}

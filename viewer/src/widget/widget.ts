@@ -9,7 +9,8 @@
  * - add an action on the selected node to the details panel: `widget.actions`;
  * - decorate pictures that are exported: `widget.exportDecorators`;
  * - handle a key: `widget.onKey("x", (id) => true)`. `id` is the focused node's; return whether the key was used. The
- *   handler that registered last goes first, so whatever opens last gets Escape;
+ *   handler that registered last goes first;
+ * - enter a mode that Escape leaves: `widget.modes.set({ text, leave }, true)`;
  * - listen: `widget.on("drawn", …)`. "drawn": there are new nodes in the picture: decorate them, idempotently. "moved":
  *   another part of it is visible (`camera.viewport`). "selected": `widget.selected` changed;
  * - listen to the window or the document: only inside `widget.whileConnected((signal) => …)`, with its signal, which
@@ -30,6 +31,7 @@ import { appear } from "./animation.js";
 import { Camera } from "./camera.js";
 import { firstVisible } from "./first_visible.js";
 import { loadOwn, type Part, type PartName, wasmAllowed } from "./loader.js";
+import { Modes } from "./modes.js";
 import { box } from "./parts/dom.js";
 import { StatusLine } from "./parts/status_line.js";
 import { Toolbar } from "./parts/toolbar.js";
@@ -66,6 +68,8 @@ export class Widget {
   readonly toolbar: Toolbar;
   /** One line of text below the picture. */
   readonly status = new StatusLine(() => this.#retry());
+  /** What was entered, and Escape leaves. */
+  readonly modes = new Modes(() => this.tree.tabStop?.focus({ preventScroll: true }));
   /** Set while the reader is asked to choose a node: gets the next one that is clicked or entered. */
   nodePicker: ((id: string) => void) | undefined;
   /** The nodes of the current picture. */
@@ -106,7 +110,7 @@ export class Widget {
     this.tree = new Tree(picture);
     this.canvas.append(picture);
     this.stage.append(this.canvas);
-    this.foot.append(this.status.element, this.toolbar.element);
+    this.foot.append(this.modes.element, this.status.element, this.toolbar.element);
     this.#liveRegion.role = "status";
   }
 
@@ -217,6 +221,13 @@ export class Widget {
     if (id === this.selected) return;
     this.selected = id;
     this.#emit("selected");
+  }
+
+  /** Select nothing; whether anything was selected. */
+  deselect(): boolean {
+    const isChange = this.selected !== undefined;
+    this.select(undefined);
+    return isChange;
   }
 
   /** Select and reveal a node, or the visible one that it is inside of. */

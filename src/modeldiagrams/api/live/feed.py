@@ -1,4 +1,4 @@
-"""Follows a file: what readers get when it has changed."""
+"""Follows files: what readers get when one has changed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from modeldiagrams.engine.recordings import read_recordings
+from modeldiagrams.engine.recordings import LiveRecording, PageRecording
 from modeldiagrams.errors import RecordingError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Sequence
     from pathlib import Path
 
     from modeldiagrams.ir.graph import Graph
@@ -41,16 +41,19 @@ class Message(NamedTuple):
 
 
 class Feed:
-    """The state of one file, for any number of readers; it is read only while there are any.
+    """The state of files, for any number of readers; they are read only while there are any, and only what is new.
 
     Attributes:
         is_over: Whether the server ends, and readers have to be let go.
     """
 
-    def __init__(self, path: Path, graph: Graph) -> None:
-        self.path = path
-        self._graph = graph
+    def __init__(self, paths: Sequence[Path], graph: Graph) -> None:
+        self._paths = paths
+        self._recordings = [LiveRecording(graph, path) for path in paths]
+        self._pages: dict[int, tuple[str, int, PageRecording]] = {}
+        """By place of the file: what it looked like, how much was read, and the recording."""
         self._current: Message | None = None
+        self._states: list[str] = []
         self._reading = asyncio.Lock()
         self._not_before = 0.0
         self.is_over: Callable[[], bool] = lambda: False
@@ -74,26 +77,37 @@ class Feed:
 
     async def _newest(self) -> Message:
         async with self._reading:
-            current, position = self._current, self._position()
+            states = [_state(path) for path in self._paths]
             is_due = time.monotonic() >= self._not_before
-            if current is None or (is_due and current.position != position):
+            if self._current is None or (is_due and states != self._states):
                 start = time.monotonic()
-                current = self._current = await asyncio.to_thread(self._read, position)
+                self._states = states
+                self._current = await asyncio.to_thread(self._read)
                 end = time.monotonic()
                 self._not_before = end + (_SHARE - 1) * (end - start)
-            return current
+            return self._current
 
-    def _position(self) -> str:
-        """Which file, and how long it is; another file may have taken its name."""
+    def _read(self) -> Message:
+        """What to tell; its position is how far the files were read."""
         try:
-            status = self.path.stat()
-        except OSError:
-            return "none"
-        return f"{status.st_ino:x}-{status.st_size}-{status.st_mtime_ns:x}"
-
-    def _read(self, position: str) -> Message:
-        try:
-            (page,) = read_recordings(self._graph, {self.path.name: self.path})
+            found = [self._page(at) for at in range(len(self._paths))]
         except RecordingError as error:
-            return Message(position, "problem", msgspec.json.encode(str(error)))
-        return Message(position, "recording", msgspec.json.encode(page))
+            return Message(",".join(["problem", *self._states]), "problem", msgspec.json.encode(str(error)))
+        position = ",".join(f"{state.partition('-')[0]}-{offset}" for state, offset, _ in found)
+        return Message(position, "recording", msgspec.json.encode([page for _, _, page in found]))
+
+    def _page(self, at: int) -> tuple[str, int, PageRecording]:
+        """What a file says; of one that hasn't changed, what it said."""
+        state = self._states[at]
+        if at not in self._pages or self._pages[at][0] != state:
+            self._pages[at] = (state, *self._recordings[at].read())
+        return self._pages[at]
+
+
+def _state(path: Path) -> str:
+    """Which file, and how long it is; another file may have taken its name."""
+    try:
+        status = path.stat()
+    except OSError:
+        return "none"
+    return f"{status.st_ino:x}-{status.st_size}-{status.st_mtime_ns:x}"

@@ -17,7 +17,7 @@ from modeldiagrams.api.live.site import EVENTS, site
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from modeldiagrams.api.live.site import File
@@ -46,17 +46,17 @@ _END = 10
 
 
 class LiveServer:
-    """Follows one recording.
+    """Follows one recording, or several.
 
     Attributes:
         url: Of the page, with its token.
     """
 
-    def __init__(self, path: Path, graph: Graph, port: int = 0) -> None:
+    def __init__(self, paths: Sequence[Path], graph: Graph, port: int = 0) -> None:
         """Take a port.
 
         Args:
-            path: The recording.
+            paths: The recordings.
             graph: Of the model that is trained.
             port: 0 for any that is free.
 
@@ -65,8 +65,8 @@ class LiveServer:
         """
         _check_libraries()
         self._token = secrets.token_urlsafe(24)
-        self._files = site(graph, path.name)
-        self._feed = Feed(path, graph)
+        self._files = site(graph, ", ".join(path.name for path in paths))
+        self._feed = Feed(paths, graph)
         self._socket = _socket(port)
         self.url = f"http://{ADDRESS}:{self._socket.getsockname()[1]}/{self._token}/"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import math
 import re
 from dataclasses import dataclass
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 from torch import Tensor
 
 from modeldiagrams.target.inference.conditions import counted_too_far_in, multiple, tensor_of_rank, unequal_sides
-from modeldiagrams.target.inference.lookups import tracebacks
 from modeldiagrams.target.inference.messages import contrasted
+from modeldiagrams.target.inference.ranks import INDEXING, missing, unpacked
 from modeldiagrams.target.inference.sizes import BATCHES
 
 if TYPE_CHECKING:
@@ -53,9 +52,6 @@ _FLOAT = re.compile(
     re.IGNORECASE,
 )
 _BOOL = re.compile(r"boolean mask|only supports? bool|expected .*bool|Bool but|logical_not|bitwise", re.IGNORECASE)
-_LOW_RANK = re.compile(r"too many indices|IndexError: Dimension|slice\(\) cannot be applied|0-dim|offsets has to be")
-_INDEXING = ("gather", "scatter", "scatter_add", "index_select", "take_along_dim")
-"""Functions whose second tensor chooses among the first one's items."""
 _SMALL = re.compile(r"Kernel size can't be greater|too small|smaller than|Output size|non-?zero size|[Pp]adding size")
 
 
@@ -67,7 +63,7 @@ def wanted_by(probed: Probed) -> Iterator[Wanted]:
     yield from _by_function(probed, shapes)
     if re.search("broadcast|must match the size|non-singleton", message) and probed.function != "einsum":
         yield from _aligned(shapes)
-    yield from _unpacked_shapes(probed, message)
+    yield from (Wanted("rank", more, shapes=of) for more, of in unpacked(probed, message))
     yield from _named_attributes(probed, message)
     yield from _masked(message)
     if isinstance(probed.error, LookupError):
@@ -82,7 +78,7 @@ def wanted_by(probed: Probed) -> Iterator[Wanted]:
         yield Wanted("dtype", 2, dtype="int64", shapes=shapes)
     if _BOOL.search(message) and not _FLOAT.search(message):
         yield Wanted("dtype", dtype="bool", shapes=shapes[1:])
-    yield from _ranks(probed, message, shapes)
+    yield from (Wanted("rank", more, shapes=of) for more, of in missing(probed, message, shapes))
     yield from _contrasted(message, shapes)
     yield from _views(message)
     states = re.search(r"Expected hidden\S* size \((?P<want>[\d, ]+)\), got \[(?P<got>[\d, ]+)\]", message)
@@ -119,7 +115,7 @@ def _by_condition(probed: Probed) -> Iterator[Wanted]:
 
 
 def _whole_operands(probed: Probed) -> list[Shape]:
-    operands = probed.operands[1:] if probed.function in _INDEXING else probed.operands
+    operands = probed.operands[1:] if probed.function in INDEXING else probed.operands
     return [tuple(operand.shape) for operand in operands if operand.is_floating_point()][:2]
 
 
@@ -209,21 +205,6 @@ def _aligned(shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
                 yield from (Wanted("rank", step, shapes=(shape,)) for step in (-1, 1))
 
 
-def _unpacked_shapes(probed: Probed, message: str) -> Iterator[Wanted]:
-    """``b, c, h, w = x.shape`` says which rank `x` has."""
-    match = re.search(r"values to unpack \(expected (\d+)", message)
-    trace = next(iter(tracebacks(probed.error)), None)
-    if not match or trace is None:
-        return
-    line = linecache.getline(trace.tb_frame.f_code.co_filename, trace.tb_lineno)
-    if ".shape" not in line and ".size(" not in line:
-        return
-    for name in re.findall(r"[A-Za-z_]\w*", line):
-        value = trace.tb_frame.f_locals.get(name)
-        if isinstance(value, Tensor):
-            yield Wanted("rank", int(match[1]) - value.ndim, shapes=(tuple(value.shape),))
-
-
 def _masked(message: str) -> Iterator[Wanted]:
     """An index that is a mask has the size of what it chooses from."""
     found = re.search(r"shape of the mask \[([\d, ]+)\] at index (\d) .*tensor \[([\d, ]+)\] at index (\d)", message)
@@ -241,58 +222,6 @@ def _named_attributes(probed: Probed, message: str) -> Iterator[Wanted]:
             if type(known.get(word)) is int:
                 operands = [value for value in frame.f_locals.values() if isinstance(value, Tensor) and value.ndim]
                 yield from (Wanted("size", known[word], x.shape[-1], shapes=(tuple(x.shape),)) for x in operands)
-
-
-_RANKS = (
-    r"batch\d must be a (?P<want>\d)D",
-    r"[a-z]+ must be (a )?(?P<want>\d)-?D",
-    r"input\.dim\(\) = (?P<got>\d).*len\(dims\) = (?P<want>\d)",
-    r"batched (?P<want>\d)D tensor but received (?P<got>\d)-D",
-    r"must have (?P<want>\d) dimensions, got (?P<got>\d)",
-    r"(?P<want>\d)D Tensor, but got Tensor of dimension (?P<got>\d)",
-    r"[Ee]xpected (?P<want>\d)-?D.*?got (?P<got>\d)-?D",
-    r"[Ee]xpected .*?(?P<want>\d)-?D .*got:? .*?(?P<got>\d)-?D",
-    r"[Ee]xpect(?:ed)?(?: a)? \dD or (?P<want>\d)D",
-    r"[Ee]xpect(?:ed)?(?: a)? (?P<want>\d)D",
-)
-
-
-def _ranks(probed: Probed, message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
-    """How many dimensions more there should be."""
-    first = shapes[:1]
-    beyond = re.search(r"range of \[-?\d+, (\d+)\], but got (-?\d+)", message)
-    if beyond:
-        top, asked = int(beyond[1]), int(beyond[2])
-        yield Wanted("rank", asked - top if asked > 0 else -asked - top - 1, shapes=first)
-    if re.search(
-        r"too many indices|IndexError: Dimension|slice\(\) cannot be applied|0-dim|offsets has to be", message
-    ):
-        yield Wanted("rank", 1, shapes=first)
-    yield from _listed_ranks(message, shapes)
-    if probed.function in ("expand_as", *_INDEXING) and len(shapes) > 1:
-        chosen, other = (1, 0) if probed.function in _INDEXING else (0, 1)
-        yield Wanted("rank", len(shapes[other]) - len(shapes[chosen]), shapes=shapes[chosen : chosen + 1])
-    if "unbatched" in message and shapes:
-        yield Wanted("rank", 1, shapes=(min(shapes, key=len),))
-    if probed.function == "permute" and first:
-        dims = [a for a in probed.arguments[1:] for a in (a if isinstance(a, tuple | list) else (a,))]
-        yield Wanted("rank", len(dims) - len(first[0]), shapes=first)
-    if "sizes do not match" in message or "must match the existing size" in message:
-        yield from (Wanted("rank", step, shapes=first) for step in (1, -1))
-
-
-def _listed_ranks(message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
-    einsum = re.search(r"\((\d)\) does not match the number of dimensions \((\d)\) for operand (\d)", message)
-    if einsum:
-        yield Wanted("rank", int(einsum[1]) - int(einsum[2]), shapes=shapes[int(einsum[3]) :][:1])
-    for pattern in _RANKS:
-        match = re.search(pattern, message)
-        if match:
-            groups = match.groupdict()
-            for shape in shapes:
-                got = int(groups.get("got") or len(shape))
-                if len(shape) == got != int(groups["want"]):
-                    yield Wanted("rank", int(groups["want"]) - got, shapes=(shape,))
 
 
 def _views(message: str) -> Iterator[Wanted]:

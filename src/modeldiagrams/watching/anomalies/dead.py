@@ -2,36 +2,57 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from modeldiagrams.watching.file.records import Anomaly
+from modeldiagrams.watching.file.records import Anomaly, Key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from modeldiagrams.watching.file.records import Moment, Row
 
-__all__ = ["dead_activations"]
+__all__ = ["Dead"]
 
 _MOST = 0.9
 """Fewer dead units are usual where an activation has many and the batch is small."""
 _LASTING = 2
-"""Layers that begin with zeros give nothing else in the first step."""
 
 
-def dead_activations(moments: Sequence[Moment]) -> list[Anomaly]:
+class Dead:
     """One for each call of a module, from the moment on from which it lasts."""
-    found = []
-    for key in dict.fromkeys(key for moment in moments for key in moment.rows if key.kind == "activation"):
-        own = [(moment.step, moment.rows[key]) for moment in moments if key in moment.rows]
-        alive = [at for at, (_, row) in enumerate(own) if not _is_dead(row)]
-        dead = own[alive[-1] + 1 if alive else 0 :]
-        if len(dead) >= _LASTING:
-            step, row = dead[0]
-            shown = f"{row.dead} of {row.units} units are" if row.units else "all values are"
-            text = f"{shown} zero for every example, until the end"
-            found.append(Anomaly(step=step, kind="dead", node=key.node, what=key.kind, tensor=key.tensor, text=text))
-    return found
+
+    def __init__(self) -> None:
+        self._since: dict[Key, tuple[int, Row]] = {}
+        self._lasting = Counter[Key]()
+
+    def add(self, moment: Moment) -> None:
+        """Look at the next moment."""
+        for key, row in moment.rows.items():
+            if key.kind != "activation" or not _is_trained(moment, key):
+                continue
+            if _is_dead(row):
+                self._since.setdefault(key, (moment.step, row))
+                self._lasting[key] += 1
+            else:
+                self._since.pop(key, None)
+                del self._lasting[key]
+
+    def found(self) -> list[Anomaly]:
+        """What there is so far."""
+        return [_anomaly(key, *since) for key, since in self._since.items() if self._lasting[key] >= _LASTING]
+
+
+def _anomaly(key: Key, step: int, row: Row) -> Anomaly:
+    shown = f"{row.dead} of {row.units} units are" if row.units else "all values are"
+    text = f"{shown} zero for every example, until the end"
+    return Anomaly(step=step, kind="dead", node=key.node, what=key.kind, tensor=key.tensor, text=text)
+
+
+def _is_trained(moment: Moment, key: Key) -> bool:
+    """Whether it is an output that counts: one without units and without a gradient may be a mask, or a first state."""
+    has_units = moment.rows[key].units > 0
+    return (
+        has_units or key._replace(kind="gradient") in moment.rows or not any(k.kind == "gradient" for k in moment.rows)
+    )
 
 
 def _is_dead(row: Row) -> bool:

@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from modeldiagrams.watching.file.records import Anomaly
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from modeldiagrams.watching.file.records import Moment
 
-__all__ = ["frozen_layers"]
+__all__ = ["Frozen"]
 
 _LASTING = 3
 _TEXT = "its parameters don't change, though those of other modules do"
 
 
-def frozen_layers(moments: Sequence[Moment]) -> list[Anomaly]:
+class Frozen:
     """One for each module, from the moment on from which it lasts."""
-    changes = [(moment.step, _changes(moment)) for moment in moments if not moment.skipped]
-    moving = [(step, by_node) for step, by_node in changes if any(by_node.values())]
-    found = []
-    for node in dict.fromkeys(node for _, by_node in moving for node in by_node):
-        own = [(step, by_node[node]) for step, by_node in moving if node in by_node]
-        changed = [at for at, (_, has_changed) in enumerate(own) if has_changed]
-        still = own[changed[-1] + 1 if changed else 0 :]
-        if len(still) >= _LASTING:
-            found.append(Anomaly(step=still[0][0], kind="frozen", node=node, what="update", text=_TEXT))
-    return found
+
+    def __init__(self) -> None:
+        self._since: dict[str, int] = {}
+        self._lasting = Counter[str]()
+
+    def add(self, moment: Moment) -> None:
+        """Look at the next moment; one in which nothing changes says nothing."""
+        changes = {} if moment.skipped else _changes(moment)
+        if not any(changes.values()):
+            return
+        for node, has_changed in changes.items():
+            if has_changed:
+                self._since.pop(node, None)
+                del self._lasting[node]
+            else:
+                self._since.setdefault(node, moment.step)
+                self._lasting[node] += 1
+
+    def found(self) -> list[Anomaly]:
+        """What there is so far."""
+        return [
+            Anomaly(step=step, kind="frozen", node=node, what="update", text=_TEXT)
+            for node, step in self._since.items()
+            if self._lasting[node] >= _LASTING
+        ]
 
 
 def _changes(moment: Moment) -> dict[str, bool]:

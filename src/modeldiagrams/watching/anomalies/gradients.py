@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from modeldiagrams.watching.file.records import Anomaly
+from modeldiagrams.watching.file.records import Anomaly, Key, Moment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from modeldiagrams.watching.file.records import Key, Moment
-
-__all__ = ["exploding_gradients", "vanishing_gradients"]
+__all__ = ["Gradients"]
 
 _GROWN = 1e4
 _SHRUNK = 1e-6
@@ -20,64 +19,103 @@ _SHRUNK = 1e-6
 _SUDDEN = 1e3
 """A change by more than this between neighbours is the doing of the module between them."""
 _LASTING = 2
-"""Layers that begin with zeros, as the last ones of residual blocks do, let no gradient through in the first step."""
 
 
-def exploding_gradients(moments: Sequence[Moment]) -> list[Anomaly]:
-    """Where gradients first became much larger than all behind."""
-    for moment in moments:
-        for before, key, largest, size in _on_their_way(moment):
-            if size > _GROWN * largest > 0:
-                node, text = _blamed(before, key, size)
-                return [_anomaly("exploding", moment.step, node, f"{text} {size / largest:.0e} times as large")]
+class Gradients:
+    """Where gradients first became much larger than all behind, or so much smaller that they are lost to the end."""
+
+    def __init__(self) -> None:
+        self._edges: dict[Key, list[Key]] = defaultdict(list)
+        self._exploding: list[Anomaly] = []
+        self._vanishing: tuple[int, str, str] | None = None
+        self._lasting = 0
+
+    def add(self, moment: Moment, *, can_vanish: bool) -> None:
+        """Look at the next moment."""
+        for made, used in moment.edges:
+            self._edges[made].append(used)
+        ways = list(_ways(moment, self._edges))
+        if not self._exploding:
+            self._exploding = _exploding(moment.step, ways)
+        if can_vanish and ways:
+            self._add_vanishing(moment.step, _vanishing(ways))
+
+    def _add_vanishing(self, step: int, found: tuple[str, str] | None) -> None:
+        last = self._vanishing
+        if found is None or (last is not None and found[0] != last[1] and self._lasting < _LASTING):
+            self._vanishing, self._lasting = None, 0
+        if found is not None:
+            self._vanishing = self._vanishing or (step, *found)
+            self._lasting += 1
+
+    def found(self) -> list[Anomaly]:
+        """What there is so far."""
+        lost = self._vanishing
+        is_lasting = lost is not None and self._lasting >= _LASTING
+        return [*self._exploding, *([_anomaly("vanishing", *lost)] if lost is not None and is_lasting else [])]
+
+
+def _exploding(step: int, ways: Sequence[_Way]) -> list[Anomaly]:
+    for way in ways:
+        if way.size > _GROWN * way.largest > 0:
+            node, text = _blamed(way)
+            return [_anomaly("exploding", step, node, f"{text} {way.size / way.largest:.0e} times as large")]
     return []
 
 
-def vanishing_gradients(moments: Sequence[Moment]) -> list[Anomaly]:
-    """Where gradients became much smaller than the largest behind, and stay so until the end."""
-    last: tuple[int, str, str] | None = None
-    lasting = 0
-    for moment in moments:
-        way = list(_on_their_way(moment))
-        if not way:
-            continue
-        found = _vanishing(way)
-        if found is None or (last is not None and found[0] != last[1] and lasting < _LASTING):
-            last, lasting = None, 0
-        if found is not None:
-            last, lasting = last or (moment.step, *found), lasting + 1
-    return [_anomaly("vanishing", *last)] if last is not None and lasting >= _LASTING else []
-
-
-def _vanishing(way: Sequence[tuple[tuple[Key, float], Key, float, float]]) -> tuple[str, str] | None:
-    for before, key, largest, size in way:
-        if size < _SHRUNK * largest:
-            node, text = _blamed(before, key, size)
-            left = f"{size / largest:.0e} of the largest behind" if size else "zero"
+def _vanishing(ways: Sequence[_Way]) -> tuple[str, str] | None:
+    for way in ways:
+        if way.size < _SHRUNK * way.largest:
+            node, text = _blamed(way)
+            left = f"{way.size / way.largest:.0e} of the largest behind" if way.size else "zero"
             return node, f"{text} {left}"
     return None
 
 
-def _on_their_way(moment: Moment) -> Iterator[tuple[tuple[Key, float], Key, float, float]]:
-    """Gradients as they arrived: the one before, key, the largest so far, and size."""
-    largest = 0.0
-    before: tuple[Key, float] | None = None
-    seen: set[int] = set()
+_Edges: TypeAlias = "Mapping[Key, Sequence[Key]]"
+"""Output → outputs that were computed from it, through which its gradient comes."""
+
+
+class _Way(NamedTuple):
+    """How a gradient came to an output."""
+
+    key: Key
+    size: float
+    behind: Key
+    """The last of those it comes from directly."""
+    before: float
+    """Its size."""
+    largest: float
+    """Of all on its ways from the losses."""
+
+
+def _ways(moment: Moment, edges: _Edges) -> Iterator[_Way]:
+    """Gradients as they arrived, but for those that come from a loss.
+
+    Losses may be of very different sizes: a gradient is compared with those that it comes from, and where as many
+    passes are in both.
+    """
+    largest: dict[Key, float] = {}
+    arrived: dict[Key, int] = {}
     for key, row in moment.rows.items():
-        if key.kind != "gradient" or id(row) in seen or not math.isfinite(row.rms):
+        if key.kind != "gradient" or row.count == row.fires or not math.isfinite(row.rms):  # a loss is one number
             continue
-        seen.add(id(row))
-        if before is not None:
-            yield before, key, largest, row.rms
-        largest, before = max(largest, row.rms), (key, row.rms)
+        used = (other for other in edges.get(key, ()) if other in largest)
+        behind = [other for other in used if moment.rows[other].fires == row.fires]
+        if behind:
+            nearest = max(behind, key=arrived.__getitem__)
+            most = max(largest[other] for other in behind)
+            yield _Way(key, row.rms, nearest, moment.rows[nearest].rms, most)
+        arrived[key] = len(arrived)
+        largest[key] = max([row.rms, *(largest[other] for other in behind)])
 
 
-def _blamed(before: tuple[Key, float], key: Key, size: float) -> tuple[str, str]:
+def _blamed(way: _Way) -> tuple[str, str]:
     """The module between two gradients if the change is its doing, or else the one whose gradient is so different."""
-    small, large = sorted((before[1], size))
+    small, large = sorted((way.before, way.size))
     if large > _SUDDEN * small:
-        return before[0].node, "on its way back through this module, the gradient becomes"
-    return key.node, "the gradient of its output is"
+        return way.behind.node, "on its way back through this module, the gradient becomes"
+    return way.key.node, "the gradient of its output is"
 
 
 def _anomaly(kind: str, step: int, node: str, text: str) -> Anomaly:

@@ -8,38 +8,37 @@ from typing import TYPE_CHECKING
 from modeldiagrams.watching.file.records import Anomaly
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from modeldiagrams.watching.file.records import Key, Loss, Moment
 
-__all__ = ["first_nonfinite"]
+__all__ = ["Nonfinite"]
 
 _ORDER = (("input", "activation"), ("gradient",), ("parameter_gradient",), ("update", "parameter"))
 """Kinds in the order of a step; rows of one kind are in the order in which they were measured."""
 
 
-def first_nonfinite(moments: Sequence[Moment], losses: Sequence[Loss], noticed: Sequence[Anomaly]) -> list[Anomaly]:
-    """Where it began, or nothing; what was noticed while training saw every step, rows see more of one."""
-    told = [anomaly for anomaly in noticed if anomaly.kind == "nonfinite"][:1]
-    found = [*_exact(told), *_in_rows(moments), *told, *_in_losses(losses)]
-    return [min(found, key=lambda anomaly: anomaly.step)] if found else []
+class Nonfinite:
+    """Where it began, or nothing."""
 
+    def __init__(self) -> None:
+        self._first: list[Anomaly] = []
 
-def _exact(told: list[Anomaly]) -> list[Anomaly]:
-    """What a repeated pass found."""
-    return [anomaly for anomaly in told if anomaly.what in {"input", "activation"}]
-
-
-def _in_rows(moments: Sequence[Moment]) -> Iterator[Anomaly]:
-    for moment in moments:
-        if moment.skipped and moment.scale:  # how a gradient scaler finds its factor
-            continue
-        key = _first_bad(moment)
+    def add(self, moment: Moment) -> None:
+        """Look at the next moment."""
+        is_usual = moment.skipped and moment.scale  # how a gradient scaler finds its factor
+        key = None if self._first or is_usual else _first_bad(moment)
         if key is not None:
             row = moment.rows[key]
             text = f"{row.bad} of {row.count} values of this {key.kind.replace('_', ' ')} are infinite or NaN"
-            yield _anomaly(moment.step, key, text)
-            return
+            self._first = [_anomaly(moment.step, key, text)]
+
+    def found(self, losses: Sequence[Loss], noticed: Sequence[Anomaly]) -> list[Anomaly]:
+        """The first so far; what was noticed while training saw every step, rows see more of one."""
+        told = [anomaly for anomaly in noticed if anomaly.kind == "nonfinite"][:1]
+        exact = [anomaly for anomaly in told if anomaly.what in {"input", "activation"}]  # a repeated pass found it
+        found = [*exact, *self._first, *told, *_in_losses(losses)]
+        return [min(found, key=lambda anomaly: anomaly.step)] if found else []
 
 
 def _first_bad(moment: Moment) -> Key | None:

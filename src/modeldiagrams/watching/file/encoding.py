@@ -28,6 +28,8 @@ class _Head(msgspec.Struct, kw_only=True, omit_defaults=True):
     record: dict[str, Any] | None = None
     names: list[tuple[str, str, str]] = []
     """Keys of rows that are new in this frame; their numbers go on from those of the frames before."""
+    edges: list[tuple[int, int]] = []
+    """Of a moment, by the numbers of keys."""
 
 
 class Encoder:
@@ -42,6 +44,9 @@ class Encoder:
         head = _Head(record=_as_json(frame.record), names=[(*key,) for key in rows if key not in self._numbers])
         for key in rows:
             self._numbers.setdefault(key, len(self._numbers))
+        if isinstance(frame.record, Moment):
+            ends = ((self._numbers.get(one), self._numbers.get(other)) for one, other in frame.record.edges)
+            head.edges = [(one, other) for one, other in ends if one is not None and other is not None]
         out = bytearray()
         text = msgspec.json.encode(head)
         put_varint(out, len(text))
@@ -70,16 +75,17 @@ class Decoder:
         record = _from_json(head.record)
         if isinstance(record, Moment):
             record.rows = {self.names[number]: row for number, row in _get_rows(payload, at).items()}
+            record.edges = tuple((self.names[one], self.names[other]) for one, other in head.edges)
         return Frame(record=record, losses=losses)
 
 
 def _as_json(record: Run | Moment | Anomaly | None) -> dict[str, Any] | None:
-    found: dict[str, Any] | None = msgspec.to_builtins(_without_rows(record)) if record is not None else None
+    found: dict[str, Any] | None = msgspec.to_builtins(_without_keys(record)) if record is not None else None
     return found
 
 
-def _without_rows(record: Run | Moment | Anomaly) -> Run | Moment | Anomaly:
-    return msgspec.structs.replace(record, rows={}) if isinstance(record, Moment) else record
+def _without_keys(record: Run | Moment | Anomaly) -> Run | Moment | Anomaly:
+    return msgspec.structs.replace(record, rows={}, edges=()) if isinstance(record, Moment) else record
 
 
 def _from_json(found: dict[str, Any] | None) -> Run | Moment | Anomaly | None:

@@ -113,6 +113,8 @@ class Moment(msgspec.Struct, kw_only=True, tag="moment", tag_field="record", omi
     """Modules whose parameters have gradients, but whose call was not seen, as of ``module.forward(x)``."""
     traced: bool = False
     """Whether the model was also exported, traced or run without values, which isn't recorded."""
+    edges: tuple[tuple[Key, Key], ...] = ()
+    """Which outputs with gradients were computed from which, by their gradients: those that no moment before has."""
     rows: dict[Key, Row] = {}
 
 

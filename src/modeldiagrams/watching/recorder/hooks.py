@@ -12,6 +12,7 @@ import torch
 from modeldiagrams.watching.file.records import Key
 from modeldiagrams.watching.recorder.listening import Listener
 from modeldiagrams.watching.recorder.names import named_inputs, named_outputs
+from modeldiagrams.watching.recorder.sources import Made, made_by, sources
 from modeldiagrams.watching.recorder.units import unit_dimension
 
 if TYPE_CHECKING:
@@ -65,12 +66,15 @@ class Hooks(Listener):
 
     Attributes:
         called: Paths of modules that were called.
+        edges: Which outputs were computed from which.
     """
 
     def __init__(self, step: Step, names: Names, wanted: Callable[[str, nn.Module], bool] | None) -> None:
         self.step, self._names = step, names
         self.called: set[str] = set()
         self._gradients: dict[int, tuple[weakref.ref[Tensor], int, _Places]] = {}
+        self.edges: list[tuple[_Places, _Places]] = []
+        self._made: dict[Made, _Places] = {}
         self._handles: list[Any] = []
         self._wanted = wanted
         self.listen([module for path, module in names.modules.items() if self.hooks(path)])
@@ -126,6 +130,8 @@ class Hooks(Listener):
             return
         places = [(call, name)]
         self._gradients[id(tensor)] = (weakref.ref(tensor), version, places)
+        self.edges += [(source, places) for source in sources(tensor, self._made)]
+        self._made[made_by(tensor)] = places
         handle = tensor.register_hook(_GradientHook(self.step, places, rows))  # type: ignore[no-untyped-call]
         self._handles.append(handle)
 

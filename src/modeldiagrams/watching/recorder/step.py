@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from modeldiagrams.watching.file.records import Key
 from modeldiagrams.watching.recorder.calls import Calls
 from modeldiagrams.watching.recorder.copying import copied
 from modeldiagrams.watching.recorder.hooks import Hooks
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor, nn
 
+    from modeldiagrams.watching.recorder.calls import Call
     from modeldiagrams.watching.recorder.names import Names
     from modeldiagrams.watching.recorder.ranks import Phases
 
@@ -125,6 +127,11 @@ class RecordedStep:
         """Whether an optimizer made a step."""
         return self._parameters is not None and self._parameters.were_updated and not self._was_left_out
 
+    def edges(self) -> list[tuple[Key, Key]]:
+        """Which outputs with gradients were computed from which."""
+        keys = ([_key_of(places) for places in edge] for edge in self._hooks.edges)
+        return [(one, other) for one, other in keys if one is not None and other is not None]
+
     def unseen(self) -> list[str]:
         """Modules whose parameters have gradients, but whose call no hook saw, as of ``module.forward(x)``."""
         measured = self._rows["train"].measured if "train" in self._rows else []
@@ -141,6 +148,11 @@ class RecordedStep:
         if phase not in self._rows:
             self._rows[phase] = Rows(self._settings.sample, self._turn)
         return self._rows[phase]
+
+
+def _key_of(places: Sequence[tuple[Call, str]]) -> Key | None:
+    """The key of a tensor's gradient: by the first of its places, as in rows."""
+    return next((Key(call.id, "gradient", name) for call, name in places if call.id is not None), None)
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 from torch import Tensor, nn
 
 from modeldiagrams.errors import OptionError
-from modeldiagrams.watching.file.records import Anomaly, Frame, Moment, Run
+from modeldiagrams.watching.file.records import Anomaly, Frame, Key, Moment, Run
 from modeldiagrams.watching.file.writer import Writer
 from modeldiagrams.watching.recorder.losses import Losses
 from modeldiagrams.watching.recorder.names import Names, unwrapped
@@ -85,6 +85,7 @@ class Watcher:
         self._turn = 0
         self._step: RecordedStep | None = None
         self._losses = Losses()
+        self._edges: set[tuple[Key, Key]] = set()
         self._writer = Writer(path) if is_first() else None
         self._write(Frame(record=self._run()))
         can_repeat = not settings.is_compiled and not is_spread()
@@ -193,6 +194,10 @@ class Watcher:
                 moment.scale = step.scale
                 moment.unseen = tuple(step.unseen())
                 moment.traced = step.was_traced
+                moment.edges = tuple(
+                    edge for edge in step.edges() if edge not in self._edges and moment.rows.keys() >= {*edge}
+                )
+                self._edges.update(moment.edges)
         return moments
 
     def _tell(self, node: str, what: str, tensor: str, text: str) -> None:

@@ -4,6 +4,7 @@ import { changesInside, placeOf, statusOf } from "../../diff/places.js";
 import type { Session } from "../../session/session.js";
 import { words } from "../../shared/comparison_strings.js";
 import { fill, strings } from "../../shared/strings.js";
+import type { Mode } from "../modes.js";
 import { adoptStyle } from "../parts/adopt_style.js";
 import { box, button, iconButton, make } from "../parts/dom.js";
 import { FocusReturn } from "../parts/focus_return.js";
@@ -31,6 +32,7 @@ export class ChangeBar {
   /** Called when the reader closes the bar. */
   onClose: () => void = () => undefined;
   readonly #widget: Widget;
+  readonly #mode: Mode;
   readonly #steps: HTMLElement;
   readonly #count = make("span", "mg-count");
   readonly #text = make("output", "mg-change-text");
@@ -64,6 +66,7 @@ export class ChangeBar {
     this.element.ariaLabel = words.changes;
     this.element.hidden = true;
     this.#focusReturn = new FocusReturn(widget, this.element);
+    this.#mode = { text: "", leave: () => void this.close(), part: this.element };
     adoptStyle(widget, COMPARING_STYLE);
     widget.foot.prepend(this.element);
     widget.on("drawn", () => this.#label());
@@ -74,6 +77,7 @@ export class ChangeBar {
   open(text: string, hasSteps: boolean): void {
     if (this.element.hidden) this.#focusReturn.remember();
     this.element.hidden = false;
+    this.#widget.modes.set(this.#mode, true);
     this.#steps.hidden = !hasSteps;
     this.#current = undefined;
     this.#count.textContent = "";
@@ -148,6 +152,7 @@ export class ChangeBar {
     if (this.element.hidden) return false;
     const returnFocus = this.#focusReturn.prepare(this.#widget.selected);
     this.element.hidden = true;
+    this.#widget.modes.set(this.#mode, false);
     this.show("both");
     this.onShown([]);
     this.onClose();

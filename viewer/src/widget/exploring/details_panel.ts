@@ -19,6 +19,7 @@ export class DetailsPanel {
   readonly element = box("mg-panel-sheet");
   readonly #widget: Widget;
   readonly #focusReturn: FocusReturn;
+  readonly #mode = { text: "", leave: () => void this.close(), part: this.element };
   /** False after the reader closed the panel: clicks on modules then only toggle them. */
   #opensOnModules = true;
   /** Whether the reader wants all of it below the picture. */
@@ -51,7 +52,7 @@ export class DetailsPanel {
     const returnFocus = this.#focusReturn.prepare(this.#widget.selected);
     this.#opensOnModules = false;
     this.#isFull = false;
-    this.element.hidden = true;
+    this.#hide();
     this.#widget.select(undefined);
     returnFocus();
     return true;
@@ -60,8 +61,13 @@ export class DetailsPanel {
   /** Show what is selected now. */
   follow(): void {
     const { selected, tree } = this.#widget;
-    if (selected === undefined) this.element.hidden = true;
+    if (selected === undefined) this.#hide();
     else if (this.#opensOnModules || !tree.canToggle(selected)) this.#load();
+  }
+
+  #hide(): void {
+    this.element.hidden = true;
+    this.#widget.modes.set(this.#mode, false);
   }
 
   #onDrawn(): void {
@@ -85,6 +91,7 @@ export class DetailsPanel {
       this.#widget.announce(fill(words.detailsBelow, shorten(details.title)));
     }
     this.element.hidden = false;
+    this.#widget.modes.set(this.#mode, true);
     const { activeElement } = this.element.getRootNode() as ShadowRoot;
     const focused = this.element.contains(activeElement) ? activeElement : null;
     const closeButton = iconButton(strings.close, CLOSE, () => this.close());

@@ -6,7 +6,7 @@ import { strings } from "../../shared/strings.js";
 import type { ChangeBar } from "../comparing/change_bar.js";
 import type { VersionComparison } from "../comparing/version_comparison.js";
 import { loadOwn } from "../loader.js";
-import { button, iconButton } from "../parts/dom.js";
+import { iconButton } from "../parts/dom.js";
 import { mayHaveVersions } from "../version_signs.js";
 import type { Widget } from "../widget.js";
 
@@ -45,7 +45,6 @@ export function changes(widget: Widget): void {
   };
   widget.onKey("p", () => go(-1));
   widget.onKey("n", () => go(1));
-  widget.onKey("Escape", () => shown?.bar.close() ?? false);
   widget.on("selected", () => {
     if (isDifference()) void withShown(({ bar }) => bar.follow());
   });
@@ -60,10 +59,9 @@ function offerVersions(widget: Widget, withShown: WithShown): void {
   let isAsked = false;
   const choose = () => {
     isAsked = true;
-    widget.toolbar.openMenu(false);
     void withShown(({ versions }) => void versions.choose());
   };
-  widget.toolbar.addToMenu("", button(strings.compare, choose));
+  widget.toolbar.addToMenu("", { text: strings.compare, run: choose });
   // what compares replaces this
   widget.compareWith = async (name) => {
     isAsked ||= name !== undefined;

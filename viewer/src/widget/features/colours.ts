@@ -5,7 +5,9 @@ import type { Session } from "../../session/session.js";
 import { strings } from "../../shared/strings.js";
 import type { Lenses } from "../lenses/lenses.js";
 import { canLoad, loadOwn } from "../loader.js";
+import type { Mode } from "../modes.js";
 import { box, make } from "../parts/dom.js";
+import type { MenuItem } from "../parts/toolbar.js";
 import { idOf } from "../tree.js";
 import type { Widget } from "../widget.js";
 
@@ -20,33 +22,23 @@ type Choice = (typeof CHOICES)[number];
 
 export function colours(widget: Widget): void {
   const colouring = new Colouring(widget);
-  const select = make("select", "mg-choice");
-  select.ariaLabel = strings.colours;
   const offered = canLoad("lenses.js") ? CHOICES : CHOICES.slice(0, 2);
-  for (const choice of offered) {
-    const option = make("option", "", strings[choice]);
-    option.value = choice;
-    select.append(option);
-  }
-  const choose = (choice: string) => {
-    if (!offered.some((each) => each === choice)) return;
-    select.value = choice;
-    colouring.choose(choice as Choice);
+  widget.linked.lens = {
+    get: () => (colouring.choice === "kind" ? undefined : colouring.choice),
+    set: (lens) => colouring.choose(offered.find((choice) => choice === lens) ?? "kind"),
   };
-  select.addEventListener("change", () => choose(select.value));
-  widget.linked.lens = { get: () => (select.value === "kind" ? undefined : select.value), set: choose };
-  widget.onKey("Escape", () => {
-    const isLens = select.value !== "kind";
-    if (isLens) choose("kind");
-    return isLens;
+  const items = offered.map((choice): MenuItem => {
+    const isOn = () => colouring.choice === choice;
+    return { text: strings[choice], isOn, isChoice: true, stays: true, run: () => colouring.choose(choice) };
   });
-  widget.toolbar.addToMenu(strings.colours, select);
+  widget.toolbar.addToMenu(strings.colours, ...items);
 }
 
 class Colouring {
   readonly #widget: Widget;
   readonly #legend = box("mg-scale");
-  #choice: Choice = "kind";
+  choice: Choice = "kind";
+  readonly #mode: Mode = { text: "", leave: () => this.choose("kind") };
   #scale: Scale | undefined;
   #lenses: Lenses | undefined;
   /** The picture that the scale was made for. */
@@ -61,22 +53,24 @@ class Colouring {
   }
 
   choose(choice: Choice): void {
-    this.#choice = choice;
+    this.choice = choice;
+    this.#mode.text = `${strings.colours}: ${strings[choice]}`;
+    this.#widget.modes.set(this.#mode, choice !== "kind");
     void this.#widget.withSession(async (session) => {
       const lens = choice === "kind" || choice === "class" ? undefined : choice;
       if (lens !== undefined) this.#lenses ??= (await loadOwn("lenses.js"))(this.#widget, this.#legend);
       // the reader may have chosen another meanwhile
-      if (choice === this.#choice) this.#apply(session, lens);
+      if (choice === this.choice) this.#apply(session, lens);
     });
   }
 
   #apply(session: Session, lens: CostLens | undefined): void {
     const { stage, tree } = this.#widget;
-    this.#scale = this.#choice === "class" ? session.classScale(tree.ids) : undefined;
+    this.#scale = this.choice === "class" ? session.classScale(tree.ids) : undefined;
     this.#painted = tree.picture;
-    stage.dataset.lens = this.#choice;
-    for (const part of [stage, this.#legend]) part.dataset.by = lens === undefined ? this.#choice : "amount";
-    this.#legend.hidden = this.#choice === "kind";
+    stage.dataset.lens = this.choice;
+    for (const part of [stage, this.#legend]) part.dataset.by = lens === undefined ? this.choice : "amount";
+    this.#legend.hidden = this.choice === "kind";
     this.#legend.replaceChildren(...(this.#scale === undefined ? [] : legendOf(this.#scale)));
     this.#lenses?.show(lens);
     this.#paint(tree.picture);

@@ -1,8 +1,7 @@
-/** Expanding and collapsing: by clicks, keys, the pills of repeated blocks, and the menu. */
+/** Expanding and collapsing: by clicks, keys, and the pills of repeated blocks. */
 import type { Session } from "../../session/session.js";
 import type { SessionState } from "../../session/state.js";
 import { fill, strings } from "../../shared/strings.js";
-import { button } from "../parts/dom.js";
 import { RUN_KEY, runOf } from "../tree.js";
 import type { Action, Widget } from "../widget.js";
 
@@ -26,9 +25,6 @@ export async function toggleRepeats(widget: Widget, run: string): Promise<void> 
   await widget.change((session) => session.withToggledRun(run), first);
 }
 
-/** The menu offers this many levels by number. */
-const LEVELS = 4;
-
 export function expansion(widget: Widget): void {
   widget.onKey(RUN_KEY, (id) => {
     const node = id === undefined ? undefined : widget.tree.find(id);
@@ -44,15 +40,6 @@ export function expansion(widget: Widget): void {
     actionBelow(widget, strings.openInside, (session, id) => session.withExpandedBelow(id)),
     actionBelow(widget, strings.closeInside, (session, id) => session.withCollapsedBelow(id)),
   );
-  const level = (text: string, depth: number) =>
-    button(text, () => void widget.change((session) => session.withLevels(depth)));
-  const levels = [...Array(LEVELS).keys()].map((depth) => level(String(depth), depth));
-  widget.toolbar.addToMenu(strings.openLevels, ...levels, level(strings.all, Number.POSITIVE_INFINITY));
-  widget.toolbar.addToMenu(
-    "",
-    plumbingSwitch(widget),
-    button(strings.reset, () => void widget.change((session) => session.initial).then(() => widget.camera.reset())),
-  );
 }
 
 function actionBelow(widget: Widget, text: string, next: (session: Session, id: string) => SessionState): Action {
@@ -61,14 +48,4 @@ function actionBelow(widget: Widget, text: string, next: (session: Session, id: 
     isOffered: (id) => widget.tree.canToggle(id),
     run: (id) => void widget.change((session) => next(session, id), id),
   };
-}
-
-function plumbingSwitch(widget: Widget): HTMLButtonElement {
-  const toggle = ({ state }: Session) => ({ ...state, plumbing: !state.plumbing });
-  const element = button(strings.plumbing, () => void widget.change(toggle));
-  element.ariaPressed = "false";
-  widget.on("drawn", () => {
-    element.ariaPressed = String(widget.session?.state.plumbing === true);
-  });
-  return element;
 }

@@ -6,7 +6,7 @@ import { strings } from "../../shared/strings.js";
 import type { DetailsPanel } from "../exploring/details_panel.js";
 import type { SearchBar } from "../exploring/search_bar.js";
 import { loadOwn } from "../loader.js";
-import { button, iconButton } from "../parts/dom.js";
+import { iconButton } from "../parts/dom.js";
 import { SearchField } from "../parts/search_field.js";
 import type { Widget } from "../widget.js";
 
@@ -40,7 +40,6 @@ export function explore(widget: Widget): void {
   widget.on("selected", () => {
     if (explored !== undefined || widget.selected !== undefined) withExplored(({ details }) => details.follow());
   });
-  widget.onKey("Escape", () => field.close() || (explored?.details.close() ?? false));
 }
 
 function addSearch(widget: Widget, field: SearchField, withSearch: (task: (search: SearchBar) => void) => void): void {
@@ -55,11 +54,7 @@ function addSearch(widget: Widget, field: SearchField, withSearch: (task: (searc
 
 function addDetails(widget: Widget, withDetails: (task: (details: DetailsPanel) => void) => void): void {
   const open = (id: string) => withDetails((details) => details.open(id));
-  const show = () => {
-    widget.toolbar.openMenu(false);
-    open(widget.selected ?? "");
-  };
-  widget.toolbar.addToMenu("", button(strings.details, show));
+  widget.toolbar.addToMenu("", { text: strings.details, run: () => open(widget.selected ?? "") });
   widget.onKey("i", (id) => {
     if (id !== undefined) open(id);
     return id !== undefined;

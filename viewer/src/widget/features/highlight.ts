@@ -1,6 +1,7 @@
 /** Highlights the selected node and its edges, everything upstream or downstream of it, or the path to another node. */
 import type { Edge, Flow } from "../../session/flow.js";
-import { strings } from "../../shared/strings.js";
+import { fill, strings } from "../../shared/strings.js";
+import type { Mode } from "../modes.js";
 import { header, idOf, nodeAt } from "../tree.js";
 import type { Action, Widget } from "../widget.js";
 
@@ -12,12 +13,6 @@ type Scope = "near" | "before" | "after" | { pathTo: string };
 export function highlight(widget: Widget): void {
   const highlighter = new Highlighter(widget);
   highlightHovered(widget);
-  widget.onKey("Escape", () => {
-    const isPicking = widget.nodePicker !== undefined;
-    widget.nodePicker = undefined;
-    if (isPicking) widget.status.clear();
-    return isPicking;
-  });
   widget.actions.push(
     highlighter.switchTo(strings.before, "before"),
     highlighter.switchTo(strings.after, "after"),
@@ -27,16 +22,21 @@ export function highlight(widget: Widget): void {
 
 /** Lets the reader choose the other end of a path. */
 function pathAction(widget: Widget, highlighter: Highlighter): Action {
+  const stop = () => {
+    widget.nodePicker = undefined;
+  };
+  const picking: Mode = { text: strings.wayHint, leave: stop };
   return {
     text: strings.wayTo,
     isOffered: (id) => widget.tree.has(id),
     run: (id) => {
-      widget.status.pin(strings.wayHint);
+      widget.modes.set(picking, true);
+      widget.announce(strings.wayHint);
       const node = widget.tree.find(id);
       // the keyboard walks to the other end from here
       if (node !== undefined) widget.focus(node);
       widget.nodePicker = (pathTo) => {
-        widget.status.clear();
+        widget.modes.set(picking, false);
         highlighter.show({ pathTo });
       };
     },
@@ -49,6 +49,9 @@ class Highlighter {
   #scope: Scope = "near";
   /** Ids of the nodes that are not dimmed; undefined while none is. */
   #bright: ReadonlySet<string> | undefined;
+  /** What was alone when the picture was last drawn. */
+  #root: string | undefined;
+  readonly #mode: Mode = { text: "", leave: () => this.show("near") };
 
   constructor(widget: Widget) {
     this.#widget = widget;
@@ -68,6 +71,7 @@ class Highlighter {
     this.#edges.remove();
     this.#bright = undefined;
     dim(tree.picture, undefined);
+    this.#tell();
     if (!selected) return;
     void this.#widget.withLayout((session, viz) => {
       if (selected === this.#widget.selected) this.#draw(session.flow(viz), selected);
@@ -80,6 +84,17 @@ class Highlighter {
     return { text, isOffered: (id) => this.#widget.tree.has(id), run, isPressed };
   }
 
+  /** Say which path is shown, and how to leave it. */
+  #tell(): void {
+    const { modes, selected = "" } = this.#widget;
+    const scope = this.#scope;
+    modes.set(this.#mode, false);
+    if (scope === "near" || selected === "") return;
+    if (typeof scope === "object") this.#mode.text = fill(strings.way, selected, scope.pathTo);
+    else this.#mode.text = fill(scope === "before" ? strings.waysBefore : strings.waysAfter, selected);
+    modes.set(this.#mode, true);
+  }
+
   #linked(): string | undefined {
     const scope = this.#scope;
     if (!this.#widget.selected || scope === "near") return undefined;
@@ -87,6 +102,8 @@ class Highlighter {
   }
 
   #draw(flow: Flow, id: string): void {
+    // nothing can be said of the ways of a node that is not in the picture
+    if (!this.#widget.tree.has(id)) return;
     const edges = edgesOf(flow, id, this.#scope);
     const hasNoPath = edges.length === 0 && typeof this.#scope === "object";
     if (hasNoPath) this.#widget.status.say(strings.noWay);
@@ -98,8 +115,14 @@ class Highlighter {
 
   /** There are new nodes in the picture, or it is another one. */
   #refresh(): void {
-    const { picture } = this.#widget.tree;
-    if (this.#edges.parentNode !== picture) this.show(this.#scope);
+    const { session, tree } = this.#widget;
+    const { picture } = tree;
+    const root = session?.state.root;
+    const hasOtherRoot = root !== this.#root;
+    this.#root = root;
+    // a path through the whole model says nothing of one module alone
+    if (hasOtherRoot) this.show("near");
+    else if (this.#edges.parentNode !== picture) this.show(this.#scope);
     else {
       markSelected(this.#widget);
       dim(picture, this.#bright);

@@ -1,45 +1,58 @@
-/** Shows how to zoom, once, when a reader turns the wheel over a diagram; the wheel alone scrolls the page. */
+/**
+ * Tells how to zoom, once per reader, when the wheel turns over a diagram: alone it scrolls the page. The text stands beside
+ * the controls, and only where it covers nothing.
+ */
 import { fill, strings } from "../../shared/strings.js";
 import { isForDiagram } from "../gestures.js";
 import { box } from "../parts/dom.js";
 import type { Widget } from "../widget.js";
+import { coversNode } from "./toolbar_side.js";
 
 const STORAGE_KEY = "model-graph-hint";
 /** How long the hint is visible, ms. */
-const DURATION = 2000;
-/** For the page; the session storage remembers it for the visit. */
+const DURATION = 4000;
+/** For this page, where the browser remembers nothing. */
 let wasShown = false;
 
 export function hint(widget: Widget): void {
   const onWheel = (event: WheelEvent) => {
     if (isForDiagram(event, widget.host.matches(":fullscreen"))) return;
-    widget.stage.removeEventListener("wheel", onWheel);
-    if (isFirstTime()) show(widget.stage);
+    if (isKnown() || show(widget.toolbar.element)) widget.stage.removeEventListener("wheel", onWheel);
   };
   widget.stage.addEventListener("wheel", onWheel, { passive: true });
 }
 
-function show(stage: HTMLElement): void {
+/** Show the hint; whether there was room for it. */
+function show(toolbar: HTMLElement): boolean {
   const key = /Mac|iP(ad|hone)/.test(navigator.platform) ? "\u2318" : "Ctrl";
   const element = box("mg-hint", fill(strings.wheel, key));
   // of no use without a mouse
   element.ariaHidden = "true";
-  const { top, bottom } = stage.getBoundingClientRect();
-  // over the visible part of a tall picture
-  element.style.top = `${Math.max(0, -top)}px`;
-  element.style.bottom = `${Math.max(0, bottom - innerHeight)}px`;
-  stage.append(element);
+  toolbar.append(element);
+  const { left, right } = element.getBoundingClientRect();
+  if (coversNode(element) || left < 0 || right > innerWidth) {
+    element.remove();
+    return false;
+  }
+  remember();
   setTimeout(() => element.remove(), DURATION);
+  return true;
 }
 
-function isFirstTime(): boolean {
-  if (wasShown) return false;
+function isKnown(): boolean {
+  try {
+    return wasShown || localStorage.getItem(STORAGE_KEY) !== null;
+  } catch {
+    // sandboxed pages and private windows may have no storage
+    return wasShown;
+  }
+}
+
+function remember(): void {
   wasShown = true;
   try {
-    if (sessionStorage.getItem(STORAGE_KEY) !== null) return false;
-    sessionStorage.setItem(STORAGE_KEY, "");
+    localStorage.setItem(STORAGE_KEY, "");
   } catch {
-    // sandboxed pages have no storage
+    // known for this page
   }
-  return true;
 }

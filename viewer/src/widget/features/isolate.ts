@@ -1,6 +1,7 @@
 /** Shows one module as the whole picture, with the path of modules above it as the way back. */
 import { LEGIBLE_SCALE } from "../../shared/legible.js";
-import { strings } from "../../shared/strings.js";
+import { fill, strings } from "../../shared/strings.js";
+import type { Mode } from "../modes.js";
 import { button, make } from "../parts/dom.js";
 import type { Widget } from "../widget.js";
 
@@ -17,16 +18,15 @@ export function isolate(widget: Widget): void {
         widget.camera.fit();
         (path.hidden ? widget.stage : path).scrollIntoView({ block: "nearest" });
       });
+  const mode: Mode = { text: "", leave: () => void show(undefined) };
   widget.on("drawn", () => {
+    const { session } = widget;
+    mode.text = fill(strings.isAlone, session?.isolatedPath().at(-1)?.name ?? "");
+    widget.modes.set(mode, session?.state.root !== undefined);
     const { picture } = widget.tree;
     // the page's own minimum width is that of the picture it shipped
     picture.style.setProperty("--mg-legible", `${LEGIBLE_SCALE * picture.width.baseVal.value}px`);
     showPath(widget, path, (id) => void show(id));
-  });
-  widget.onKey("Escape", () => {
-    const root = widget.session?.state.root;
-    if (root !== undefined) void show(undefined);
-    return root !== undefined;
   });
   widget.actions.push({
     text: strings.alone,

@@ -1,17 +1,5 @@
-/** Links to what is shown: another script writes and follows them. */
-import { strings } from "../../shared/strings.js";
-import { button } from "../parts/dom.js";
+/** Links to what is shown: another script follows them, and writes them from the menu. */
 import type { Widget } from "../widget.js";
-
-interface Menu {
-  copyLink(widget: Widget): Promise<void>;
-  followLink(widget: Widget): Promise<void>;
-}
-
-declare global {
-  /** Comes with `menu.js`. */
-  var modelDiagramsMenu: Menu | undefined;
-}
 
 /** A hash that may be about a diagram: `#pkg.Net?open=h.0`, or a word of former versions. */
 const MAYBE_OURS = /\?|model-graph-/;
@@ -19,15 +7,9 @@ const MAYBE_OURS = /\?|model-graph-/;
 export function link(widget: Widget): void {
   // a frame of a notebook has no address
   if (location.protocol === "about:") return;
-  const withMenu = (task: (menu: Menu) => Promise<void>) =>
-    // not awaited: it waits for tasks behind this one
-    void widget.withPart("menu.js", (menu) => void task(menu));
-  widget.toolbar.addToMenu(
-    "",
-    button(strings.copyLink, () => withMenu(({ copyLink }) => copyLink(widget))),
-  );
   const follow = () => {
-    if (MAYBE_OURS.test(location.hash)) withMenu(({ followLink }) => followLink(widget));
+    // not awaited: it waits for tasks behind this one
+    if (MAYBE_OURS.test(location.hash)) void widget.withPart("menu.js", ({ followLink }) => void followLink(widget));
   };
   widget.whileConnected((signal) => {
     addEventListener("hashchange", follow, { signal });

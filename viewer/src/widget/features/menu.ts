@@ -1,16 +1,40 @@
-/** Closes the menu when the reader clicks elsewhere or presses Escape. */
+/** The menu's button, and the key for help; another script brings what they open. */
 import type { Widget } from "../widget.js";
 
+/** The menu of one diagram. */
+interface Popup {
+  open(at: "first" | "last"): void;
+  close(): void;
+  readonly isOpen: boolean;
+}
+
+interface Menu {
+  makePopup(widget: Widget): Popup;
+  help(widget: Widget): void;
+  followLink(widget: Widget): Promise<void>;
+}
+
+declare global {
+  /** Comes with `menu.js`. */
+  var modelDiagramsMenu: Menu | undefined;
+}
+
 export function menu(widget: Widget): void {
-  const { toolbar } = widget;
-  const onPress = (event: PointerEvent) => {
-    // a finger that is put down may be about to scroll
-    if (event.type === "pointerdown" && event.pointerType === "touch") return;
-    if (!event.composedPath().includes(toolbar.element)) toolbar.openMenu(false);
-  };
-  widget.whileConnected((signal) => {
-    for (const press of ["pointerdown", "click"] as const)
-      addEventListener(press, onPress, { capture: true, passive: true, signal });
+  const { menuButton } = widget.toolbar;
+  let popup: Popup | undefined;
+  const open = (at: "first" | "last") =>
+    void widget.withPart("menu.js", ({ makePopup }) => {
+      popup ??= makePopup(widget);
+      popup.open(at);
+    });
+  menuButton.addEventListener("click", () => (popup?.isOpen ? popup.close() : open("first")));
+  menuButton.addEventListener("keydown", (event) => {
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+    event.preventDefault();
+    open(event.key === "ArrowDown" ? "first" : "last");
   });
-  widget.onKey("Escape", () => toolbar.openMenu(false));
+  widget.onKey("?", () => {
+    void widget.withPart("menu.js", ({ help }) => help(widget));
+    return true;
+  });
 }

@@ -1,36 +1,39 @@
-/** Puts the toolbar, which lies over a tall picture, on the side where it covers no node. */
+/**
+ * Puts the toolbar, which lies over a tall picture, on the side where it covers no node. It keeps its place while the pointer
+ * is on the diagram.
+ */
 import { nodeAt } from "../tree.js";
 import type { Widget } from "../widget.js";
 
 /** Distance of the points that are tested, px: hardly any node is narrower. */
 const STEP = 10;
 
-const SCROLL = { capture: true, passive: true };
-
 export function toolbarSide(widget: Widget): void {
-  const { host } = widget;
-  const { element } = widget.toolbar;
-  const place = () => {
-    // only while the pointer is on the diagram, and not on the toolbar
-    if (!host.matches(":hover") || element.matches(":hover, :focus-within")) return;
-    const freeSides = [false, true].filter((isLeft) => {
-      element.classList.toggle("mg-left", isLeft);
-      return !coversNode(element);
-    });
-    element.classList.toggle("mg-left", freeSides[0] ?? false);
+  const { host, toolbar, stage } = widget;
+  const { element } = toolbar;
+  const isFree = (isLeft: boolean, covers: (element: HTMLElement) => boolean) => {
+    element.classList.toggle("mg-left", isLeft);
+    return !covers(element);
   };
-  widget.whileConnected((signal) => {
-    const onEnter = () => {
-      place();
-      document.addEventListener("scroll", place, { ...SCROLL, signal });
-    };
-    host.addEventListener("pointerenter", onEnter, { signal });
-    host.addEventListener("pointerleave", () => document.removeEventListener("scroll", place, SCROLL), { signal });
-  });
-  widget.on("drawn", place);
+  const place = () => {
+    if (element.matches(":hover, :focus-within")) return;
+    // wherever the page is scrolled to, or else where it is now
+    const tests = [(covering: HTMLElement) => standsInColumn(covering, stage), coversNode];
+    const sides = tests.flatMap((covers) => [false, true].filter((isLeft) => isFree(isLeft, covers)));
+    element.classList.toggle("mg-left", sides[0] ?? false);
+  };
+  widget.whileConnected((signal) => host.addEventListener("pointerenter", place, { signal }));
 }
 
-function coversNode(element: HTMLElement): boolean {
+/** Whether any node of the picture stands above or below an element. */
+function standsInColumn(element: HTMLElement, stage: HTMLElement): boolean {
+  const { left, right } = element.getBoundingClientRect();
+  const boxes = [...stage.querySelectorAll(".mg-node")].map((node) => node.getBoundingClientRect());
+  return boxes.some((box) => box.left < right && box.right > left);
+}
+
+/** Whether an element lies over a node. */
+export function coversNode(element: HTMLElement): boolean {
   const { left, right, top, bottom } = element.getBoundingClientRect();
   const root = element.getRootNode() as ShadowRoot;
   for (const y of [top + 1, (top + bottom) / 2, bottom - 1]) {

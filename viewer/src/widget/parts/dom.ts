@@ -37,7 +37,8 @@ export function iconButton(text: string, path: string, action: () => void): HTML
   return element;
 }
 
-function icon(path: string): SVGSVGElement {
+/** An icon: a path on a 16 × 16 grid. */
+export function icon(path: string): SVGSVGElement {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("class", "mg-icon");
   svg.setAttribute("viewBox", "0 0 16 16");

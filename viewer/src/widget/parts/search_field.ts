@@ -9,11 +9,14 @@ export class SearchField {
   readonly bar = box("mg-search", this.input);
   /** The node that a search has led to. */
   found: string | undefined;
+  readonly #widget: Widget;
   /** Called when the bar has opened or closed. */
   onToggle: () => void = () => undefined;
   readonly #focusReturn: FocusReturn;
+  readonly #mode = { text: "", leave: () => this.close(), part: this.bar };
 
   constructor(widget: Widget) {
+    this.#widget = widget;
     this.#focusReturn = new FocusReturn(widget, this.bar);
     this.bar.role = "search";
     this.bar.hidden = true;
@@ -32,18 +35,18 @@ export class SearchField {
   open(): void {
     if (!this.isOpen) this.#focusReturn.remember();
     this.bar.hidden = false;
+    this.#widget.modes.set(this.#mode, true);
     this.input.focus();
     this.input.select();
     this.onToggle();
   }
 
-  /** Close the bar; whether it was open. */
-  close(): boolean {
-    if (!this.isOpen) return false;
+  close(): void {
+    if (!this.isOpen) return;
     const returnFocus = this.#focusReturn.prepare(this.found);
     this.bar.hidden = true;
+    this.#widget.modes.set(this.#mode, false);
     this.onToggle();
     returnFocus();
-    return true;
   }
 }

@@ -2,12 +2,10 @@
 import { strings } from "../../shared/strings.js";
 import type { Camera } from "../camera.js";
 import { hex } from "./css_colour.js";
-import { box, iconButton, make } from "./dom.js";
+import { box, iconButton } from "./dom.js";
 import { colourBehind } from "./page_colour.js";
 
 const ZOOM_STEP = 1.4;
-/** Themes have bars of about this height at the window's upper edge, px. */
-const BAR = 56;
 
 /** Icons on a 16 × 16 grid, stroked. */
 const ICONS = {
@@ -18,19 +16,38 @@ const ICONS = {
   menu: "M2.5 8h1M7.5 8h1M12.5 8h1",
 };
 
+/** Something that the menu offers. */
+export interface MenuItem {
+  text: string;
+  run(): void;
+  /** Whether it is on: for what can be switched. */
+  isOn?(): boolean;
+  /** Whether it is one of several of which one is on. */
+  isChoice?: true;
+  /** Whether the menu stays, to try another. */
+  stays?: true;
+}
+
+export interface MenuRow {
+  label: string;
+  items: MenuItem[];
+}
+
 export class Toolbar {
   readonly element = box("mg-toolbar");
   /** Keys for the buttons' actions. */
   readonly keys: Record<string, () => boolean> = {};
-  readonly #menu = box("mg-menu");
-  readonly #menuButton: HTMLButtonElement;
+  /** Opens the menu; its content is other rows, and these. */
+  readonly menuButton: HTMLButtonElement;
+  readonly menuRows: MenuRow[] = [];
 
   /** Zoom buttons, fit, and fullscreen where the browser has it. */
   constructor(host: HTMLElement, camera: Camera) {
     this.element.role = "group";
     this.element.ariaLabel = strings.controls;
-    this.#menuButton = iconButton(strings.menu, ICONS.menu, () => this.openMenu(this.#menu.hidden === true));
-    this.openMenu(false);
+    this.menuButton = iconButton(strings.menu, ICONS.menu, () => undefined);
+    this.menuButton.ariaHasPopup = "menu";
+    this.menuButton.ariaExpanded = "false";
     this.element.append(
       this.#buttonWithKey("-", strings.zoomOut, ICONS.zoomOut, () => camera.zoomBy(1 / ZOOM_STEP)),
       this.#buttonWithKey("+", strings.zoomIn, ICONS.zoomIn, () => camera.zoomBy(ZOOM_STEP)),
@@ -39,38 +56,17 @@ export class Toolbar {
     if (document.fullscreenEnabled) {
       this.element.append(iconButton(strings.fullscreen, ICONS.fullscreen, () => toggleFullscreen(host)));
     }
-    this.element.append(this.#menuButton, this.#menu);
+    this.element.append(this.menuButton);
   }
 
   /** Insert a button before the menu's. */
   add(button: HTMLElement): void {
-    this.#menuButton.before(button);
+    this.menuButton.before(button);
   }
 
-  /** Add a row of controls to the menu; the label may be empty where the controls say everything. */
-  addToMenu(label: string, ...controls: HTMLElement[]): void {
-    const row =
-      label === "" ? box("mg-choices", ...controls) : box("mg-row", make("span", "mg-what", label), ...controls);
-    if (controls.length > 1 && label !== "") {
-      row.role = "group";
-      row.ariaLabel = label;
-    }
-    this.#menu.append(row);
-  }
-
-  /** Open or close the menu; whether that changed anything. */
-  openMenu(open: boolean): boolean {
-    const isChange = (this.#menu.hidden === true) === open;
-    this.#menu.hidden = !open;
-    this.#menuButton.ariaExpanded = String(open);
-    if (open && isChange) this.#placeMenu();
-    // a notebook's frame grows while the menu opens
-    if (open) addEventListener("resize", this.#placeMenu);
-    else removeEventListener("resize", this.#placeMenu);
-    if (!open && isChange && this.#menu.contains((this.#menu.getRootNode() as ShadowRoot).activeElement)) {
-      this.#menuButton.focus();
-    }
-    return isChange;
+  /** Add a row to the menu; the label may be empty where the item says everything. */
+  addToMenu(label: string, ...items: MenuItem[]): void {
+    this.menuRows.push({ label, items });
   }
 
   #buttonWithKey(key: string, text: string, icon: string, action: () => void): HTMLButtonElement {
@@ -83,15 +79,6 @@ export class Toolbar {
     element.setAttribute("aria-keyshortcuts", key);
     return element;
   }
-
-  /** Above the buttons or, where the window has no room there, below. */
-  readonly #placeMenu = (): void => {
-    const { classList } = this.element;
-    classList.remove("mg-below");
-    const { top, height } = this.#menu.getBoundingClientRect();
-    const below = innerHeight - this.element.getBoundingClientRect().bottom;
-    classList.toggle("mg-below", top < BAR && below > Math.min(height, top + height));
-  };
 }
 
 /** The background in fullscreen. A property of our own, so that the author's `--mg-page` stays. */

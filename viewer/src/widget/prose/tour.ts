@@ -14,7 +14,10 @@ const BAR = 72;
 export async function startTour(tour: HTMLElement): Promise<void> {
   const host = tour.querySelector("model-graph[graph]");
   const steps = [...tour.querySelectorAll<HTMLElement>(".mg-step")];
-  if (host !== null && steps.length > 0) new Tour(tour, steps, await widgetOf(host));
+  if (host === null || steps.length === 0) return;
+  // before the widget is there: the script may be on the page several times
+  tour.dataset.started = "";
+  new Tour(tour, steps, await widgetOf(host));
 }
 
 class Tour {
@@ -37,7 +40,6 @@ class Tour {
     this.#steps = steps;
     this.#widget = widget;
     this.#light = lightOf(widget);
-    element.dataset.started = "";
     widget.host.classList.add("mg-touring");
     widget.host.closest(".mg-figure")?.after(this.#bar.element);
     for (const [key, by] of [["p", -1] as const, ["n", 1] as const])
@@ -164,8 +166,9 @@ class Tour {
   }
 
   #inSight(): number {
-    const line = this.#line() + this.#beyondEnd();
-    const begun = this.#steps.filter((step) => step.getBoundingClientRect().top <= line);
+    const line = this.#line();
+    const read = line + this.#atEnds(line);
+    const begun = this.#steps.filter((step) => step.getBoundingClientRect().top <= read);
     return Math.max(0, begun.length - 1);
   }
 
@@ -175,17 +178,23 @@ class Tour {
     const text = this.#steps[0]?.getBoundingClientRect();
     const isAbove =
       picture !== undefined && text !== undefined && picture.left < text.right && text.left < picture.right;
-    const top = isAbove ? Math.max(0, picture.bottom) : BAR;
+    // where the picture is once the page is scrolled to the steps
+    const top = isAbove ? Math.max(0, Math.min(picture.bottom, BAR + picture.height)) : BAR;
     return top + (innerHeight - top) * LINE;
   }
 
-  /** How far the line moves down where the page ends, so that the last steps are reached. */
-  #beyondEnd(): number {
-    const page = document.scrollingElement;
-    if (page === null || page.scrollHeight <= innerHeight + 1) return 0;
-    const left = page.scrollHeight - innerHeight - page.scrollTop;
-    const below = innerHeight - this.#line();
-    return Math.max(0, below - left);
+  /** How far the line moves where the page begins and ends, so that its first and last steps are reached. */
+  #atEnds(line: number): number {
+    const [page, first] = [document.scrollingElement, this.#steps[0]];
+    if (page === null || first === undefined) return 0;
+    const { scrollTop } = page;
+    const range = page.scrollHeight - innerHeight;
+    const above = Math.max(0, line - first.getBoundingClientRect().top - scrollTop);
+    if (range <= 1) return -above;
+    const below = innerHeight - line;
+    const begun = Math.min(1, scrollTop / Math.min(range, line));
+    const left = Math.min(1, (range - scrollTop) / Math.min(range, below));
+    return below * (1 - left) - above * (1 - begun);
   }
 }
 

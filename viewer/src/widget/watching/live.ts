@@ -1,4 +1,4 @@
-/** Follows a recording that still grows: the server sends it anew, reduced, whenever its file has. */
+/** Follows recordings that still grow: the server sends them anew, reduced, whenever a file has. */
 import { words } from "../../shared/recording_strings.js";
 import { fill } from "../../shared/strings.js";
 import type { Widget } from "../widget.js";
@@ -12,7 +12,7 @@ export function follow(widget: Widget, watching: Watching, url: string): void {
     const source = new EventSource(url);
     signal.addEventListener("abort", () => source.close());
     source.addEventListener("recording", ({ data }: MessageEvent<string>) => {
-      watching.update([JSON.parse(data) as Recording]);
+      watching.update(JSON.parse(data) as Recording[]);
       watching.bar.note = words.live;
     });
     source.addEventListener("problem", ({ data }: MessageEvent<string>) => {

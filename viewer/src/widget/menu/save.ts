@@ -1,13 +1,13 @@
-/** Saves the current picture as flat SVG or PNG, and the graph as JSON. */
+/** Saves the current picture as flat SVG, PNG or PDF, and the graph as JSON. */
 import type { Viz } from "../../layout/layout.js";
 import type { Session } from "../../session/session.js";
-import { strings } from "../../shared/strings.js";
 import { hex, parseColour } from "../parts/css_colour.js";
-import { button } from "../parts/dom.js";
 import { colourBehind } from "../parts/page_colour.js";
+import type { MenuItem } from "../parts/toolbar.js";
 import { LARGE } from "../scene.js";
 import { parseSvg } from "../trusted_types.js";
 import type { Widget } from "../widget.js";
+import { printAlone } from "./print.js";
 
 /** PNG pixels per unit of the picture, and the limits of browsers' canvases: pixels, and pixels per side. */
 const SCALE = 2;
@@ -17,24 +17,23 @@ const MAX_SIDE = 16_000;
 const TEXT_STYLES = ["font-family", "font-size", "font-weight", "text-anchor"];
 const STROKE_STYLES = ["stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin"];
 
-export function save(widget: Widget): void {
+export function savers(widget: Widget): MenuItem[] {
   const svg = (session: Session, viz: Viz) => flatPicture(widget, () => session.svg(viz));
-  widget.toolbar.addToMenu(
-    strings.save,
-    button("SVG", () => {
-      void widget.withLayout((session, viz) =>
-        download(widget, "svg", new Blob([svg(session, viz)], { type: SVG_TYPE })),
-      );
-    }),
-    button("PNG", () => {
-      void widget.withLayout(async (session, viz) => download(widget, "png", await toPng(widget, svg(session, viz))));
-    }),
-    button("JSON", () => {
-      void widget.withSession(({ data }) =>
-        download(widget, "json", new Blob([JSON.stringify(data)], { type: "application/json" })),
-      );
-    }),
-  );
+  const withPicture = (task: (svg: string) => void | Promise<void>) =>
+    void widget.withLayout((session, viz) => task(svg(session, viz)));
+  return [
+    { text: "SVG", run: () => withPicture((text) => download(widget, "svg", new Blob([text], { type: SVG_TYPE }))) },
+    { text: "PNG", run: () => withPicture(async (text) => download(widget, "png", await toPng(widget, text))) },
+    {
+      text: "PDF",
+      run: () => withPicture((text) => printAlone(text, widget.tree.picture.viewBox.baseVal, nameOf(widget))),
+    },
+    { text: "JSON", run: () => void widget.withSession(({ data }) => download(widget, "json", json(data))) },
+  ];
+}
+
+function json(data: object): Blob {
+  return new Blob([JSON.stringify(data)], { type: "application/json" });
 }
 
 const SVG_TYPE = "image/svg+xml";
@@ -63,7 +62,7 @@ function flatPicture(widget: Widget, draw: () => string): string {
 
 function background(widget: Widget, { width, height }: DOMRect): SVGRectElement {
   const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-  const attributes = { width, height, fill: hex(colourBehind(widget.host)) };
+  const attributes = { width, height, fill: hex(colourBehind(widget.stage)) };
   for (const [name, value] of Object.entries(attributes)) rect.setAttribute(name, String(value));
   return rect;
 }
@@ -112,11 +111,14 @@ async function toPng(widget: Widget, svg: string): Promise<Blob> {
   }
 }
 
-function download({ session }: Widget, extension: string, content: Blob): void {
-  const name = session?.traced.graph.model.name.replace(/[^\w.-]+/g, "_") || "model";
+function nameOf({ session }: Widget): string {
+  return session?.traced.graph.model.name.replace(/[^\w.-]+/g, "_") || "model";
+}
+
+function download(widget: Widget, extension: string, content: Blob): void {
   const anchor = document.createElement("a");
   anchor.href = URL.createObjectURL(content);
-  anchor.download = `${name}.${extension}`;
+  anchor.download = `${nameOf(widget)}.${extension}`;
   anchor.click();
   // after the browser has read it
   setTimeout(() => URL.revokeObjectURL(anchor.href), 10_000);

@@ -1,0 +1,84 @@
+"""Documents that `singlehtml` joins into one page: what has ids of its document gets ids of the page."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from docutils import nodes
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+from modeldiagrams.hosting.parts import place_of
+from modeldiagrams.html.escape import html_text
+from sphinx_modeldiagrams.listing import model_listing
+from sphinx_modeldiagrams.nodes import diagram_of, document_of, model_graph
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from modeldiagrams.engine.diagram import Diagram
+
+__all__ = ["JoinDocuments"]
+
+
+_ODD = re.compile(r"[^\w.-]+")
+
+
+class JoinDocuments(SphinxPostTransform):
+    """Tells the diagrams of all documents apart: notes, steps and listings belong to one of them."""
+
+    default_priority = 140
+    """Before `ResolveParts`."""
+    builders = ("singlehtml",)
+
+    def run(self, **_: Any) -> None:
+        """Called by Sphinx."""
+        figures = list(self.document.findall(model_graph))
+        shown = [diagram_of(figure) for figure in figures]
+        taken: dict[str, None] = {}
+        for at, (figure, diagram) in enumerate(zip(figures, shown, strict=True)):
+            document = document_of(figure) or ""
+            anchor = diagram.anchor
+            if anchor in taken:
+                anchor = f"{anchor}-in-{_ODD.sub('-', document)}"
+                _rename(figure, diagram, anchor, self._ids_in(document))
+            taken[anchor] = None
+            for listing in self.document.findall(model_listing):
+                if document_of(listing) == document and listing["anchor"] == diagram.anchor:
+                    _lead(listing, diagram, anchor, place_of(shown, at))
+
+    def _ids_in(self, document: str) -> list[nodes.Element]:
+        """Nodes of one document that have ids."""
+        with_ids = (node for node in self.document.findall(nodes.Element) if node.get("ids"))
+        return [node for node in with_ids if document_of(node) == document]
+
+
+def _rename(figure: model_graph, diagram: Diagram, anchor: str, near: Iterable[nodes.Element]) -> None:
+    """Give a diagram's notes and steps another anchor; the figure keeps its id, by which Sphinx numbers it."""
+    first = figure.parent["ids"][0]
+    prefixes = {f"{diagram.anchor}-{kind}-": f"{anchor}-{kind}-" for kind in ("note", "image")}
+    prefixes[f"{first}-step-"] = f"{anchor}-step-"
+    for node in near:
+        node["ids"] = [_replaced(one, prefixes) for one in node["ids"]]
+    figure.parent["ids"].append(anchor)
+    # its author may name it by its name all the same
+    own_names = (*diagram.own_names, *([diagram.options.figure.name] if diagram.options.figure.name else []))
+    named = msgspec.structs.replace(diagram.options.figure, name=anchor)
+    options = msgspec.structs.replace(diagram.options, figure=named)
+    plain = msgspec.structs.replace(diagram, options=options, own_names=own_names)
+    figure["diagram"] = msgspec.json.encode(plain).decode()
+
+
+def _replaced(one: str, prefixes: Mapping[str, str]) -> str:
+    for old, new in prefixes.items():
+        if one.startswith(old):
+            return new + one.removeprefix(old)
+    return one
+
+
+def _lead(listing: model_listing, diagram: Diagram, anchor: str, place: int) -> None:
+    """Let the lines of a listing lead to its own diagram."""
+    html = listing["html"].replace(f'href="#{html_text(diagram.anchor)}"', f'href="#{html_text(anchor)}"')
+    listing["html"] = re.sub(r'data-mg-place="\d+"', f'data-mg-place="{place}"', html)
+    listing["anchor"] = anchor

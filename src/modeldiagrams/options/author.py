@@ -1,0 +1,108 @@
+"""Options with which an author says something of nodes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from modeldiagrams.ir.kinds import Kind  # noqa: TC001  (msgspec reads the annotation)
+from modeldiagrams.options.declaring import PER_DIAGRAM, READ, OptionGroup
+from modeldiagrams.options.reading import read_embedded, read_lists, read_map, read_patterns
+
+__all__ = ["Author"]
+
+
+_PATTERNS = "Patterns are those of `expand`, and of ops and inputs their names: `softmax`, `input:mask`."
+
+
+class Author(OptionGroup, frozen=True, kw_only=True):
+    """What an author says about nodes beyond what was traced; `modeldiagrams.overlay` finds the nodes."""
+
+    rename: Annotated[
+        dict[str, str] | None,
+        Meta(
+            description="Other names in the picture, by pattern: `{'*.self_attn': Multi-head attention}`. Details and"
+            f" outline tell the real ones. {_PATTERNS}",
+            extra={**PER_DIAGRAM, READ: read_map},
+        ),
+    ] = None
+    hide: Annotated[
+        list[str] | None,
+        Meta(
+            description="Patterns of nodes that the picture leaves out, with all that is inside: `[Dropout,"
+            " input:mask]`. What they connect stays connected, the outline tells them, and readers see them together"
+            " with reshapes and casts.",
+            extra={**PER_DIAGRAM, READ: read_patterns},
+        ),
+    ] = None
+    group: Annotated[
+        dict[str, list[str]] | None,
+        Meta(
+            description="Siblings under one name, as a container that opens and closes: `{Feed forward: ['*.linear1',"
+            " '*.linear2', relu]}`. There is one in each container with matches, and for each"
+            " stretch that no way leaves and enters again. The name of another group stands for"
+            " all that is in it.",
+            extra={**PER_DIAGRAM, READ: read_lists},
+        ),
+    ] = None
+    highlight: Annotated[
+        list[str] | None,
+        Meta(description="Patterns of nodes to stress.", extra={**PER_DIAGRAM, READ: read_patterns}),
+    ] = None
+    fade: Annotated[
+        list[str] | None,
+        Meta(description="Patterns of nodes that step back.", extra={**PER_DIAGRAM, READ: read_patterns}),
+    ] = None
+    kind: Annotated[
+        dict[str, Kind] | None,
+        Meta(
+            description="Colours by pattern, as kinds of the legend: `{'*.router': attention}`. Kinds are embedding,"
+            " attention, linear, convolution, recurrence, normalisation, activation, pooling, loss and other.",
+            extra={**PER_DIAGRAM, READ: read_map},
+        ),
+    ] = None
+    order: Annotated[
+        dict[str, list[str]] | None,
+        Meta(
+            description="The order of what is directly in a container, beside each other from left to right:"
+            " `{attention: [query, key, value]}`. The model's class stands for the whole.",
+            extra={**PER_DIAGRAM, READ: read_lists},
+        ),
+    ] = None
+    arrange: Annotated[
+        dict[str, Literal["row", "column", "grid"]] | None,
+        Meta(
+            description="How what is directly in a container stands, by pattern: `row`, `column` or `grid`:"
+            " `{'*.experts': grid}`. The model's class stands for the whole.",
+            extra={**PER_DIAGRAM, READ: read_map},
+        ),
+    ] = None
+    align_items: Annotated[
+        dict[str, Literal["start", "center", "end"]] | None,
+        Meta(
+            description="Which edges of what is directly in a container are in line, by pattern,"
+            " `{'*.experts': start}`: of what stands beside each other, the tops (`start`), middles (`center`) or"
+            " bottoms (`end`); of what an arrangement puts below each other, the left edges, middles or right edges."
+            " The model's class stands for the whole.",
+            extra={**PER_DIAGRAM, READ: read_map},
+        ),
+    ] = None
+    notes: Annotated[
+        dict[str, str] | None,
+        Meta(
+            description="Notes by pattern, in the markup of the page: `{'*.self_attn': See *Vaswani et al.*}`. The"
+            " picture has their numbers at the nodes, and the notes stand below it.",
+            extra={**PER_DIAGRAM, READ: read_map},
+        ),
+    ] = None
+    embed: Annotated[
+        dict[str, dict[Literal["image", "alt"], str]] | None,
+        Meta(
+            description="Images in the boxes of nodes, by pattern: PNG, JPEG or SVG files, relative to the page as in"
+            " links, with a text for readers who do not see them: `{stem: {image: filters.png, alt: Sixteen edge"
+            " filters}}`, or just `{stem: filters.png}`. Instead of a file, a function `mypkg.docs:attention_map` makes"
+            " one of the model, its inputs and its outputs. Readers see them in full size.",
+            extra={**PER_DIAGRAM, READ: read_embedded},
+        ),
+    ] = None

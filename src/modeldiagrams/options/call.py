@@ -1,0 +1,127 @@
+"""Options that say what is traced: the model, what it is called with, and where it runs."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal, TypeGuard
+
+from msgspec import Meta
+
+from modeldiagrams.options.declaring import PER_DIAGRAM, READ, OptionGroup
+from modeldiagrams.options.reading import read_vocabulary
+
+__all__ = ["Call", "Limits", "is_function", "is_graph_file", "package_of"]
+
+_TIMEOUT = 60.0
+_MEMORY = 4.0
+_MAXIMUM = 10.0**6
+"""Upper bound of timeout (s) and memory (GB) that the interfaces of all operating systems accept."""
+_Positive = Annotated[float, Meta(gt=0)]
+_Device = Annotated[str, Meta(pattern=r"^(cpu|(cuda|xpu|mps|hip)(:\d+)?)$", title="cpu, cuda, xpu, mps or hip")]
+
+
+class Call(OptionGroup, frozen=True, kw_only=True):
+    """The model and what it is called with."""
+
+    model: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            description="The model: dotted path (`mypkg.Model`) or `pkg.mod:attr` of a class, a factory function or an"
+            " instance; or a graph file that ends in `.json`.",
+            extra=PER_DIAGRAM,
+        ),
+    ]
+    args: Annotated[
+        list[Any] | None, Meta(description="Positional arguments of the constructor, a list: `[64, 10]`.")
+    ] = None
+    kwargs: Annotated[
+        dict[str, Any] | None, Meta(description="Keyword arguments of the constructor: `{depth: 4}`.")
+    ] = None
+    config: Annotated[
+        dict[str, Any] | None,
+        Meta(
+            description="Values for the model's configuration object, for classes with a Hugging Face `config_class` or"
+            " with one required parameter that is a configuration: `{num_hidden_layers: 2}`."
+        ),
+    ] = None
+    inputs: Annotated[
+        list[Any] | dict[str | int, Any] | None,
+        Meta(
+            description="Example inputs. A flat list of integers is the shape of one float tensor, `[1, 3, 224, 224]`;"
+            " a list of lists or maps is positional, `[[1, 16, 64], [1, 16]]`; a map is by name, `{x: [1, 4]}`, or by"
+            " position and name, `{0: [1, 4], mask: [4]}`. An entry is a shape, `{shape: [1, 16], dtype: int64, high:"
+            " 30522}`, or `{value: 3}` for a plain value."
+        ),
+    ] = None
+    inputs_from: Annotated[
+        str | None,
+        Meta(description="Dotted path of a function that returns the inputs: a tensor, a tuple, or a dict by name."),
+    ] = None
+    vocabulary: Annotated[
+        dict[Literal["arguments", "inputs"], dict[str, Any]] | None,
+        Meta(
+            description="What names mean in this project, for arguments and inputs that are left out: `{arguments:"
+            " {n_words: 5000, 'd_.*': 64}, inputs: {tokens: {shape: [1, 16], dtype: int64, high: 5000}}}`. A name is a"
+            " regular expression for a whole name in lower case. These come before the names that are known anyway; a"
+            " site sets them for all its diagrams with `defaults`.",
+            extra={READ: read_vocabulary},
+        ),
+    ] = None
+
+
+class Limits(OptionGroup, frozen=True, kw_only=True):
+    """Where the model runs, and what it may take. A site can set each of them for all of its diagrams."""
+
+    timeout: Annotated[
+        _Positive | None,
+        Meta(
+            description=f"Time limit in seconds for importing, building and running the model together, {_TIMEOUT:g}"
+            f" by default."
+        ),
+    ] = None
+    memory: Annotated[
+        _Positive | None,
+        Meta(description=f"Memory limit in gigabytes, {_MEMORY:g} by default, without the memory of PyTorch itself."),
+    ] = None
+    device: Annotated[
+        _Device | None,
+        Meta(description="Device to run on, such as `cuda`; by default the CPU, and the model sees no GPU."),
+    ] = None
+    python: Annotated[
+        str | None,
+        Meta(
+            description="Python interpreter that runs the model, `../.venv/bin/python`. Its environment needs PyTorch"
+            " and the same version of modeldiagrams. By default it is the interpreter that builds the documentation."
+        ),
+    ] = None
+
+    @property
+    def seconds(self) -> float:
+        """The timeout, or its default."""
+        return min(self.timeout or _TIMEOUT, _MAXIMUM)
+
+    @property
+    def gigabytes(self) -> float:
+        """The memory, or its default."""
+        return min(self.memory or _MEMORY, _MAXIMUM)
+
+    @property
+    def uses_gpu(self) -> bool:
+        """Whether the model may see a GPU."""
+        return self.device not in {None, "cpu"}
+
+
+def package_of(path: str) -> str:
+    """The outermost package in ``pkg.mod.Class`` or ``pkg.mod:attr``."""
+    return path.partition(":")[0].partition(".")[0]
+
+
+def is_function(name: str) -> bool:
+    """Whether an image of the option `embed` is made by a function, ``pkg.mod:attr``; else it is a file."""
+    return re.fullmatch(r"[^\W\d]\w*(\.\w+)*:[^\W\d][\w.]*", name) is not None
+
+
+def is_graph_file(model: object) -> TypeGuard[str]:
+    """Whether the option `model` names a graph file."""
+    return isinstance(model, str) and model.endswith(".json")

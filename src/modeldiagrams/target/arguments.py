@@ -1,0 +1,133 @@
+"""What a class or factory is called with: what the author wrote, or else by conventions (rules 1 to 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.errors import TargetError
+from modeldiagrams.target.forward import parameters_of
+from modeldiagrams.target.inference.constructor import solved_arguments
+from modeldiagrams.target.inference.conventions import (
+    configuration_class,
+    conventional_arguments,
+    required_parameters,
+    without_which_it_fails,
+)
+from modeldiagrams.target.inference.names import PROJECT, project_value
+from modeldiagrams.target.inference.rules import Rule, assumed
+from modeldiagrams.target.objects import from_option
+from modeldiagrams.target.reduced_config import small_values
+from modeldiagrams.target.user_code import user_code
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from modeldiagrams.ir.graph import Assumption
+    from modeldiagrams.options.options import Call
+
+__all__ = ["Arguments", "arguments_of", "other_arguments", "with_fewer_layers"]
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """How a class or factory is called."""
+
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    config_class: Callable[..., Any] | None = None
+    """Makes the configuration, the first argument."""
+    values: dict[str, Any] = field(default_factory=dict)
+    """Values for the configuration."""
+    assumptions: tuple[Assumption, ...] = ()
+    is_last: bool = False
+    """Whether there are no others to try."""
+    is_made_up: bool = False
+    """Whether files could get names that nobody chose."""
+
+    def told_to(self, maker: Callable[..., Any]) -> dict[str, Any]:
+        """Values by name, also those that nobody gave."""
+        defaults = {name: p.default for name, p in parameters_of(maker).items() if p.default is not p.empty}
+        return {**defaults, **dict(zip(parameters_of(maker), self.args, strict=False)), **self.kwargs, **self.values}
+
+    def config(self) -> Any:
+        """A new configuration for every use, because models write into it."""
+        name = getattr(self.config_class, "__name__", "config_class")
+        with user_code(f"making a {name} from the option `config`" if self.values else f"making a default {name}"):
+            return self.config_class(**from_option(self.values)) if self.config_class else None
+
+
+def arguments_of(found: Callable[..., Any], call: Call) -> Arguments:
+    """The arguments to call a class or function with, by the first rule that has some."""
+    args, kwargs = tuple(call.args or ()), call.kwargs or {}
+    config_class = getattr(found, "config_class", None)
+    by_convention = None if callable(config_class) else configuration_class(found)
+    maker = config_class if callable(config_class) else by_convention
+    if call.config is not None:
+        if maker is None:
+            raise TargetError(
+                f"option 'config' is for classes with a Hugging Face `config_class` or a configuration as their one "
+                f"required parameter, and {call.model} has neither; write constructor arguments with the options "
+                "`args` and `kwargs`"
+            )
+        return Arguments(args, kwargs, maker, call.config)
+    if args or kwargs:
+        return Arguments(args, kwargs)
+    if maker is not None:
+        rule = Rule.CONVENTIONS if by_convention else Rule.CLASS
+        built_from = rule.assumption(f"built from a default {maker.__name__}")
+        default = assumed("config", {}, f"a default {maker.__name__}, because no option `config` is given")
+        return Arguments(config_class=maker, assumptions=(built_from, default))
+    return _conventional(found)
+
+
+def _conventional(found: Callable[..., Any]) -> Arguments:
+    """A call by conventions; without arguments where none apply: the error then names what is missing."""
+    usual = conventional_arguments(found)
+    if not usual:
+        return Arguments()
+    rule = Rule.CONVENTIONS.assumption("constructor arguments by the names of required parameters")
+    values = (assumed(f"kwargs.{name}", value, _reason_of_name(name, value)) for name, value in usual.items())
+    return Arguments(kwargs=usual, assumptions=(rule, *values))
+
+
+def _reason_of_name(name: str, value: Any) -> str:
+    return PROJECT if project_value("arguments", name) == value else "a usual value for this name"
+
+
+def with_fewer_layers(arguments: Arguments, call: Call) -> Arguments:
+    """The same with fewer layers."""
+    values = small_values(arguments.config()) if arguments.config_class and call.config is None else {}
+    if not values:
+        raise TargetError(f"{call.model} has no default configuration that layers can be left out of")
+    built_from, _ = arguments.assumptions
+    small = assumed("config", values, "fewer layers than by default, because no pass got through a model of full size")
+    return replace(arguments, values=values, assumptions=(built_from, small))
+
+
+def other_arguments(found: Callable[..., Any], arguments: Arguments, error: TargetError) -> Iterator[Arguments]:
+    """Other arguments after a call with conventional ones failed."""
+    more = without_which_it_fails(found, arguments.kwargs, str(error))
+    if more:
+        yield _with(arguments, more)
+    known = {p.name: project_value("arguments", p.name) for p in required_parameters(found)}
+    given = {name: value for name, value in known.items() if value is not None}
+    solved = solved_arguments(found, str(error), given)
+    if solved:
+        reasons = {**dict.fromkeys(given, PROJECT), **solved.reasons}
+        kwargs = {**given, **solved.kwargs}
+        rule = Rule.CONVENTIONS.assumption(f"constructor arguments by how they are used, after {solved.tries} tries")
+        values = (assumed(f"kwargs.{name}", value, reasons[name]) for name, value in kwargs.items())
+        yield Arguments(kwargs=kwargs, assumptions=(rule, *values), is_last=True, is_made_up=True)
+
+
+def _with(arguments: Arguments, more: dict[str, Any]) -> Arguments:
+    rule = (
+        () if arguments.assumptions else (Rule.CONVENTIONS.assumption("constructor arguments without which it fails"),)
+    )
+    values = (assumed(f"kwargs.{name}", value, "making the model failed without it") for name, value in more.items())
+    return replace(
+        arguments,
+        kwargs={**arguments.kwargs, **more},
+        assumptions=(*rule, *arguments.assumptions, *values),
+    )

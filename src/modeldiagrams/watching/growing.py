@@ -1,0 +1,107 @@
+"""A recording that is read while it grows: what was read once is neither read nor merged nor judged again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from modeldiagrams.watching.anomalies.find import Finder
+from modeldiagrams.watching.file.encoding import Decoder
+from modeldiagrams.watching.file.frames import MAGIC, payloads
+from modeldiagrams.watching.file.records import Anomaly, Loss, Moment, Run
+from modeldiagrams.watching.file.writer import check_beginning
+from modeldiagrams.watching.reader import assembled, read_from
+from modeldiagrams.watching.recording import Recording
+from modeldiagrams.watching.reduction import Merging
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from modeldiagrams.watching.file.records import Frame
+
+__all__ = ["GrowingRecording"]
+
+_LAST = 64
+"""Bytes at the end of what was read that are compared: the checksum of a frame is among them, or all of a short one."""
+
+
+class GrowingRecording:
+    """The training of a recording, reduced.
+
+    Attributes:
+        position: Where the last whole frame that was read ends.
+    """
+
+    def __init__(self, path: Path, most: int, per_octave: int) -> None:
+        """Read nothing yet.
+
+        Args:
+            path: The file.
+            most: Moments, at most; an even number.
+            per_octave: Bins of histograms.
+        """
+        self._path, self._most, self._per_octave = path, most, per_octave
+        self._begin()
+
+    def _begin(self) -> None:
+        self.position = 0
+        self._last = b""
+        self._decoder, self._finder = Decoder(), Finder()
+        self._merging = Merging(self._most, self._per_octave)
+        self._latest = -1
+        self._runs: list[Run] = []
+        self._losses: list[Loss] = []
+        self._noticed: list[Anomaly] = []
+
+    def read(self) -> Recording:
+        """Read what is new.
+
+        Raises:
+            RecordingError: if the file can't be read or is no recording.
+        """
+        data = read_from(self._path, self.position - len(self._last))
+        is_longer = bool(self._last) and data.startswith(self._last)
+        if not (is_longer and self._go_on(data[len(self._last) :])):
+            self._read_all()
+        found = self._finder.found(self._losses, self._noticed)
+        return Recording(self._runs, self._merging.moments(), self._losses, found)
+
+    def _read_all(self) -> None:
+        self._begin()
+        data = read_from(self._path)
+        check_beginning(data, self._path)
+        whole = assembled(self._frames(data, len(MAGIC)))
+        self._runs, self._losses, self._noticed = [*whole.runs], [*whole.losses], [*whole.noticed]
+        for moment in whole.moments:
+            self._add_moment(moment)
+
+    def _go_on(self, data: bytes) -> bool:
+        """Read what is new; False if what was read before counts no more."""
+        for frame in self._frames(data, 0):
+            if self._goes_back(frame):
+                return False
+            self._losses += frame.losses
+            if isinstance(frame.record, Anomaly):
+                self._noticed.append(frame.record)
+            elif isinstance(frame.record, Moment):
+                self._add_moment(frame.record)
+        return True
+
+    def _frames(self, data: bytes, start: int) -> list[Frame]:
+        found, end = [], min(start, len(data))
+        for payload, behind in payloads(data, start):
+            found.append(self._decoder.decode(payload))
+            end = behind
+        self._last = (self._last + data[:end])[-_LAST:]
+        self.position += end
+        return found
+
+    def _goes_back(self, frame: Frame) -> bool:
+        record = frame.record
+        is_again = bool(frame.losses and self._losses and frame.losses[0].step <= self._losses[-1].step)
+        return is_again or isinstance(record, Run) or (isinstance(record, Moment) and record.step < self._latest)
+
+    def _add_moment(self, moment: Moment) -> None:
+        if moment.phase == "train":
+            self._latest = moment.step + 1
+            self._finder.add(moment)
+            self._merging.add(moment)

@@ -1,0 +1,64 @@
+"""Steps of tours find the nodes that other options and the words of pages find: one rule, in Python and the viewer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import modeldiagrams
+from modeldiagrams.engine.diagram import Diagram
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.hosting.parts import find_part
+from modeldiagrams.ir.graph import ModuleNode, OpNode
+from modeldiagrams.options.options import Call, Options, View
+from modeldiagrams.options.steps import Step
+from modeldiagrams.render.draw import Said, render
+
+GRAPHS = sorted((Path(__file__).parents[1] / "golden").glob("*.json"))
+
+
+def patterns(graph):
+    """Names that authors may write, right and wrong ones."""
+    found = ["*", "?", "nothing", "*.0", "*/*", "input:*", "*#2", "*2"]
+    for node in graph.nodes:
+        found += [node.id, f"{node.id[:-1]}?", f"{node.id}x"]
+        if isinstance(node, ModuleNode):
+            found += [node.path, node.class_, node.class_.rpartition(".")[2]]
+        if isinstance(node, OpNode):
+            found += [node.name, node.name.rpartition(".")[2]]
+    return sorted(set(found))
+
+
+def as_steps_and_words_find(graph, wanted, overlay=None):
+    """For each pattern, what a step lights, and what words would."""
+    steps = tuple(Step(highlight=(pattern,)) for pattern in wanted)
+    beside = Said(overlay=overlay.to_json() if overlay else None, steps=steps)
+    shown = [Diagram(id="net", options=Options(call=Call(model="net")), graph=graph, overlay=overlay)]
+    for pattern, step in zip(wanted, render(graph, View(depth=9), beside=beside).steps, strict=True):
+        try:
+            ids = find_part(shown, f"net#{pattern}").ids
+        except ModelDiagramsError:
+            ids = ()
+        yield pattern, step, ids
+
+
+@pytest.mark.parametrize("file", GRAPHS, ids=lambda file: file.stem)
+def test_steps_find_what_words_find(file):
+    graph = modeldiagrams.load(file)
+    for pattern, step, ids in as_steps_and_words_find(graph, patterns(graph)):
+        assert (step.unfound is None) == bool(ids), pattern
+        # what a closed module or a repeat hides is not lit itself
+        assert set(step.lit) <= set(ids), pattern
+
+
+def test_a_group_that_is_called_like_a_class_is_meant():
+    graph = modeldiagrams.load(Path(__file__).parents[1] / "golden" / "residual.json")
+    overlay = modeldiagrams.annotate(graph, "fc, relu", group="Linear")
+    (group,) = overlay.groups
+    found = {
+        pattern: (step.lit, ids) for pattern, step, ids in as_steps_and_words_find(graph, ["Linear", "L*"], overlay)
+    }
+    assert found["Linear"] == ((group.id,), (group.id,))
+    assert found["L*"][1] == ("fc",)
+    assert group.id not in found["L*"][0]

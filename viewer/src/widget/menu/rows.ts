@@ -1,0 +1,71 @@
+/** What the menu offers, beside what features add to it. */
+import type { Session } from "../../session/session.js";
+import type { SessionState } from "../../session/state.js";
+import { words } from "../../shared/menu_strings.js";
+import { strings } from "../../shared/strings.js";
+import type { MenuItem, MenuRow } from "../parts/toolbar.js";
+import type { Widget } from "../widget.js";
+import { help } from "./help.js";
+import { copyLink } from "./link.js";
+import { savers } from "./save.js";
+import { themes } from "./theme.js";
+
+/** So many levels are offered by number. */
+const LEVELS = 4;
+
+export function rowsOf(widget: Widget): MenuRow[] {
+  const reset = () => void widget.change((session) => session.initial).then(() => widget.camera.reset());
+  return [
+    { label: strings.openLevels, items: levels(widget) },
+    { label: words.direction, items: [direction(widget, "TB"), direction(widget, "LR")] },
+    ...widget.toolbar.menuRows.filter(({ label }) => label !== ""),
+    { label: words.theme, items: themes(widget) },
+    { label: words.save, items: savers(widget) },
+    single(plumbing(widget)),
+    single({ text: words.reset, stays: true, run: reset }),
+    ...widget.toolbar.menuRows.filter(({ label }) => label === ""),
+    ...links(widget),
+    single({ text: words.help, run: () => help(widget) }),
+  ];
+}
+
+function single(item: MenuItem): MenuRow {
+  return { label: "", items: [item] };
+}
+
+/** A frame of a notebook has no address. */
+function links(widget: Widget): MenuRow[] {
+  const copy = { text: words.copyLink, run: () => void copyLink(widget) };
+  return location.protocol === "about:" ? [] : [single(copy)];
+}
+
+function levels(widget: Widget): MenuItem[] {
+  const level = (text: string, depth: number): MenuItem => ({
+    text,
+    stays: true,
+    run: () => void widget.change((session) => session.withLevels(depth)),
+  });
+  const numbered = [...Array(LEVELS).keys()].map((depth) => level(String(depth), depth));
+  return [...numbered, level(words.all, Number.POSITIVE_INFINITY)];
+}
+
+function direction(widget: Widget, to: SessionState["direction"]): MenuItem {
+  return {
+    text: words[to],
+    isChoice: true,
+    stays: true,
+    // before the data is there, the first picture's direction is not known
+    isOn: () => widget.session?.state.direction === to,
+    run: () => void widget.change(({ state }) => ({ ...state, direction: to })).then(() => widget.camera.fit()),
+  };
+}
+
+function plumbing(widget: Widget): MenuItem {
+  const toggled = ({ state }: Session) => ({ ...state, plumbing: !state.plumbing });
+  return {
+    text: words.plumbing,
+    stays: true,
+    isOn: () => widget.session?.state.plumbing === true,
+    run: () => void widget.change(toggled),
+  };
+}

@@ -1,0 +1,85 @@
+/**
+ * What a reader has entered beyond the plain picture: the menu, details, a path, one module alone, …, in the order in which
+ * it was entered. Escape leaves the one that the focus is in, or else the last; nothing else decides the order. Modes that
+ * have no close button of their own get one here, below the picture.
+ */
+import { fill, strings } from "../shared/strings.js";
+import { readable } from "../shared/text.js";
+import { box, button } from "./parts/dom.js";
+
+export interface Mode {
+  /** What its way out below the picture says; empty where it has one of its own. */
+  text: string;
+  leave(): void;
+  /** Where the focus is in this, Escape leaves the mode although others were entered later. */
+  part?: HTMLElement;
+  /** Gets every key while Escape would leave this; whether it was for something. */
+  onKey?(event: KeyboardEvent): boolean;
+}
+
+export class Modes {
+  readonly element = box("mg-modes");
+  /** In order; with its way out, where it has one here. */
+  readonly #entered = new Map<Mode, HTMLButtonElement | undefined>();
+  readonly #focusPicture: () => void;
+
+  /** @param focusPicture where the focus goes when its button disappears */
+  constructor(focusPicture: () => void) {
+    this.#focusPicture = focusPicture;
+    this.element.role = "group";
+    this.element.ariaLabel = strings.modes;
+    this.element.hidden = true;
+  }
+
+  /** Tell that a mode is on, or not any more. One that is on already keeps its place, and gets its new text. */
+  set(mode: Mode, isOn: boolean): void {
+    if (isOn && !this.#entered.has(mode)) this.#enter(mode);
+    else if (isOn) this.#label(mode);
+    else this.#remove(mode);
+    this.element.hidden = this.element.childElementCount === 0;
+  }
+
+  /** Offer a key to the mode that Escape would leave; whether it used it. */
+  onKey(event: KeyboardEvent): boolean {
+    return this.#current?.onKey?.(event) ?? false;
+  }
+
+  /** Go one step back; whether there was one. */
+  leaveLast(): boolean {
+    const mode = this.#current;
+    if (mode !== undefined) this.#leave(mode);
+    return mode !== undefined;
+  }
+
+  get #current(): Mode | undefined {
+    const modes = [...this.#entered.keys()];
+    return modes.find(({ part }) => part?.matches(":focus-within")) ?? modes.at(-1);
+  }
+
+  #enter(mode: Mode): void {
+    const wayOut = mode.text === "" ? undefined : button("", () => this.#leave(mode));
+    this.#entered.set(mode, wayOut);
+    if (wayOut !== undefined) this.element.append(wayOut);
+    this.#label(mode);
+  }
+
+  #label(mode: Mode): void {
+    const wayOut = this.#entered.get(mode);
+    if (wayOut === undefined) return;
+    wayOut.textContent = readable(mode.text);
+    wayOut.title = readable(fill(strings.leave, mode.text));
+  }
+
+  #leave(mode: Mode): void {
+    this.set(mode, false);
+    mode.leave();
+  }
+
+  #remove(mode: Mode): void {
+    const wayOut = this.#entered.get(mode);
+    this.#entered.delete(mode);
+    const hasFocus = wayOut?.matches(":focus");
+    wayOut?.remove();
+    if (hasFocus) this.#focusPicture();
+  }
+}
