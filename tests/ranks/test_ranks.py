@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from modeldiagrams import load_recording
+from modeldiagrams.watching.growing import GrowingRecording
 
 SCRIPT = Path(__file__).with_name("one_rank.py")
 
@@ -83,12 +84,16 @@ while True:
 """
 
 
-def test_a_killed_training_leaves_all_its_steps(tmp_path):
+def test_a_killed_training_leaves_all_its_steps_also_to_those_who_follow(tmp_path):
     path = tmp_path / "run.mdwatch"
+    growing = GrowingRecording(path, 200, 2)
     with subprocess.Popen([sys.executable, "-c", ENDLESS, path], stdout=subprocess.PIPE, text=True) as training:
-        said = [int(training.stdout.readline()) for _ in range(20)][-1]
+        for _ in range(20):
+            said = int(training.stdout.readline())
+            assert growing.read().moments[-1].step >= said - 1
         os.kill(training.pid, signal.SIGKILL)
     found = load_recording(path)
+    assert growing.read().losses == found.losses
     assert len(found.steps) >= said
     assert found.steps == tuple(range(len(found.steps)))
     assert [loss.step for loss in found.losses] == list(found.steps)

@@ -10,6 +10,12 @@ import pytest
 from browser.pages import encoder
 from graphs import changed_graph
 from modeldiagrams.ir.serialize import save
+from samples import png
+
+LINE = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="120"><rect width="9" height="9"/>'
+    '<text x="20" y="40" font-family="monospace">Words of the image</text></svg>'
+)
 
 PAGE = """
 Title
@@ -20,6 +26,7 @@ Shown by :numref:`first`.
 .. model-graph:: net.json
    :name: first
    :caption: A picture with a *caption*.
+   :embed: {fc: {image: map.png, alt: Sixteen filters}, x: {image: line.svg, alt: A line}}
 
 .. model-graph:: tall.json
    :caption: Taller than a page.
@@ -48,6 +55,8 @@ def test_latexmk_typesets_pictures_with_their_captions(site, tmp_path, build):
     source, out = tmp_path / "source", tmp_path / "out"
     source.mkdir()
     (source / "net.json").write_bytes((site / "net.json").read_bytes())
+    (source / "map.png").write_bytes(png(800, 400))
+    (source / "line.svg").write_text(LINE)
     save(changed_graph(), source / "changed.json")
     save(encoder("Tall", layers=12), source / "tall.json")
     (source / "index.rst").write_text(PAGE)
@@ -71,6 +80,8 @@ def test_latexmk_typesets_pictures_with_their_captions(site, tmp_path, build):
     assert "Linear 4 → 2" in text
     assert "layers" in text
     assert "Output shape" in text
+    assert "Words of the image" in text
+    assert "Sixteen filters" in text
     assert "Shown by Fig. 1" in text
     assert "A picture with a caption." in text
     assert "What the layer does." in text

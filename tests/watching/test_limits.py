@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import resource
 import threading
 import warnings
 import weakref
@@ -479,22 +480,17 @@ def test_an_error_while_measuring_is_a_warning_once(path, monkeypatch):
 
 
 def test_a_full_disk_ends_the_recording_and_not_the_training(path):
-    class Full:
-        def __init__(self, file):
-            self.file = file
-
-        def write(self, _):
-            raise OSError(28, "No space left on device")
-
-        def __getattr__(self, name):
-            return getattr(self.file, name)
-
+    """A limit on the size of files, in the middle of a frame: the rest of it can't be written."""
     model = Small()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     with watch(model, every=1, path=path) as watcher:
         train(model, images(2), watcher)
-        watcher._writer._file = Full(watcher._writer._file)
-        with pytest.warns(RuntimeWarning, match=r"stops recording at step 2: .*run\.mdwatch: No space left") as caught:
-            train(model, images(4), watcher)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 100, limits[1]))
+        try:
+            with pytest.warns(RuntimeWarning, match=r"stops recording at step 2: .*run\.mdwatch: File too") as caught:
+                train(model, images(4), watcher)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         assert len(caught) == 1
         assert listened_to(model) == [model]
     assert load_recording(path).steps == (0, 1)

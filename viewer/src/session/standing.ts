@@ -7,6 +7,8 @@ export interface StandingBox {
   item: Item;
   /** All that it stands for, itself first. */
   ids: string[];
+  /** How many equal blocks these are; a container may share its box with the blocks in it. */
+  times: number;
 }
 
 /** A node → it and its counterparts in the other repeats around it. */
@@ -20,7 +22,8 @@ export function standingBoxes(index: GraphIndex, root: Frame): StandingBox[] {
     for (const item of frame.items) {
       const isOfMembers = item.kind === "group" || item.members.includes(item.id);
       const own = isOfMembers ? item.members : [item.id];
-      found.push({ item, ids: [...new Set(own.flatMap(around))] });
+      const ids = [...new Set(own.flatMap(around))];
+      found.push({ item, ids, times: isOfMembers ? ids.length : ids.length * item.times });
       if (item.frame !== null) visit(item.frame, insideOf(places, item, around));
     }
   };

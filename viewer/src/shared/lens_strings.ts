@@ -15,6 +15,22 @@ const ENGLISH = {
   notShown: "{0} is in nothing that the picture shows.",
   atLeast: "≥ {0}",
   lessThan: "< {0}",
+
+  // the table
+  costTable: "Costs",
+  table: "Table (T)",
+  tableHint: "A row for each closed box of the picture; open a module to see its parts.",
+  moreRows: "{0} more are in the file.",
+  saveCsv: "Save as CSV",
+  box: "Box",
+  times: "Count",
+
+  // the memory over the pass
+  memoryOverPass: "Activations alive over the pass",
+  peak: "Peak {0}: {1}",
+  aliveAt: "Op {0} of {1}, {2}: {3} alive",
+  memoryHint:
+    "A tensor is alive from the op that makes it to the last one that needs it. Weights, inputs, gradients and the workspace of kernels come on top.",
 } satisfies Unshared;
 
 export const words: Readonly<typeof ENGLISH> = { ...ENGLISH, ...(strings as Partial<typeof ENGLISH>) };

@@ -20,6 +20,9 @@ const ENGLISH = {
   linkCopied: "The link was copied.",
   linkShown: "The link stands in the address bar.",
   linkGone: "The link names {0}, which this model does not have; the nearest is {1}.",
+  copyCommand: "Copy the command that draws this",
+  commandCopied: "The command was copied.",
+  commandLacks: "It can't say that one module is alone, that a stack is shown one by one, or that casts are shown.",
   help: "Keys and gestures (?)",
 
   // in the help
@@ -45,6 +48,7 @@ const ENGLISH = {
   runDoes: "on a stack: its blocks one by one, or as one again",
   zoomDoes: "zoom in, zoom out, show the whole picture",
   searchDoes: "search",
+  tableDoes: "with a lens on costs: their table, and from a box to its row",
   changesDo: "next and previous change, where changes are shown",
   escapeDoes: "one step back",
 } satisfies Unshared;
@@ -69,6 +73,7 @@ export function keys(): Record<string, (readonly [key: string, effect: string])[
       ["R", words.runDoes],
       ["+ \u2212 0", words.zoomDoes],
       ["/", words.searchDoes],
+      ["T", words.tableDoes],
       ["N, P", words.changesDo],
       ["Esc", words.escapeDoes],
       ["?", words.help.replace(" (?)", "")],

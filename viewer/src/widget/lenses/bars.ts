@@ -90,9 +90,10 @@ function label(node: SVGElement, { share, amount }: Reading): void {
   const original = originals.get(item) ?? item.getAttribute("aria-label");
   if (original === null) return;
   originals.set(item, original);
-  const visible = [...item.querySelectorAll("text, title")].map((text) => text.textContent.trim()).join(" ");
+  const texts = (what: string) => [...item.querySelectorAll(what)].map((text) => text.textContent.trim()).join(" ");
+  const visible = texts("text");
   const more = [share, amount].filter((text) => !visible.includes(text));
-  item.setAttribute("aria-label", [visible, ...more].join(" "));
+  item.setAttribute("aria-label", [visible, ...more, texts("title")].join(" ").trim());
 }
 
 /** Write as much as there is room for. */

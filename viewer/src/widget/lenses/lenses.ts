@@ -1,15 +1,21 @@
 /** A lens on a diagram: what its boxes cost, as bars, and their scale below the picture. */
 import { sum } from "d3-array";
+import { shortName } from "../../graph/names.js";
 import { type Cost, type CostLens, Costs, isCosted } from "../../session/costs.js";
+import { type MemoryCurve, memoryCurve } from "../../session/memory.js";
+import { pathOf, typeOf } from "../../session/naming.js";
 import type { Session } from "../../session/session.js";
 import { type StandingBox, standingBoxes } from "../../session/standing.js";
 import { words } from "../../shared/lens_strings.js";
 import { fill } from "../../shared/strings.js";
 import type { Frame } from "../../view/frame.js";
-import { box, make } from "../parts/dom.js";
+import { box, button, make } from "../parts/dom.js";
 import type { Widget } from "../widget.js";
 import { paint } from "./bars.js";
+import type { Row } from "./rows.js";
 import { LensScale, percent } from "./scale.js";
+import { MemoryStrip } from "./strip.js";
+import { CostTable } from "./table.js";
 
 /** A box or panel with what it costs. */
 export interface CostedBox extends StandingBox {
@@ -19,14 +25,28 @@ export interface CostedBox extends StandingBox {
 export class Lenses {
   readonly #widget: Widget;
   readonly #legend: HTMLElement;
+  readonly #table: CostTable;
+  readonly #tableButton: HTMLButtonElement;
+  readonly #strip: MemoryStrip;
   #lens: CostLens | undefined;
+  #curve: { session: Session; curve: MemoryCurve } | undefined;
   #costs: { session: Session; costs: Costs } | undefined;
   /** The boxes of the last picture. */
-  #boxes: { frame: Frame; boxes: Map<string, CostedBox> } | undefined;
+  #boxes: { frame: Frame; boxes: Map<string, CostedBox>; byNode?: Map<string, string> } | undefined;
 
   constructor(widget: Widget, legend: HTMLElement) {
     this.#widget = widget;
     this.#legend = legend;
+    this.#strip = new MemoryStrip(
+      (op) => this.#light(op),
+      (op) => this.#goTo(op),
+    );
+    legend.after(this.#strip.element);
+    this.#table = new CostTable(widget);
+    this.#tableButton = button(words.table, () => this.#openTable(this.#table.element.hidden === true));
+    this.#tableButton.classList.add("mg-lens-button");
+    this.#openTable(false);
+    widget.onKey("t", (id) => this.#onTableKey(id));
     widget.exportDecorators.push((picture) => this.#paint(picture));
     // on paper, the picture is as the author made it
     const paper = matchMedia("print");
@@ -41,6 +61,9 @@ export class Lenses {
   /** Show the picture through a lens, or as it is. */
   show(lens: CostLens | undefined): void {
     this.#lens = lens;
+    this.#strip.element.hidden = true;
+    this.#light(undefined);
+    if (lens === undefined) this.#openTable(false);
     this.#refresh();
   }
 
@@ -49,7 +72,69 @@ export class Lenses {
     if (session === undefined) return;
     this.#find(session);
     this.#paint(this.#widget.tree.picture);
-    if (this.#lens !== undefined) this.#explain(this.#scaleOf(this.#lens));
+    if (this.#lens === undefined) return;
+    const scale = this.#scaleOf(this.#lens);
+    this.#explain(scale);
+    this.#table.show(this.#rows(session), scale);
+    if (this.#lens === "memory") this.#showMemory(session);
+  }
+
+  #showMemory(session: Session): void {
+    if (this.#curve?.session !== session) this.#curve = { session, curve: memoryCurve(session.traced) };
+    const { curve } = this.#curve;
+    // a trace without sizes has nothing to show
+    this.#strip.element.hidden = !((curve.alive[curve.peak] ?? 0) > 0);
+    this.#strip.show(curve);
+  }
+
+  /** Light the box that an op is in, and no other. */
+  #light(op: string | undefined): void {
+    const { tree } = this.#widget;
+    for (const lit of tree.picture.querySelectorAll(".mg-running")) lit.classList.remove("mg-running");
+    if (op !== undefined) tree.findDrawn(this.#boxOf(op) ?? "")?.classList.add("mg-running");
+  }
+
+  #goTo(op: string): void {
+    const id = this.#boxOf(op);
+    if (id !== undefined) this.#widget.goTo(id);
+  }
+
+  /** The closed box that shows an op, perhaps with its counterparts in other repeats. */
+  #boxOf(op: string): string | undefined {
+    const { session } = this.#widget;
+    if (session === undefined) return undefined;
+    const boxes = this.#boxes;
+    if (boxes !== undefined && boxes.byNode === undefined) {
+      boxes.byNode = new Map([...boxes.boxes.values()].flatMap(({ item, ids }) => ids.map((id) => [id, item.id])));
+    }
+    let at: string | undefined = op;
+    while (at !== undefined && at !== "" && !boxes?.byNode?.has(at)) at = session.grouped.parent.get(at);
+    return boxes?.byNode?.get(at ?? "");
+  }
+
+  #openTable(isOpen: boolean): void {
+    this.#table.isOpen = isOpen;
+    this.#tableButton.ariaExpanded = String(isOpen);
+  }
+
+  /** From a box to its row; else open or close the table. */
+  #onTableKey(id: string | undefined): boolean {
+    if (this.#lens === undefined) return false;
+    const isClosed = this.#table.element.hidden === true;
+    if (isClosed) this.#openTable(true);
+    const hasMoved = id !== undefined && this.#table.focusRow(id);
+    if (!isClosed && !hasMoved) this.#openTable(false);
+    return true;
+  }
+
+  #rows(session: Session): Row[] {
+    const index = session.visibleGraph();
+    return this.#closed.map(({ item, times, cost }) => {
+      const node = index.nodes.get(item.id);
+      const type = node === undefined ? "" : shortName(typeOf(node));
+      const name = node === undefined ? item.name : pathOf(node);
+      return { id: item.id, name, class: type, times, cost };
+    });
   }
 
   #scaleOf(lens: CostLens): LensScale {
@@ -90,6 +175,7 @@ export class Lenses {
     this.#legend.replaceChildren(
       make("span", "mg-lens-title", scale.title),
       ...entries,
+      this.#tableButton,
       make("span", "mg-lens-hint", hints.join(" ")),
     );
   }

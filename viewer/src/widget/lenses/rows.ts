@@ -1,0 +1,51 @@
+/** The rows of the table of costs: one for each closed box of the picture, so that none counts twice. */
+import { ascending, descending } from "d3-array";
+import { amountOf, type Cost, type CostLens, LENSES } from "../../session/costs.js";
+
+export interface Row {
+  id: string;
+  /** Path, or the name of an op. */
+  name: string;
+  class: string;
+  /** How many equal nodes it stands for. */
+  times: number;
+  cost: Cost;
+}
+
+/** What rows are sorted by. */
+export type Column = "name" | "times" | CostLens;
+export const COLUMNS: readonly Column[] = ["name", "times", ...LENSES];
+
+export interface Order {
+  column: Column;
+  isAscending: boolean;
+}
+
+/** Rows in order; those of which nothing is known come last, and equal ones stay as they are executed. */
+export function sorted(rows: readonly Row[], { column, isAscending }: Order): Row[] {
+  const value = (row: Row) => {
+    if (column === "name" || column === "times") return row[column];
+    return amountOf(row.cost, column);
+  };
+  const compare = isAscending ? ascending : descending;
+  return [...rows].sort((a, b) => {
+    const [one, other] = [value(a), value(b)];
+    if (one === undefined || other === undefined) return Number(one === undefined) - Number(other === undefined);
+    return compare(one, other);
+  });
+}
+
+/** All of it, in full: bytes and numbers, not as people read them. */
+export function asCsv(rows: readonly Row[]): string {
+  const head = ["id", "name", "class", "count", "parameters", "flops", "activation_bytes", "moved_bytes"];
+  const lines = rows.map(({ id, name, class: type, times, cost }) => {
+    const { parameters, flops, memory, moved } = cost;
+    return [id, name, type, times, parameters, flops, memory, moved];
+  });
+  return [head, ...lines].map((line) => `${line.map(quoted).join(",")}\r\n`).join("");
+}
+
+function quoted(value: string | number | undefined): string {
+  const text = String(value ?? "");
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,182 @@
+/** The costs of a picture's boxes as a table, beside the picture or below it. */
+import { amountOf } from "../../session/costs.js";
+import { words } from "../../shared/lens_strings.js";
+import { fill, strings } from "../../shared/strings.js";
+import { box, button, make } from "../parts/dom.js";
+import { download } from "../parts/download.js";
+import type { Widget } from "../widget.js";
+import { asCsv, COLUMNS, type Column, type Order, type Row, sorted } from "./rows.js";
+import { type LensScale, written } from "./scale.js";
+
+/** Rows that are shown; a file has all. */
+const MOST = 200;
+/** Least width of a diagram that has room for the table beside its picture, and least height of such a table, px. */
+const BROAD = 1000;
+const HIGH = 240;
+/** Room for the line above it, px. */
+const NOTE = 56;
+
+export class CostTable {
+  readonly element = box("mg-costs");
+  readonly #widget: Widget;
+  readonly #table = make("table", "mg-cost-rows");
+  readonly #scroller = box("mg-cost-scroller", this.#table);
+  readonly #note = box("mg-cost-note");
+  #rows: readonly Row[] = [];
+  #scale: LensScale | undefined;
+  #order: Order = { column: "name", isAscending: true };
+
+  constructor(widget: Widget) {
+    this.#widget = widget;
+    this.element.role = "region";
+    this.element.ariaLabel = words.costTable;
+    this.element.hidden = true;
+    this.#scroller.tabIndex = 0;
+    this.#scroller.role = "group";
+    this.#scroller.ariaLabel = words.costTable;
+    this.element.append(this.#note, this.#scroller);
+    widget.on("selected", () => this.#mark());
+    widget.whileConnected((signal) => {
+      const resized = new ResizeObserver(() => this.#place());
+      for (const part of [widget.host, widget.stage]) resized.observe(part);
+      signal.addEventListener("abort", () => resized.disconnect());
+    });
+  }
+
+  /** Open or close it. */
+  set isOpen(isOpen: boolean) {
+    this.element.hidden = !isOpen;
+    this.#place();
+    if (isOpen) this.#draw();
+  }
+
+  /** Show these rows; another lens sorts them by what it shows. */
+  show(rows: readonly Row[], scale: LensScale): void {
+    if (this.#scale?.lens !== scale.lens) this.#order = { column: scale.lens, isAscending: false };
+    this.#rows = rows;
+    this.#scale = scale;
+    if (!this.element.hidden) this.#draw();
+  }
+
+  /** Move from a box to its row; whether it has one. */
+  focusRow(id: string): boolean {
+    const row = this.#rowOf(id);
+    row?.querySelector("button")?.focus();
+    return row !== undefined;
+  }
+
+  /** Beside the picture where there is room; the element stands before the stage, which then is less wide. */
+  #place(): void {
+    const { host, stage, foot } = this.#widget;
+    const isBeside = !this.element.hidden && host.clientWidth >= BROAD && stage.offsetHeight >= HIGH;
+    this.element.classList.toggle("mg-beside", isBeside);
+    this.#scroller.style.maxHeight = isBeside ? `${stage.offsetHeight - NOTE}px` : "";
+    const neighbour = isBeside ? stage.previousElementSibling : foot;
+    if (this.element.previousElementSibling === neighbour) return;
+    if (isBeside && neighbour === this.element) return;
+    if (isBeside) stage.before(this.element);
+    else foot.after(this.element);
+  }
+
+  #draw(): void {
+    const focused = this.#focusedKey();
+    const rows = sorted(this.#rows, this.#order);
+    const more = rows.length - MOST;
+    const file = button(words.saveCsv, () => this.#save());
+    this.#note.replaceChildren(
+      make("span", "", words.tableHint),
+      ...(more > 0 ? [make("span", "", ` ${fill(words.moreRows, more)}`)] : []),
+      file,
+    );
+    const head = make("thead", "", make("tr", "", ...this.#columns.map((column) => this.#heading(column))));
+    const body = make("tbody", "", ...rows.slice(0, MOST).map((row) => this.#row(row)));
+    this.#table.replaceChildren(head, body);
+    this.#mark();
+    if (focused !== undefined) this.#table.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+  }
+
+  /** The lens's own column comes first: a narrow page shows little more. */
+  get #columns(): readonly Column[] {
+    const chosen = this.#scale?.lens;
+    const [name, ...others] = COLUMNS;
+    return chosen === undefined || name === undefined
+      ? COLUMNS
+      : [name, chosen, ...others.filter((column) => column !== chosen)];
+  }
+
+  #focusedKey(): string | undefined {
+    const active = (this.element.getRootNode() as ShadowRoot).activeElement;
+    return active instanceof HTMLElement && this.#table.contains(active) ? active.dataset.key : undefined;
+  }
+
+  #heading(column: Column): HTMLElement {
+    const { column: by, isAscending } = this.#order;
+    const sort = button(titleOf(column), () => this.#sort(column));
+    sort.dataset.key = `column ${column}`;
+    const cell = make("th", column === this.#scale?.lens ? "mg-chosen" : "", sort);
+    cell.scope = "col";
+    if (column === by) cell.ariaSort = isAscending ? "ascending" : "descending";
+    return cell;
+  }
+
+  #sort(column: Column): void {
+    const isSame = this.#order.column === column;
+    this.#order = { column, isAscending: isSame ? !this.#order.isAscending : column === "name" };
+    this.#draw();
+  }
+
+  #row(row: Row): HTMLElement {
+    const go = button(row.name, () => this.#goTo(row.id));
+    go.title = row.class;
+    go.dataset.key = `row ${row.id}`;
+    const name = make("th", "", go);
+    name.scope = "row";
+    const cells = this.#columns.slice(1).map((column) => this.#cell(row, column));
+    const line = make("tr", "", name, ...cells);
+    line.dataset.row = row.id;
+    return line;
+  }
+
+  #cell({ times, cost }: Row, column: Column): HTMLElement {
+    if (column === "times" || column === "name") return make("td", "", times > 1 ? `×${times}` : "");
+    const value = amountOf(cost, column);
+    const text = value === undefined ? "–" : written(value, column);
+    if (column !== this.#scale?.lens) return make("td", "", text);
+    const { share } = this.#scale.read(cost);
+    return make("td", "mg-chosen", share === "" ? text : `${text} · ${share}`);
+  }
+
+  #goTo(id: string): void {
+    this.#widget.goTo(id);
+    const node = this.#widget.tree.find(id);
+    if (node !== undefined) this.#widget.focus(node);
+  }
+
+  /** Mark the row of the selected box. */
+  #mark(): void {
+    const { selected } = this.#widget;
+    for (const row of this.#table.querySelectorAll("tr[aria-current]")) row.removeAttribute("aria-current");
+    const row = selected === undefined ? undefined : this.#rowOf(selected);
+    if (row === undefined) return;
+    row.ariaCurrent = "true";
+    // only inside of the table: the page stays where it is
+    const [{ top, bottom }, around] = [row.getBoundingClientRect(), this.#scroller.getBoundingClientRect()];
+    if (bottom > around.bottom) this.#scroller.scrollTop += bottom - around.bottom;
+    if (top < around.top) this.#scroller.scrollTop -= around.top - top + row.offsetHeight;
+  }
+
+  #rowOf(id: string): HTMLElement | undefined {
+    if (this.element.hidden) return undefined;
+    return this.#table.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`) ?? undefined;
+  }
+
+  #save(): void {
+    const name = this.#widget.session?.traced.graph.model.name ?? "model";
+    download(`${name}.csv`, "text/csv", asCsv(sorted(this.#rows, this.#order)));
+  }
+}
+
+function titleOf(column: Column): string {
+  if (column === "name") return words.box;
+  return column === "times" ? words.times : strings[column];
+}
