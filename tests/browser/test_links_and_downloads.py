@@ -205,7 +205,7 @@ def test_svg_omits_the_legend_of_replaced_colours(reader, server, tmp_path):
     reader.page.goto(f"{server}/one.html")
     open_first_layer(reader)
     assert ">linear</text>" in saved(reader, "SVG", tmp_path).read_text("utf-8")
-    item(reader, "Parameters").click()
+    press_in_menu(reader, "Parameters")
     reader.page.locator(".mg-scale").wait_for()
     assert ">linear</text>" not in saved(reader, "SVG", tmp_path).read_text("utf-8")
 

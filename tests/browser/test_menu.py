@@ -219,6 +219,17 @@ def test_zoom_hint_needs_no_storage(reader_with, server):
         reader.page.get_by_text("Ctrl + wheel zooms").wait_for()
 
 
+def test_command_that_draws_the_same_is_copied(reader_with, server):
+    with reader_with(once=True, permissions=["clipboard-read", "clipboard-write"]) as reader:
+        open_page(reader, server)
+        expand(reader)
+        open_menu(reader)
+        item(reader, "Copy the command").click()
+        reader.page.get_by_text("The command was copied.").wait_for()
+        line = reader.page.evaluate("navigator.clipboard.readText()")
+        assert line == "modeldiagrams render Encoder.json --expand '[\"layers.0\"]' --direction TB"
+
+
 def test_pdf_is_the_picture_alone_on_a_page_of_its_size(reader_with, server):
     """Made by the browser's own printing: the page calls it, and this reader's browser then writes the file."""
     with reader_with(once=True) as reader:

@@ -154,6 +154,7 @@ def test_fragment_brings_style_element_and_deferred_script():
     assert elements.one("link") == {"rel": "stylesheet", "href": "../modeldiagrams/model-graph.css"}
     assert elements.one("model-graph") == {
         "graph": "pkg.Model",
+        "command": "modeldiagrams show pkg.Model",
         "src": "../modeldiagrams/pkg.Model.js",
         "style": "--mg-least:7px",
     }

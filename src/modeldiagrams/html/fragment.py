@@ -15,6 +15,7 @@ from urllib.parse import quote
 import msgspec
 from markupsafe import Markup
 
+from modeldiagrams.html.command import command_line, view_flags
 from modeldiagrams.html.difference import change_list, difference_html, linked
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.folding import folded
@@ -102,7 +103,7 @@ def fragment(  # noqa: PLR0913  (what a host knows of the page)
     if diagram.comparison:
         body = difference_body(diagram, diagram.comparison, source=source, source_link=source_link)
         return template("fragment").render(assets=assets, element=body, interactive=interactive, table=None, more=[])
-    html = element(diagram, source=source, link=link, source_link=source_link, anchors=anchors)
+    html = element(diagram, source=source, link=link, source_link=source_link, anchors=anchors, has_command=True)
     summary = diagram_summary(diagram)
     table = summary_table(summary, link=link) if summary else None
     said = {NOTES: notes_prefix(diagram), PROSE: diagram.options.tour.steps or documents}
@@ -194,13 +195,14 @@ def is_interactive(diagram: Diagram) -> bool:
     return bool(graph.nodes)  # an empty model has nothing to open
 
 
-def element(
+def element(  # noqa: PLR0913  (what a page knows of it)
     diagram: Diagram,
     *,
     source: str | None = None,
     link: Link | None = None,
     source_link: str | None = None,
     anchors: Mapping[str, str] | None = None,
+    has_command: bool = False,
 ) -> Markup:
     """The ``<model-graph>`` itself.
 
@@ -210,6 +212,7 @@ def element(
         link: As in `fragment`.
         source_link: As in `fragment`.
         anchors: As in `fragment`.
+        has_command: Whether readers are offered the command line that draws it.
     """
     figure = diagram.options.figure
     styles = {
@@ -223,6 +226,8 @@ def element(
         source_link=source_link,
         versions=json.dumps(figure.versions) if isinstance(figure.versions, dict) else figure.versions,
         static=not is_interactive(diagram),
+        command=command_line(diagram.options) if has_command else None,
+        view=view_flags(diagram.options),
         changes=_anchor(diagram) if diagram.comparison else None,
         recording=diagram.live or ("" if diagram.recordings else None),
         notes=notes_prefix(diagram),

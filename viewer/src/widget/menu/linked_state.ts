@@ -39,13 +39,19 @@ export function linkedState(session: Session, view: LinkedView): Linked {
   const closed = { ...rolled, expanded: without(rolled.expanded, view.close.flatMap(find)) };
   const opened = view.open.flatMap(find).reduce((state, id) => withOpen(session, state, id, view.isExact), closed);
   const at = view.at === undefined ? undefined : find(view.at)[0];
-  const shown = at === undefined || view.isExact ? opened : session.withNode(at, opened);
+  const shown = at === undefined || view.isExact ? opened : inSight(session, opened, at);
   return { state: shown, at, gone };
 }
 
 function withOpen(session: Session, state: SessionState, id: string, isExact: boolean): SessionState {
-  const inSight = isExact ? state : session.withNode(id, state);
-  return { ...inSight, expanded: [...new Set([...inSight.expanded, id])].sort() };
+  const shown = isExact ? state : inSight(session, state, id);
+  return { ...shown, expanded: [...new Set([...shown.expanded, id])].sort() };
+}
+
+/** With a node in sight, unless one module is alone that does not hold it. */
+function inSight(session: Session, state: SessionState, id: string): SessionState {
+  const shown = session.withNode(id, state);
+  return shown.root === state.root ? shown : state;
 }
 
 function turned({ direction }: LinkedView): Partial<SessionState> {

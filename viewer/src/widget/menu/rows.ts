@@ -5,6 +5,7 @@ import { words } from "../../shared/menu_strings.js";
 import { strings } from "../../shared/strings.js";
 import type { MenuItem, MenuRow } from "../parts/toolbar.js";
 import type { Widget } from "../widget.js";
+import { commands } from "./command.js";
 import { help } from "./help.js";
 import { copyLink } from "./link.js";
 import { savers } from "./save.js";
@@ -25,6 +26,7 @@ export function rowsOf(widget: Widget): MenuRow[] {
     single({ text: words.reset, stays: true, run: reset }),
     ...widget.toolbar.menuRows.filter(({ label }) => label === ""),
     ...links(widget),
+    ...commands(widget).map(single),
     single({ text: words.help, run: () => help(widget) }),
   ];
 }

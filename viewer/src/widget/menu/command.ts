@@ -1,0 +1,51 @@
+/** The command line that draws what a diagram shows. */
+import type { Session } from "../../session/session.js";
+import type { SessionState } from "../../session/state.js";
+import { words } from "../../shared/menu_strings.js";
+import type { MenuItem } from "../parts/toolbar.js";
+import type { Widget } from "../widget.js";
+
+/** Nothing for pages that don't know how their model is called. */
+export function commands(widget: Widget): MenuItem[] {
+  const { host } = widget;
+  const command = host.getAttribute("command");
+  if (command === null) return [];
+  const run = () => void widget.withSession((session) => copy(widget, session, command));
+  return [{ text: words.copyCommand, run }];
+}
+
+async function copy(widget: Widget, session: Session, command: string): Promise<void> {
+  const line = [command, flags(session, widget.host.getAttribute("command-view") ?? "")].filter(Boolean).join(" ");
+  const isCopied = await navigator.clipboard?.writeText(line).then(
+    () => true,
+    () => false,
+  );
+  // without a clipboard, for the reader to copy
+  const message = isCopied ? words.commandCopied : line;
+  widget.status.pin(isWhole(session.state) ? message : `${message} ${words.commandLacks}`);
+}
+
+/** What the options of a picture can't say. */
+function isWhole({ root, plumbing, unrolled }: SessionState): boolean {
+  return root === undefined && plumbing !== true && unrolled.length === 0;
+}
+
+/** @param authors the flags of the author's own view */
+export function flags({ state, initial }: Session, authors: string): string {
+  const isAuthors =
+    JSON.stringify([state.expanded, state.direction]) === JSON.stringify([initial.expanded, initial.direction]);
+  if (isAuthors) return authors;
+  const { expanded, direction, functions, shapes } = state;
+  const open = expanded.length === 0 ? "--depth 0" : `--expand ${quoted(JSON.stringify(expanded))}`;
+  return [
+    open,
+    `--direction ${direction}`,
+    ...(functions === false ? ["--functions false"] : []),
+    ...(shapes === undefined ? [] : [`--shapes ${shapes.length === 0 ? "none" : quoted(JSON.stringify(shapes))}`]),
+  ].join(" ");
+}
+
+/** As a shell takes it for one word. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'"'"'`)}'`;
+}
