@@ -50,7 +50,7 @@ def test_print_ignores_selection_and_colouring(reader, server):
     reader.node("head").click()
     reader.page.get_by_role("button", name="What leads here").click()
     reader.page.get_by_role("button", name="More controls").click()
-    item(reader, "FLOPs").click()
+    item(reader, "Parameters").click()
     reader.page.locator(".mg-scale").wait_for()
     assert box.evaluate(fill) != before
     reader.page.emulate_media(media="print")
