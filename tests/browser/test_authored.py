@@ -146,6 +146,8 @@ def test_touch(address, reader_with):
         wait_lit(reader, "stem", diagram=TOUR)
 
 
+# the page of MyST looks like that of reStructuredText
+@pytest.mark.parametrize("address", [markup for markup in MARKUPS if markup != "myst"], indirect=True)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_width_and_scheme(address, scheme, reader_with):
     with reader_with(color_scheme=scheme) as reader:

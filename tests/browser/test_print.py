@@ -2,8 +2,6 @@
 
 import pytest
 
-from browser.controls import item
-
 
 def test_print_shows_the_whole_still_picture(reader, server):
     reader.page.goto(f"{server}/tall.html")
@@ -50,7 +48,7 @@ def test_print_ignores_selection_and_colouring(reader, server):
     reader.node("head").click()
     reader.page.get_by_role("button", name="What leads here").click()
     reader.page.get_by_role("button", name="More controls").click()
-    item(reader, "Parameters").click()
+    reader.page.get_by_role("menuitemradio", name="FLOPs", exact=True).click()
     reader.page.locator(".mg-scale").wait_for()
     assert box.evaluate(fill) != before
     reader.page.emulate_media(media="print")
