@@ -55,6 +55,7 @@ unit-python: $(VENV)/.installed viewer/node_modules/.installed
 zoo: $(VENV)/.installed $(VENV)/zoo $(VENV)/training $(VENV)/transformers-4.50 ## slow: many models, installs from wheel and sdist, real LaTeX
 	.ci/latex
 	.ci/graphviz
+	.ci/firefox
 	$(BIN)/python -m pytest -m zoo
 
 # apart from the rest: with a torchvision for another build of torch beside it, transformers can't be imported

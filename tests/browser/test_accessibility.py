@@ -25,6 +25,8 @@ def everything_open(reader):
     reader.page.get_by_role("search").get_by_text(re.compile("^1 of|^×")).first.wait_for()
     reader.page.locator("summary").press("Enter")
     button(reader, "More controls").click()
+    # it takes the focus once its script has loaded
+    reader.page.get_by_role("menu").wait_for()
 
 
 def searching(reader):
@@ -173,6 +175,7 @@ def test_controls_are_large_enough_for_touch(reader_with, server):
         reader.page.get_by_role("combobox", name="Search").fill("mlp")
         reader.page.get_by_role("option").tap()
         reader.page.get_by_role("region", name="Details").wait_for()
+        reader.page.get_by_role("button", name="More", exact=True).tap()
         for turn in (button(reader, "Next"), button(reader, "More controls")):
             turn.tap()
             assert reader.page.evaluate("document.documentElement.scrollWidth") <= 320

@@ -1,6 +1,6 @@
 """The details panel: its content, its links, and how it opens and closes."""
 
-from browser.controls import FOCUSED, box, button, details, facts, item, open_page, wait_selected, wait_until
+from browser.controls import FOCUSED, box, button, details, facts, item, open_page, settled, wait_selected, wait_until
 
 
 def test_click_on_a_node_shows_its_details(reader, server):
@@ -125,6 +125,80 @@ def test_details_leave_half_of_a_narrow_screen_to_the_picture(reader_with, serve
         assert foot["y"] + foot["height"] <= 640
 
 
+def more(reader):
+    return reader.page.get_by_role("button", name="More", exact=True)
+
+
+def test_details_stand_beside_the_picture_where_there_is_room(reader, server):
+    """They cover nothing of what the click has opened, and go on a line of their own when the room is gone."""
+    reader.page.set_viewport_size({"width": 1400, "height": 900})
+    open_page(reader, server)
+    reader.node("layers.0").click()
+    reader.node("layers.0.mlp").wait_for()
+    panel = details(reader)
+    panel.get_by_text("Show alone").wait_for()
+    settled(reader)
+    picture, beside = box(reader.page.locator(".mg-stage svg[role=tree]").first), box(panel)
+    assert beside["x"] >= picture["x"] + picture["width"] or beside["x"] + beside["width"] <= picture["x"]
+    stage = box(reader.page.locator(".mg-stage"))
+    assert stage["x"] <= beside["x"]
+    assert beside["x"] + beside["width"] <= stage["x"] + stage["width"]
+    assert stage["y"] <= beside["y"]
+    reader.page.set_viewport_size({"width": 500, "height": 900})
+    more(reader).wait_for()
+    assert not panel.get_by_text("Show alone").is_visible()
+
+
+def test_details_are_one_line_until_more_is_wanted(reader, server):
+    reader.page.set_viewport_size({"width": 500, "height": 700})
+    open_page(reader, server)
+    reader.node("layers.0").click()
+    reader.node("layers.0.mlp").wait_for()
+    panel = details(reader)
+    panel.get_by_text("Parameters 16 (25 %)").wait_for()
+    assert box(panel)["height"] < 60
+    more(reader).focus()
+    reader.page.keyboard.press("Enter")
+    panel.get_by_text("Show alone").wait_for()
+    reader.page.get_by_role("button", name="Less").click()
+    panel.get_by_text("Show alone").wait_for(state="hidden")
+    reader.page.keyboard.press("Escape")
+    panel.wait_for(state="hidden")
+    reader.node("head").focus()
+    reader.page.keyboard.press("i")
+    panel.get_by_text("Show alone").or_(panel.get_by_text("Path to…")).wait_for()
+
+
+def test_details_of_a_stack_tell_of_all_its_blocks(reader, server):
+    reader.page.set_viewport_size({"width": 500, "height": 700})
+    open_page(reader, server, "rolled")
+    reader.node("layers.0").focus()
+    reader.page.keyboard.press("i")
+    details(reader).get_by_text("layers.0–5", exact=True).wait_for()
+    assert details(reader).get_by_text("×6", exact=True).is_visible()
+    assert facts(reader)["Parameters"] == ["×6: 96 (150 %)", "each 16 (25 %)"]
+
+
+def selected_text(reader):
+    """What is selected in the picture."""
+    return reader.evaluate("e => e.shadowRoot.getSelection().toString().trim()")
+
+
+def test_name_is_copied_and_text_of_the_picture_is_selected(reader, server):
+    """With Shift, a click selects text, and opens and closes nothing."""
+    reader.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    open_page(reader, server)
+    reader.node("embed").focus()
+    reader.page.keyboard.press("i")
+    button(reader, "Copy the name").click()
+    reader.page.get_by_role("status").get_by_text("Copied").wait_for(state="attached")
+    assert reader.page.evaluate("navigator.clipboard.readText()") == "embed"
+    reader.page.keyboard.press("Escape")
+    reader.node("layers.0").locator("text").first.click(modifiers=["Shift"], force=True)
+    assert selected_text(reader) == "layers.0"
+    assert reader.node("layers.0.mlp").count() == 0
+
+
 def test_details_are_visible_in_a_narrow_window_that_clips_content(reader_with, server):
     """`position: sticky` does not help there; the tapped node is not covered."""
     with reader_with(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 780}) as reader:
@@ -153,7 +227,8 @@ def test_controls_are_visible_in_a_narrow_window_with_the_details(reader, server
 
 def test_one_of_several_repeats_can_be_opened(reader, server):
     open_page(reader, server, "rolled")
-    reader.node("layers.0").click()
+    reader.node("layers.0").focus()
+    reader.page.keyboard.press("i")
     reader.page.get_by_label("Repeats").select_option("layers.3")
     reader.node("layers.3.mlp").wait_for()
     assert reader.node("layers.5").is_visible()
@@ -205,7 +280,7 @@ def test_details_are_copied_and_announced(reader, server):
     reader.node("head").focus()
     reader.page.keyboard.press("i")
     reader.page.get_by_role("status").get_by_text("Details of head").wait_for(state="attached")
-    details(reader).get_by_role("button", name="Copy").click()
+    details(reader).get_by_role("button", name="Copy", exact=True).click()
     reader.page.get_by_role("status").get_by_text("Copied").wait_for(state="attached")
     text = reader.page.evaluate("navigator.clipboard.readText()")
     assert "FLOPs\n2K (50 %)" in text

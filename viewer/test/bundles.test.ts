@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
-import { detailsOf } from "../src/session/node_details.js";
+import { detailsOf } from "../src/session/details.js";
 import { Session } from "../src/session/session.js";
 import type { Frame } from "../src/view/frame.js";
 import { findRuns } from "../src/view/repeats.js";

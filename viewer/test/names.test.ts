@@ -5,7 +5,7 @@ import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
 import { shortName } from "../src/graph/names.js";
 import { layout } from "../src/layout/layout.js";
-import { detailsOf } from "../src/session/node_details.js";
+import { detailsOf } from "../src/session/details.js";
 import { SearchIndex } from "../src/session/search_index.js";
 import { Session } from "../src/session/session.js";
 import { outlineRows } from "../src/view/outline_rows.js";

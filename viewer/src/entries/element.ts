@@ -126,6 +126,12 @@ class ModelGraph extends HTMLElement {
 }
 
 function onClick(widget: Widget, event: MouseEvent): void {
+  const text = (event.target as Element).closest("text");
+  // a drag moves the picture, so a click selects text to be copied
+  if (event.shiftKey && text !== null) {
+    getSelection()?.selectAllChildren(text);
+    return;
+  }
   const node = nodeAt(event.target);
   const run = (event.target as Element).closest<SVGElement>("[data-run]")?.dataset.run;
   if (run !== undefined) void toggleRepeats(widget, run);

@@ -46,3 +46,17 @@ export function locale(): string {
     return "en";
   }
 }
+
+/** `1019904` → `1,019,904`. */
+export function exact(count: number): string {
+  return count.toLocaleString(locale());
+}
+
+/** A share, to stand after its amount. */
+export function percent(part: number, whole: number | null | undefined): string {
+  if (!whole) return "";
+  const share = (100 * part) / whole;
+  const digits = share >= 10 ? 0 : 1;
+  const written = Math.max(share, 0.1).toLocaleString(locale(), { maximumFractionDigits: digits });
+  return ` (${share < 0.1 ? `< ${written}` : written} %)`;
+}

@@ -13,8 +13,7 @@ import { shortName } from "../graph/names.js";
 import { words } from "../shared/explore_strings.js";
 import { fill } from "../shared/strings.js";
 import { formatCount } from "../view/labels.js";
-import { formatBytes, locale, pathOf, tensorText, typeOf } from "./naming.js";
-import type { Session } from "./session.js";
+import { exact, formatBytes, pathOf, percent, tensorText, typeOf } from "./naming.js";
 
 export interface Fact {
   /** A key of the table of words. */
@@ -30,12 +29,9 @@ export interface NodeDetails {
   shortType: string;
   /** File and line, as `src/pkg/model.py:12`. */
   source: string | undefined;
+  /** How many it stands for. */
+  times: number;
   facts: Fact[];
-}
-
-/** What is known of a node, or of the model where the id is empty. */
-export function detailsOf(session: Session, id: string): NodeDetails {
-  return describe(session.indexOf(id), id);
 }
 
 const OPTION = /^(args|kwargs|config|inputs|inputs_from)(?:\.(.+)|\[(\d+)\])?$/;
@@ -51,6 +47,7 @@ export function describe(index: GraphIndex, id: string): NodeDetails {
     type,
     shortType: node?.kind === "bundle" ? type : shortName(type),
     source: ("source" in known && known.source) || undefined,
+    times: 1,
     facts: factsOf(index, id),
   };
 }
@@ -182,19 +179,6 @@ function withShare(node: object, whole: Measured, what: keyof Measured, format: 
   const value = (node as Measured)[what];
   if (value == null || value === 0) return [];
   return [format(value) + (node === whole ? "" : percent(value, whole[what]))];
-}
-
-/** `1019904` → `1,019,904`. */
-function exact(count: number): string {
-  return count.toLocaleString(locale());
-}
-
-function percent(part: number, whole: number | null | undefined): string {
-  if (!whole) return "";
-  const share = (100 * part) / whole;
-  const digits = share >= 10 ? 0 : 1;
-  const written = Math.max(share, 0.1).toLocaleString(locale(), { maximumFractionDigits: digits });
-  return ` (${share < 0.1 ? `< ${written}` : written} %)`;
 }
 
 function tiedWeightsOf(index: GraphIndex, node: GraphNode | undefined): string[] {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { detailsOf } from "../../src/session/node_details.js";
+import { detailsOf } from "../../src/session/details.js";
 import { Session } from "../../src/session/session.js";
 import type { SessionState } from "../../src/session/state.js";
 import { sketch } from "../sketch.js";

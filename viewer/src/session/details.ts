@@ -1,0 +1,91 @@
+/** What is known of a node; of equal blocks that are drawn as one, what all have together, each, and where they differ. */
+import { words } from "../shared/explore_strings.js";
+import { fill } from "../shared/strings.js";
+import { formatCount } from "../view/labels.js";
+import { type Cost, Costs } from "./costs.js";
+import { exact, formatBytes, pathOf, percent } from "./naming.js";
+import { describe, type Fact, factsOf, type NodeDetails } from "./node_details.js";
+import type { Session } from "./session.js";
+import { standsFor } from "./stand_ins.js";
+
+/** More are not compared. */
+const MAX_COMPARED = 200;
+/** Facts that tell of a block and not of its place in the model. */
+const OWN = new Set(["author", "inputs", "outputs", "arguments", "weights", "tied", "parameters", "flops", "memory"]);
+
+type Amounts = Partial<Record<Fact["label"], string>>;
+
+const known = new WeakMap<Session, Costs>();
+
+/** What is known of a node and what it stands for, or of the model where the id is empty. */
+export function detailsOf(session: Session, id: string): NodeDetails {
+  const details = describe(session.indexOf(id), id);
+  const ids = standsFor(session, id);
+  return ids.length > 1 ? detailsOfAll(session, details, ids) : details;
+}
+
+/** The details of the first of them → those of all. */
+function detailsOfAll(session: Session, details: NodeDetails, ids: readonly string[]): NodeDetails {
+  const amounts = amountsOf(session, ids);
+  const all = (text: string) => fill(words.ofAll, ids.length, text);
+  const facts = details.facts.map((fact) => {
+    const amount = amounts[fact.label];
+    const [first = "", ...others] = fact.lines;
+    return amount === undefined ? fact : { ...fact, lines: [all(amount), fill(words.each, first), ...others] };
+  });
+  const differing = differences(session, ids);
+  const title = rangeOf(ids.map((id) => nameOf(session, id)));
+  return {
+    ...details,
+    title,
+    times: ids.length,
+    facts: differing.length > 0 ? [...facts, { label: "differing", lines: differing }] : facts,
+  };
+}
+
+function amountsOf(session: Session, ids: readonly string[]): Amounts {
+  const costs = known.get(session) ?? new Costs(session.grouped);
+  known.set(session, costs);
+  const { whole } = costs;
+  const all = costs.of(ids, session.visibleGraph());
+  const counted = (what: Exclude<keyof Cost, "moved">, format: (value: number) => string): Amounts => {
+    const value = all[what];
+    return value ? { [what]: format(value) + percent(value, whole[what]) } : {};
+  };
+  return { ...counted("parameters", exact), ...counted("flops", formatCount), ...counted("memory", formatBytes) };
+}
+
+/** For each of several, what is not said of all of them. */
+function differences(session: Session, ids: readonly string[]): string[] {
+  const index = session.visibleGraph();
+  const said = ids.slice(0, MAX_COMPARED).map((id) =>
+    factsOf(index, id)
+      .filter(({ label }) => OWN.has(label))
+      .flatMap(({ lines }) => lines),
+  );
+  const counts = new Map<string, number>();
+  for (const line of said.flatMap((lines) => [...new Set(lines.map(placeless))]))
+    counts.set(line, (counts.get(line) ?? 0) + 1);
+  return said.flatMap((lines, i) => {
+    const own = lines.filter((line) => counts.get(placeless(line)) !== said.length);
+    return own.length === 0 ? [] : `${nameOf(session, ids[i] ?? "")}: ${own.join("; ")}`;
+  });
+}
+
+/** Names of other nodes have the same numbers in them as this one's. */
+function placeless(line: string): string {
+  return line.replace(/(?<=[.\s]|^)\d+(?=\.[a-z_])/gi, "*");
+}
+
+function nameOf(session: Session, id: string): string {
+  const node = session.indexOf(id).nodes.get(id);
+  return node === undefined ? id : pathOf(node);
+}
+
+/** `h.0–11.attn` for `h.0.attn`, …, `h.11.attn`. */
+export function rangeOf(names: readonly string[]): string {
+  const [first = "", last = first] = [names[0], names[names.length - 1]];
+  const [parts, others] = [first, last].map((name) => name.split(/(\d+)/)) as [string[], string[]];
+  if (parts.length !== others.length) return first;
+  return parts.map((part, i) => (part === others[i] ? part : `${part}–${others[i]}`)).join("");
+}
