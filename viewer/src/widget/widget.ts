@@ -85,7 +85,7 @@ export class Widget {
   /** Do to a picture that is exported what features do to the one on screen. */
   readonly exportDecorators: ((picture: SVGSVGElement) => void)[] = [];
   /** The page's own picture as it came, for copies of the diagram and for paper. */
-  readonly #original = make("template");
+  readonly #original = make("template", "");
   /** The same, once another one is on screen. */
   readonly #printed = box("mg-still");
   readonly #liveRegion = box("mg-unseen-text");
