@@ -27,8 +27,15 @@ def as_picture(value: Any) -> bytes:
 
     Raises:
         TypeError: for anything else.
-        ValueError: for a table that is empty or too large.
+        ValueError: for a table that is empty or too large, and for a file that is empty.
     """
+    content = _content(value)
+    if not content:
+        raise ValueError(f"expected {EXPECTED}, got no bytes; was the file read from its end?")
+    return content
+
+
+def _content(value: Any) -> bytes:
     file = io.BytesIO()
     if isinstance(value, bytes | bytearray | memoryview):
         return bytes(value)
