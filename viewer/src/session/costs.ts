@@ -30,11 +30,14 @@ export class Costs {
   readonly whole: Cost;
   readonly #index: GraphIndex;
   readonly #moved: ReadonlyMap<string, number>;
+  /** Path of a module → the names of the weights in it. */
+  readonly #owned = new Map<string, string[]>();
 
   /** @param index the whole trace, with calls of functions */
   constructor(index: GraphIndex) {
     this.#index = index;
     this.#moved = movedBytes(index);
+    for (const name of index.graph.parameters.keys()) this.#own(name);
     const { parameters, flops, activation_bytes } = index.graph.model;
     this.whole = {
       parameters: parameters.total,
@@ -89,7 +92,7 @@ export class Costs {
     const { parameters } = this.#index.graph;
     const used =
       node.kind === "module"
-        ? this.#ownedBy(node.path)
+        ? (this.#owned.get(node.path) ?? [])
         : node.kind === "parameter"
           ? [node.name]
           : node.kind === "op"
@@ -101,8 +104,13 @@ export class Costs {
     );
   }
 
-  #ownedBy(path: string): string[] {
-    return [...this.#index.graph.parameters.keys()].filter((name) => name.startsWith(`${path}.`));
+  #own(name: string): void {
+    for (let end = name.indexOf("."); end >= 0; end = name.indexOf(".", end + 1)) {
+      const path = name.slice(0, end);
+      const names = this.#owned.get(path);
+      if (names === undefined) this.#owned.set(path, [name]);
+      else names.push(name);
+    }
   }
 
   #size(name: string): number {
