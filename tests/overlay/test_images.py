@@ -291,6 +291,9 @@ def test_images_that_a_library_for_print_cannot_read_cost_only_themselves() -> N
     without_palette[25] = 3  # the kind of colours
     without_palette[29:33] = zlib.crc32(without_palette[12:29]).to_bytes(4)
     overlay = annotate(graph, "fc", image=bytes(without_palette))
+    both = overlay | annotate(graph, "x", image=png(40, 40, colour=(255, 0, 0)))
+    assert b"/Subtype/Image" not in to_pdf(graph, overlay=overlay).replace(b" ", b"")
+    assert b"/Subtype/Image" in to_pdf(graph, overlay=both).replace(b" ", b"")
     assert to_png(graph, overlay=overlay).startswith(b"\x89PNG")
     with pypdfium2.PdfDocument(to_pdf(graph, overlay=overlay)) as document:
         assert "Linear 4 → 2" in document[0].get_textpage().get_text_range()

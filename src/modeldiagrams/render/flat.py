@@ -44,6 +44,10 @@ _THUMBNAIL = """
 #image(bytes(sys.inputs.svg), format: "svg", width: float(sys.inputs.width) * 1pt)
 """
 
+_ALONE = """
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="99" height="99">{}</svg>
+"""
+
 _PAGE = """
 #set document(date: none)
 #set page(width: {width}pt, height: {height}pt, margin: 0pt)
@@ -72,11 +76,14 @@ def as_png(picture: Picture, scale: float = 2) -> bytes:
     def pixels(svg: str, width: int) -> Any:
         return resvg.svg_to_bytes(svg_string=svg, width=width)
 
-    try:
-        svg = _with_pixels(picture.svg, pixels)
+    def drawn(svg: str) -> bytes:
+        svg = _with_pixels(svg, pixels)
         return bytes(resvg.svg_to_bytes(svg_string=svg, zoom=zoom, skip_system_fonts=skip_fonts))
+
+    try:
+        return drawn(picture.svg)
     except ValueError as error:
-        if plain := _without_images(picture):
+        if plain := _without_unreadable(picture, drawn, ValueError):
             return as_png(plain, scale)
         raise RenderError(f"the PNG file could not be made: {error}") from error
 
@@ -101,26 +108,37 @@ def as_pdf(picture: Picture) -> bytes:
         inputs = {"svg": svg, "width": f"{width}"}
         return typst.compile(_THUMBNAIL.encode(), sys_inputs=inputs, format="png", ppi=72)
 
-    try:
+    def drawn(svg: str) -> bytes:
         return bytes(
             typst.compile(
                 page.encode(),
-                sys_inputs={"svg": _with_pixels(picture.svg, pixels)},
+                sys_inputs={"svg": _with_pixels(svg, pixels)},
                 font_paths=[str(fonts()[0].parent)],
                 ignore_system_fonts=not _has_foreign_text(picture.svg),
                 # LaTeX warns of newer files
                 pdf_standards="1.5",
             )
         )
+
+    try:
+        return drawn(picture.svg)
     except RuntimeError as error:
-        if plain := _without_images(picture):
+        if plain := _without_unreadable(picture, drawn, RuntimeError):
             return as_pdf(plain)
         raise RenderError(f"the PDF file could not be made: {error}") from error
 
 
-def _without_images(picture: Picture) -> Picture | None:
+def _without_unreadable(picture: Picture, drawn: Callable[[str], bytes], failure: type[Exception]) -> Picture | None:
     """A picture without images that a library can't read, so that they cost no more than themselves."""
-    svg = re.sub(r"<image [^>]*>", "", picture.svg)
+
+    def kept(found: re.Match[str]) -> str:
+        try:
+            drawn(_ALONE.format(found[0]))
+        except failure:
+            return ""
+        return found[0]
+
+    svg = re.sub(r"<image [^>]*>", kept, picture.svg)
     return None if svg == picture.svg else msgspec.structs.replace(picture, svg=svg)
 
 
