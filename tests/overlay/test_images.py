@@ -217,6 +217,11 @@ def test_file_without_content_is_refused() -> None:
         as_picture(b"")
 
 
+def test_file_that_is_too_large_is_refused_where_it_is_made() -> None:
+    with pytest.raises(ValueError, match="expected a picture of up to 500 kB, got 500 kB"):
+        as_picture(b"x" * 500_001)
+
+
 @pytest.mark.parametrize("table", [[], {}, [[]], [[1]] * 51, [[1] * 13]])
 def test_tables_have_a_size_that_is_legible(table) -> None:
     with pytest.raises(ValueError, match=r"expected a table of up to 50 rows and 12 columns, got \d+ rows and \d+"):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
+from modeldiagrams.ir.pictures import LARGEST
 from modeldiagrams.overlay.overlay import Image
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["image_of"]
 
-_LARGEST = 500_000
-"""Bytes of a file: pages carry it."""
 _MOST_PIXELS = 16_000_000
 
 _MOST_SHAPES = 50_000
@@ -72,8 +71,8 @@ def image_of(content: bytes, alt: str) -> Image:
 
 
 def _check_length(content: bytes, how: str = "") -> None:
-    if len(content) > _LARGEST:
-        raise ValueError(f"expected a picture of up to {_LARGEST // 1000} kB, got {len(content) // 1000} kB{how}")
+    if len(content) > LARGEST:
+        raise ValueError(f"expected a picture of up to {LARGEST // 1000} kB, got {len(content) // 1000} kB{how}")
 
 
 def _png_size(content: bytes) -> tuple[int, int]:
