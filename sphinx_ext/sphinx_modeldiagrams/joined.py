@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,11 +16,11 @@ from sphinx_modeldiagrams.listing import model_listing
 from sphinx_modeldiagrams.nodes import diagram_of, document_of, model_graph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["JoinDocuments"]
+__all__ = ["JoinDocuments", "free_anchor"]
 
 
 _ODD = re.compile(r"[^\w.-]+")
@@ -41,7 +42,7 @@ class JoinDocuments(SphinxPostTransform):
             document = document_of(figure) or ""
             anchor = diagram.anchor
             if anchor in taken:
-                anchor = f"{anchor}-in-{_ODD.sub('-', document)}"
+                anchor = free_anchor(anchor, document, taken)
                 _rename(figure, diagram, anchor, self._ids_in(document))
             taken[anchor] = None
             for listing in self.document.findall(model_listing):
@@ -52,6 +53,12 @@ class JoinDocuments(SphinxPostTransform):
         """Nodes of one document that have ids."""
         with_ids = (node for node in self.document.findall(nodes.Element) if node.get("ids"))
         return [node for node in with_ids if document_of(node) == document]
+
+
+def free_anchor(anchor: str, document: str, taken: Container[str]) -> str:
+    """An anchor of a document's; a number tells documents apart whose names differ in odd characters alone."""
+    name = f"{anchor}-in-{_ODD.sub('-', document)}"
+    return next(one for one in chain([name], (f"{name}-{i}" for i in count(2))) if one not in taken)
 
 
 def _rename(figure: model_graph, diagram: Diagram, anchor: str, near: Iterable[nodes.Element]) -> None:

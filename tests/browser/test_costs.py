@@ -248,6 +248,8 @@ def test_keys_and_the_pointer_on_the_strip_light_the_node_that_runs(reader: Read
     strip.wait_for()
     # of three blocks that are drawn as one, the box of their counterparts
     assert lit(reader) == ["blocks.0/relu"]
+    # the slider says it: a live region would say it again
+    assert reader.page.get_by_role("status").filter(has_text="Op ").count() == 0
     strip.press("Home")
     assert lit(reader) == ["embed"]
     assert strip.get_attribute("aria-valuetext") == "Op 1 of 14, embed/linear: 128 B alive"

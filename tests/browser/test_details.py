@@ -305,3 +305,18 @@ def test_node_covered_by_its_details_is_revealed(reader, server):
 def bottom(locator):
     place = box(locator)
     return place["y"] + place["height"]
+
+
+def test_details_make_room_for_a_picture_that_is_zoomed(reader, server):
+    """Beside it while there is room, below it while there is none."""
+    reader.page.set_viewport_size({"width": 1000, "height": 900})
+    open_page(reader, server)
+    reader.node("embed").focus()
+    reader.page.keyboard.press("i")
+    panel = reader.page.locator(".mg-panel-sheet.mg-side")
+    panel.wait_for()
+    for _ in range(6):
+        reader.evaluate("e => e.widget.camera.zoomBy(1.4)")
+    panel.wait_for(state="detached")
+    reader.evaluate("e => e.widget.camera.fit()")
+    panel.wait_for()

@@ -193,3 +193,25 @@ def test_copy_of_a_live_diagram_works(reader, server):
     assert reader.node("layers.0.mlp").count() == 0  # the copy begins with the page's own picture
     expand(reader)
     assert reader.page.locator("model-graph .mg-stage svg").count() == 1
+
+
+def test_copy_of_a_live_diagram_begins_as_its_original_did(reader, server):
+    picture = "e => e.shadowRoot.querySelector('.mg-canvas > svg').outerHTML"
+    reader.page.goto(f"{server}/one.html")
+    before = reader.evaluate(picture)
+    reader.evaluate("""async e => {
+        const { widget } = e;
+        await widget.load();
+        widget.select("layers.0");
+        widget.linked.path.set("after");
+        widget.linked.lens.set("parameters");
+        e.style.setProperty("--mg-around", "black");
+    }""")
+    reader.page.locator(".mg-dim .mg-cost").first.wait_for()
+    reader.page.evaluate("""() => {
+        const content = document.querySelector("main");
+        content.replaceWith(content.cloneNode(true));
+    }""")
+    reader.page.wait_for_function("document.querySelector('model-graph').widget !== undefined")
+    assert reader.evaluate(picture) == before
+    assert reader.evaluate("e => e.style.getPropertyValue('--mg-around')") == ""

@@ -1,5 +1,7 @@
 """Highlighted edges and paths, and the tensor on an edge."""
 
+import pytest
+
 from browser.controls import button, loaded, open_page
 
 
@@ -105,3 +107,34 @@ def test_tooltip_stays_inside_the_window(reader, server):
     tip.wait_for()
     place = tip.bounding_box()
     assert place["y"] + place["height"] < end
+
+
+@pytest.mark.parametrize("lose", ["e.widget.select(undefined)", "e.widget.change(s => s.withIsolated('layers.0'))"])
+def test_choosing_a_paths_end_stops_when_its_start_is_lost(reader, server, lose):
+    open_page(reader, server)
+    reader.node("layers.1").click()
+    reader.node("layers.1.mlp").wait_for()
+    reader.node("embed").focus()
+    reader.page.keyboard.press("i")
+    button(reader, "Path to").click()
+    way_out = button(reader, "Choose the other end")
+    way_out.wait_for()
+    reader.evaluate(f"async e => {{ await {lose}; await e.widget.settled; }}")
+    way_out.wait_for(state="detached")
+    assert reader.evaluate("e => e.widget.nodePicker === undefined")
+
+
+def test_a_redrawn_picture_keeps_the_place_and_the_focus_of_a_paths_way_out(reader, server):
+    open_page(reader, server)
+    reader.node("head").focus()
+    reader.page.keyboard.press("i")
+    button(reader, "What leads here").click()
+    way_out = button(reader, "All paths to head")
+    way_out.focus()
+    reader.evaluate("async e => { e.widget.linked.lens.set('class'); await e.widget.settled; }")
+    modes = reader.page.locator(".mg-modes button")
+    assert modes.all_inner_texts() == ["All paths to head", "Colour by: Class"]
+    reader.evaluate("async e => { await e.toggle('layers.0'); await e.widget.settled; }")
+    reader.node("layers.0.mlp").wait_for()
+    assert modes.all_inner_texts() == ["All paths to head", "Colour by: Class"]
+    assert way_out.evaluate("e => e.getRootNode().activeElement === e")

@@ -2,6 +2,8 @@
 
 import pytest
 
+from browser.controls import FOCUSED, button
+
 NODES = "document.querySelector('model-graph').shadowRoot.querySelectorAll('.mg-stage [data-id]').length"
 
 
@@ -162,3 +164,40 @@ def test_wheel_shows_the_zoom_hint_once(reader, server):
     reader.page.mouse.wheel(0, 10)
     reader.page.wait_for_timeout(100)
     assert reader.page.get_by_text("Ctrl + wheel zooms").count() == 0
+
+
+def through_lens(reader, lens):
+    reader.evaluate(f"e => e.widget.linked.lens.set('{lens}')")
+    button(reader, "Table (T)").wait_for()
+
+
+def go_to_end(reader):
+    reader.evaluate("({ widget: { camera, tree } }) => camera.lookAt(200, tree.picture.viewBox.baseVal.height - 100)")
+    reader.node("layers.31.mlp").wait_for(state="attached")
+
+
+def test_panning_under_a_lens_only_paints_what_is_new(large):
+    through_lens(large, "parameters")
+    assert large.node("layers.31.mlp").count() == 0
+    button(large, "Table (T)").focus()
+    go_to_end(large)
+    assert large.page.locator("[data-id^='layers.31.'] > .mg-bar").count() > 0
+    # its legend and table are still those of before
+    assert large.evaluate(FOCUSED) == "Table (T)"
+
+
+def test_a_box_beyond_the_first_rows_of_the_table_leads_to_its_row(large):
+    through_lens(large, "parameters")
+    button(large, "Table (T)").click()
+    rows = large.page.locator(".mg-cost-rows tbody tr")
+    assert rows.count() == 200
+    listed = rows.evaluate_all("rows => rows.map(row => row.dataset.row)")
+    go_to_end(large)
+    boxes = large.page.locator(".mg-stage .mg-node[data-step]").evaluate_all(
+        "nodes => nodes.map(node => node.dataset.id)"
+    )
+    missing = next(box for box in boxes if box not in listed)
+    large.evaluate(f"e => e.widget.focus(e.widget.tree.find('{missing}'))")
+    large.page.keyboard.press("t")
+    assert large.evaluate("e => e.shadowRoot.activeElement.dataset.key") == f"row {missing}"
+    assert rows.count() == 201

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from browser.controls import item, wait_selected
+from browser.controls import item, wait_selected, wait_until
 from browser.pages import encoder
 
 OTHERS = [
@@ -257,3 +257,32 @@ def test_colours_in_any_notation_are_resolved(reader, server, tmp_path):
     red, green, blue = (int(fill[i : i + 2], 16) for i in (1, 3, 5))
     assert red < green < blue
     assert 200 < blue < 250
+
+
+IN_LINKS = "e => [e.widget.selected, e.widget.linked.lens.get(), e.widget.linked.path.get()].map(x => x || null)"
+"""What a link says beside the state: node, lens, path."""
+
+
+def follow_link(reader, words):
+    reader.page.evaluate("words => { location.hash = words }", words)
+
+
+def test_a_link_leaves_what_it_does_not_name(reader, server):
+    """Also where the link names something that every JavaScript object has."""
+    errors = []
+    reader.page.on("pageerror", lambda error: errors.append(str(error)))
+    reader.page.goto(f"{server}/one.html#Encoder?at=head&lens=class&path=before&constructor=1")
+    wait_until(reader, lambda: reader.evaluate(IN_LINKS) == ["head", "class", "before"])
+    follow_link(reader, "Encoder?at=head&open=layers.1")
+    wait_until(reader, lambda: reader.evaluate(IN_LINKS) == ["head", None, None])
+    follow_link(reader, "Encoder?open=layers.2")
+    wait_until(reader, lambda: reader.evaluate(IN_LINKS) == [None, None, None])
+    assert errors == []
+
+
+def test_a_path_in_a_link_names_its_end_as_people_write_nodes(reader, server):
+    reader.page.goto(f"{server}/one.html#Encoder?at=embed&path=layers.2.mlp.u*")
+    wait_until(reader, lambda: reader.evaluate(IN_LINKS) == ["embed", None, "layers.2.mlp.up"])
+    reader.page.locator(".mg-stage .mg-dim [data-id='layers.2.mlp.up'].mg-on").wait_for()
+    follow_link(reader, "Encoder?at=embed&path=decoder")
+    reader.page.get_by_text("names decoder, which this model").wait_for()

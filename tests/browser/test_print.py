@@ -56,3 +56,17 @@ def test_print_ignores_selection_and_colouring(reader, server):
     assert reader.node("embed").locator(".mg-cost").count() == 0
     for part in (".mg-lit", ".mg-panel-sheet", ".mg-scale", ".mg-tip"):
         assert not reader.page.locator(part).is_visible()
+
+
+def test_print_shows_no_lens_that_was_on_when_the_picture_changed(reader, server):
+    reader.page.goto(f"{server}/tall.html")
+    reader.node("layers.0").wait_for()
+    reader.evaluate("e => e.widget.linked.lens.set('parameters')")
+    reader.page.locator(".mg-stage .mg-bar").first.wait_for()
+    reader.header("layers.0").click()
+    reader.node("layers.0.mlp").wait_for(state="detached")
+    reader.evaluate("e => e.widget.linked.lens.set('kind')")
+    reader.page.locator(".mg-stage .mg-bar").first.wait_for(state="detached")
+    reader.page.emulate_media(media="print")
+    assert reader.page.locator(".mg-still svg").is_visible()
+    assert reader.page.locator(".mg-still :is(.mg-cost, .mg-selected, .mg-lit, [data-step])").count() == 0

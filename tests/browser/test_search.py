@@ -196,3 +196,18 @@ def test_enter_waits_for_the_search(reader, server):
         }"""
     )
     wait_selected(reader, "layers.0.mlp")
+
+
+def test_enter_that_ends_a_composition_chooses_nothing(reader, server):
+    """Where several keys make one letter, Enter takes the letter."""
+    open_page(reader, server)
+    button(reader, "Search").click()
+    reader.page.keyboard.type("head")
+    wait_options(reader, ["> head Linear"])
+    press = """(input, isComposing) => input.dispatchEvent(
+        new KeyboardEvent('keydown', {key: 'Enter', isComposing, bubbles: true, cancelable: true}))"""
+    field = reader.page.get_by_role("combobox")
+    # whether the page lets it pass to the input method
+    assert field.evaluate(press, True)
+    assert not field.evaluate(press, False)
+    wait_selected(reader, "head")

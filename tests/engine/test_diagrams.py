@@ -17,7 +17,7 @@ from modeldiagrams.engine import builder as builder_module
 from modeldiagrams.engine import cache, tracing
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.compare.versions import kept_graphs
-from modeldiagrams.engine.diagram import Diagram, Problem, with_problem
+from modeldiagrams.engine.diagram import Diagram, Problem, in_words, with_problem
 from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.errors import CommentError, RenderError
 from modeldiagrams.hosting.host import draw
@@ -391,3 +391,15 @@ def test_comments_in_code_are_a_problem_of_authors_only(builder):
     )
     assert diagram.problem == Problem(kind="comment", message="mypkg/m.py:3: `# diagram: hid` is unknown")
     assert diagram.shown_problem is None
+
+
+def test_readers_see_the_problems_that_are_theirs_beside_those_of_authors(builder):
+    made = builder.build(make_options(model="mypkg.Net"))
+    comment, failed = CommentError("mypkg/m.py:3", "`# diagram: hid` is unknown"), RenderError("no room")
+    for errors in [(comment, failed), (failed, comment), (comment, failed, comment)]:
+        diagram = made
+        for error in errors:
+            diagram = with_problem(diagram, error)
+        assert diagram.shown_problem.kind == "render"
+        assert diagram.shown_problem.message == "mypkg.Net: no room"
+        assert in_words(diagram.problem).count("`# diagram: hid` is unknown") == errors.count(comment)

@@ -1,5 +1,6 @@
 """`modeldiagrams show` reads the line that a diagram offers its readers as the options of the diagram."""
 
+import json
 import shlex
 
 import pytest
@@ -33,5 +34,16 @@ def test_line_gives_the_options_of_the_page(content):
 
 def test_graph_file_is_rendered():
     options = parse_options({"model": "graphs/net file.json", "depth": 1})
-    assert command_line(options) == "modeldiagrams render 'graphs/net file.json'"
-    assert view_flags(options) == "--depth 1"
+    line = f"{command_line(options)} {view_flags(options)}"
+    assert line == "modeldiagrams render 'graphs/net file.json' -o 'net file.html' --depth 1"
+    _, command, *rest = shlex.split(line)
+    given = main.commands[command].make_context(command, rest).params
+    assert (given["graph"].name, given["output"].name, given["depth"]) == ("net file.json", "net file.html", "1")
+
+
+def test_picture_files_are_left_out():
+    function = {"image": "pkg:shown", "alt": "A table"}
+    both = parse_options({"model": "pkg.Net", "embed": {"fc": "images/map.png", "x": function}})
+    assert shlex.split(command_line(both))[3:] == ["--embed", json.dumps({"x": function})]
+    file = parse_options({"model": "pkg.Net", "embed": {"fc": "images/map.png"}})
+    assert command_line(file) == "modeldiagrams show pkg.Net"

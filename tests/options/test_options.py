@@ -145,7 +145,9 @@ def test_images_are_named_with_or_without_a_text():
     text = "{stem: a.png, '*.attn': {image: 'pkg.docs:shown', alt: 'Where, and what'}}"
     assert parse_option("embed", text) == parse_option("embed", both) == both
     assert [is_function(one["image"]) for one in both.values()] == [False, True]
-    assert not any(map(is_function, ["a.png", "C:\\a.png", "docs/a.png", "a b:c", "https://x.org/a.png"]))
+    assert not any(
+        map(is_function, ["a.png", "C:\\a.png", "docs/a.png", "a b:c", "https://x.org/a.png", "fig:one.PNG"])
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from modeldiagrams import trace
+from modeldiagrams.overlay import comments
 from modeldiagrams.overlay.comments import said_in_code, with_cues
 from modeldiagrams.overlay.resolve import resolve
 
@@ -233,3 +234,113 @@ class Unused(nn.Module):
     )
     _, wrong = said_in_code(graph, files)
     assert wrong == []
+
+
+ITEMS = """
+from torch import nn
+
+
+class Enc(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.drop = nn.Dropout(0.1)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = Enc()
+        self.blocks = nn.ModuleList([nn.Linear(4, 4) for _ in range(3)])
+        self.named = nn.ModuleDict({"a": nn.ReLU(), "b": nn.ReLU()})
+
+    def forward(self, x):
+        x = self.encoder(x)
+        x = self.encoder.drop(x)  # diagram: hide
+        x = self.blocks[0](x)  # diagram: note First.
+        for i in range(1, 3):
+            x = self.blocks[i](x)  # diagram: note All.
+        x = self.named["a"](x)  # diagram: note A.
+        x = self.blocks[-1](self.named["b"](x))  # diagram: group End
+        return x @ self.encoder.fc.weight  # diagram: group Tied
+"""
+
+
+@pytest.fixture
+def traced(tmp_path, monkeypatch):
+    """Traces the class `Net` of some code; gives the graph and the file."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def make(code, encoding="utf-8"):
+        file = tmp_path / "commented_model.py"
+        file.write_text(code, encoding)
+        importlib.invalidate_caches()
+        net = importlib.import_module("commented_model").Net().eval()
+        return trace(net, (torch.ones(1, 4),)), [str(file)]
+
+    yield make
+    sys.modules.pop("commented_model", None)
+
+
+def test_comments_mean_the_item_that_their_line_names(traced):
+    cues, wrong = said_in_code(*traced(ITEMS))
+    assert wrong == []
+    assert cues["hide"] == ["encoder.drop"]
+    assert cues["notes"] == {
+        "blocks.0": "First.",
+        "blocks.0,blocks.1,blocks.2,blocks.2#2": "All.",
+        "named.a": "A.",
+    }
+    assert cues["group"] == {"End": ["blocks.2", "named.b", "blocks.2#2"], "Tied": ["encoder.fc"]}
+
+
+@pytest.mark.parametrize(
+    ("call", "cued"), [("super(Child, self).__init__()", True), ("Base.__init__(self)", True), ("'super()'", False)]
+)
+def test_a_base_speaks_where_its_method_is_called(traced, call, cued):
+    code = f"""
+from torch import nn
+
+
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)  # diagram: note Made in the base.
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+class Child(Base):
+    def __init__(self):
+        {call}
+        {"pass" if cued else "nn.Module.__init__(self=self); self.fc = nn.Linear(4, 4)"}
+
+
+Net = Child
+"""
+    cues, _ = said_in_code(*traced(code))
+    assert cues["notes"] == ({"fc": "Made in the base."} if cued else {})
+
+
+@pytest.mark.parametrize(("before", "encoding"), [("\f", "utf-8"), ("", "utf-8-sig")])
+def test_comments_are_read_where_files_have_form_feeds_or_byte_order_marks(traced, before, encoding):
+    code = f"{before}{CODE}".replace("class Net", f"{before}\nclass Net")
+    cues, wrong = said_in_code(*traced(code, encoding))
+    assert wrong == []
+    assert cues["notes"]["blocks.0/add,blocks.1/add"] == "The residual."
+
+
+def test_the_search_for_comments_that_match_nothing_takes_no_long(traced, monkeypatch):
+    """Code that is not the model's is not searched for the nearest line that would match."""
+    asked = []
+    made = comments._Reader._made
+    monkeypatch.setattr(comments._Reader, "_made", lambda self, *at: (asked.append(at), made(self, *at))[1])
+    unused = (
+        "\n\nclass Unused(nn.Module):\n    def forward(self, x):\n        # diagram: hide\n" + "        x = x\n" * 50
+    )
+    said_in_code(*traced(CODE + unused))
+    assert len(asked) < 15

@@ -26,15 +26,25 @@ USED = "".join(f'<g id="g{i}">' + f'<use href="#g{i + 1}"/>' * 9 + "</g>" for i 
 USES = SVG.replace("<path", f"{USED}<path")
 
 
+def chunk(kind: bytes, inside: bytes) -> bytes:
+    """Of a PNG file."""
+    return struct.pack(">I", len(inside)) + kind + inside + struct.pack(">I", zlib.crc32(kind + inside))
+
+
 def png_of(pixels: bytes) -> bytes:
     """A PNG file of 8 × 8 pixels with other content than that."""
     head = struct.pack(">IIBBBBB", 8, 8, 8, 2, 0, 0, 0)
     chunks = ((b"IHDR", head), (b"IDAT", pixels), (b"IEND", b""))
-    return png()[:8] + b"".join(
-        struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-        for kind, content in chunks
-    )
+    return png()[:8] + b"".join(chunk(kind, inside) for kind, inside in chunks)
 
+
+SHADOWED = SVG.replace("<path", USED + "".join(f'<g id="g{i}"/>' for i in range(9)) + "<path")
+PATTERNS = SVG.replace(
+    "<path",
+    "".join(f'<pattern id="p{i}">' + f'<rect fill="url(#p{i + 1})"/>' * 9 + "</pattern>" for i in range(9))
+    + "<rect style=\"fill: url('#p0')\"/><path",
+)
+ENTITIES = f'<!DOCTYPE svg [<!ENTITY a "{"a" * 2000}">]>' + SVG.replace("<path", f"<desc>{'&a;' * 400}</desc><path")
 
 HOSTILE = """<?xml version="1.0"?><?xml-stylesheet href="http://x.example/a.css"?>
 <svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink" viewBox="0 0 40 20" onload="alert(1)">
@@ -89,6 +99,29 @@ def test_svg_neither_runs_nor_loads_anything() -> None:
 
 
 @pytest.mark.parametrize(
+    ("inside", "cleaned"),
+    [
+        ('<style><g/>@import "https://x.example/a.css";</style>', "<style />"),
+        ("<style>.a<g/>{fill:red}</style>", "<style>.a{fill:red}</style>"),
+        ("<animateTransform/><animateMotion/><g/>", "<g />"),
+        ('<g xml:base="https://x.example/"/>', "<g />"),
+        (
+            "<style>.animation{-webkit-animation:a 1s;fill:red}</style>",
+            "<style>.animation{no-animation:a 1s;fill:red}</style>",
+        ),
+        ('<g style="animation: a 1s; fill: red"/>', '<g style="no-animation: a 1s; fill: red" />'),
+        (
+            '<text>Hello <i:x xmlns:i="urn:i"/>world<tspan/> and <i:x xmlns:i="urn:i"/>ü</text>',
+            "<text>Hello world<tspan /> and ü</text>",
+        ),
+    ],
+)
+def test_svg_keeps_what_is_drawn(inside: str, cleaned: str) -> None:
+    svg = base64.b64decode(image_of(SVG.replace("<path", f"{inside}<path").encode(), "").source.partition(",")[2])
+    assert f">{cleaned}<path" in svg.decode().replace("ns0:", "")
+
+
+@pytest.mark.parametrize(
     ("file", "message"),
     [
         (b"", "expected a PNG, JPEG or SVG file, got something else"),
@@ -98,6 +131,11 @@ def test_svg_neither_runs_nor_loads_anything() -> None:
         (png().replace(b"IDAT", b"IDaT"), "expected a whole PNG file, this one is damaged"),
         (png_of(b"no pixels"), "expected a whole PNG file, this one is damaged"),
         (png_of(zlib.compress(b"few pixels")), "expected a whole PNG file, this one is damaged"),
+        (png()[:8] + chunk(b"IHDR", b""), "expected a whole PNG file, this one is damaged"),
+        (b'<?xml version="1.0" encoding="utf8mb4"?>' + SVG.encode(), "got something else .unknown encoding: utf8mb4"),
+        (SHADOWED.encode(), "expected an SVG file of up to 50000 shapes, this one has more"),
+        (PATTERNS.encode(), "expected an SVG file of up to 50000 shapes, this one has more"),
+        (ENTITIES.encode(), "expected a picture of up to 500 kB, got 800 kB with all its entities"),
         (USES.encode(), "expected an SVG file of up to 50000 shapes, this one has more"),
         (JPEG[:-2], "expected a whole JPEG file, this one is damaged"),
         (b"\xff\xd8\xff\xe0", "expected a whole JPEG file, this one is damaged"),
@@ -172,6 +210,16 @@ def test_tables_are_svg_text(table) -> None:
 def test_other_values_are_refused(value, message) -> None:
     with pytest.raises(TypeError, match=message):
         as_picture(value)
+
+
+def test_file_without_content_is_refused() -> None:
+    with pytest.raises(ValueError, match="got no bytes; was the file read from its end"):
+        as_picture(b"")
+
+
+def test_file_that_is_too_large_is_refused_where_it_is_made() -> None:
+    with pytest.raises(ValueError, match="expected a picture of up to 500 kB, got 500 kB"):
+        as_picture(b"x" * 500_001)
 
 
 @pytest.mark.parametrize("table", [[], {}, [[]], [[1]] * 51, [[1] * 13]])

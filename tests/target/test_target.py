@@ -3,6 +3,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -10,6 +11,7 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import InputsError, loaded_sources, resolve
 from modeldiagrams.target.inputs import from_callable, from_entries
+from modeldiagrams.target.user_code import user_code
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -242,3 +244,13 @@ def test_import_error_shows_its_line(tmp_path, monkeypatch, source, message, fra
         target("broken.Model")
     assert str(caught.value).startswith(message)
     assert list(caught.value.frames) == frames
+
+
+def test_numpy_gives_user_code_the_same_numbers_every_time():
+    before = np.random.get_state()[1].tolist()  # noqa: NPY002  (what models use)
+    drawn = []
+    for _ in range(2):
+        with user_code("drawing"):
+            drawn.append(np.random.rand(3).tolist())  # noqa: NPY002  (what models use)
+    assert drawn[0] == drawn[1]
+    assert np.random.get_state()[1].tolist() == before  # noqa: NPY002  (what models use)

@@ -275,7 +275,7 @@ def test_no_value_is_asked_of_an_accelerator():
     with FakeTensorMode():
         tensors = [torch.empty(4, 3, 9, device="cuda") for _ in range(3)]
         rows = [measured(Key("", "activation"), t, sample_of(t, 50, 1), "data", 1) for t in tensors]
-        packed, floats = on_device(rows, [torch.empty((), device="cuda")], torch.device("cuda:0"))
+        packed, counts = on_device(rows, [torch.empty((), device="cuda")], torch.device("cuda:0"))
     assert packed.device.type == "cuda"
-    assert packed.numel() == 3 * (2048 + 4 + 3) + 1
-    assert floats == 3 * 4 + 1
+    assert packed.numel() == 3 * (2048 + 4 + 2 * 3) + 1  # counts have twice the bits
+    assert counts == 3 * 2 * 3

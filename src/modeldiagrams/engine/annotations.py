@@ -39,7 +39,8 @@ def annotated(diagram: Diagram, folder: Path, make: Make) -> Diagram:
         overlay, unfound = resolve(diagram.graph, with_cues(said | {"embed": found.images}, cues))
         problems = [*found.problems, *unfound]
         sources = tuple(dict.fromkeys([*diagram.sources, *found.sources]))
-        diagram = msgspec.structs.replace(diagram, overlay=overlay, sources=sources)
+        libraries = tuple(dict.fromkeys([*diagram.libraries, *found.libraries]))
+        diagram = msgspec.structs.replace(diagram, overlay=overlay, sources=sources, libraries=libraries)
     for problem in [*problems, *wrong]:
         diagram = with_problem(diagram, problem)
     return diagram

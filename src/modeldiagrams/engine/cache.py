@@ -131,8 +131,9 @@ class Cache:
     def image(self, key: str) -> Traced | None:
         """What a function made under this key, if neither its sources nor its libraries have changed since."""
         entry = self._store.read(f"{key}.image", _ImageEntry)
-        valid = entry is not None and _is_valid(entry)
-        return Traced(graph=b"", image=entry.image, sources=tuple(entry.sources)) if entry and valid else None
+        if entry is None or not _is_valid(entry):
+            return None
+        return Traced(graph=b"", image=entry.image, sources=tuple(entry.sources), libraries=tuple(entry.libraries))
 
     def add_image(self, key: str, made: Traced, python: str | None) -> None:
         """Keep what a function made; arguments as of `add_graph`."""

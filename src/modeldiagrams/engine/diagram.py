@@ -150,8 +150,16 @@ def with_problem(diagram: Diagram, error: ModelDiagramsError) -> Diagram:
     problem = Problem(kind=kind, message=str(error), frames=error.frames if isinstance(error, WorkerError) else ())
     problem = naming(diagram.options.call.model, problem)
     if diagram.problem:  # what the model raised comes first
-        problem = msgspec.structs.replace(diagram.problem, message=f"{diagram.problem.message}\n{error}")
+        problem = _joined(diagram.problem, problem, str(error))
     return msgspec.structs.replace(diagram, problem=problem)
+
+
+def _joined(first: Problem, second: Problem, text: str) -> Problem:
+    """Two problems as one; readers see nothing of one that is for authors beside one that is not."""
+    if (first.kind in _FOR_AUTHORS) == (second.kind in _FOR_AUTHORS):
+        return msgspec.structs.replace(first, message=f"{first.message}\n{text}")
+    shown, aside = (second, first.message) if first.kind in _FOR_AUTHORS else (first, text)
+    return msgspec.structs.replace(shown, remark=f"{shown.remark}\n{aside}".strip())
 
 
 def naming(model: str, problem: Problem) -> Problem:

@@ -34,6 +34,8 @@ class Embedded(NamedTuple):
     """Why others are missing."""
     sources: list[str]
     """Absolute files that decide on the images."""
+    libraries: list[str]
+    """Distributions that do so too."""
 
 
 def maker(tracing: Tracing, options: Options) -> Make:
@@ -55,12 +57,12 @@ def embedded(wanted: Mapping[str, Mapping[str, str]], folder: Path, make: Make) 
         folder: Files are relative to it.
         make: Calls functions.
     """
-    found = Embedded({}, [], [])
+    found = Embedded({}, [], [], [])
     for pattern, one in wanted.items():
         name = one["image"]
         try:
             if is_function(name):
-                content = _made(make(name), found.sources)
+                content = _made(make(name), found)
             else:
                 found.sources.append(str((folder / name).absolute()))
                 content = (folder / name).read_bytes()
@@ -74,9 +76,10 @@ def embedded(wanted: Mapping[str, Mapping[str, str]], folder: Path, make: Make) 
     return found
 
 
-def _made(answer: Traced | Refused, sources: list[str]) -> bytes:
-    sources += answer.sources
+def _made(answer: Traced | Refused, found: Embedded) -> bytes:
+    found.sources.extend(answer.sources)
     if isinstance(answer, Refused):
         where = f" ({answer.problem.frames[-1]})" if answer.problem.frames else ""
         raise ModelDiagramsError(f"{answer.problem.message}{where}")
+    found.libraries.extend(answer.libraries)
     return answer.image

@@ -8,13 +8,13 @@ import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from modeldiagrams.common.files import digest
 from modeldiagrams.engine.cache import Cache, graph_key
-from modeldiagrams.engine.diagram import forward_problem
+from modeldiagrams.engine.diagram import Problem, forward_problem
 from modeldiagrams.engine.failures import FailureMemory, recurs
 from modeldiagrams.engine.loaded import LoadedGraph, loaded_from
 from modeldiagrams.engine.sources import is_any_newer
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from modeldiagrams.options.options import Options
 
 __all__ = ["Tracing", "Workers"]
+
+A = TypeVar("A", bound="Traced | Refused")
 
 _REMEMBERED = "remembered from an earlier try, until the model or its limits change"
 
@@ -114,11 +116,18 @@ class Tracing:
         """
         options = self._with_interpreter(options)
         key = digest(graph_key(options, self._folder).encode(), function.encode())
-        if self._cache and (known := self._cache.image(key)):
+        failure_key = digest(self._failure_key(options).encode(), function.encode())
+        if known := (self._cache and self._cache.image(key)) or self._failures.recall(failure_key):
             return known
         start, python = time.time_ns(), options.limits.python
         answer = self._workers.get(python, gpu=options.limits.uses_gpu).trace(options, self._paths, function=function)
-        if self._cache and isinstance(answer, Traced) and not is_any_newer(answer.sources, start):
+        answer = self._with_sources(msgspec.structs.replace(answer, output=""), options.call.model, function)
+        if is_any_newer(answer.sources, start):
+            return answer
+        if isinstance(answer, Refused):
+            if _is_lasting(answer, answer.problem):
+                self._failures.note(failure_key, answer, self._paths, python)
+        elif self._cache:
             self._cache.add_image(key, answer, python)
         return answer
 
@@ -170,8 +179,7 @@ class Tracing:
         start = time.time_ns()
         answer = self._workers.get(python, gpu=options.limits.uses_gpu).trace(options, self._paths)
         output, answer = answer.output, msgspec.structs.replace(answer, output="")
-        if isinstance(answer, Refused) and answer.problem.kind == "worker":
-            answer = msgspec.structs.replace(answer, sources=self._package_files(model))
+        answer = self._with_sources(answer, model)
         loaded = loaded_from(answer, model)
         # a source that was edited meanwhile is not what was traced
         if not is_any_newer(answer.sources, start):
@@ -185,15 +193,26 @@ class Tracing:
                 names = [*loaded.own_names, options.call.model]
                 key, *others = (graph_key(options.called(name), self._folder) for name in names)
                 self._cache.add_graph(key, answer, python, other_keys={*others} - {key})
-        elif recurs(loaded.problem) and not answer.is_external:
+        elif _is_lasting(answer, loaded.problem):
             self._failures.note(self._failure_key(options), answer, self._paths, python)
+
+    def _with_sources(self, answer: A, *names: str) -> A:
+        """An answer with the files that a stopped process did not name."""
+        if not (isinstance(answer, Refused) and answer.problem.kind == "worker"):
+            return answer
+        files = {file for name in names for file in self._package_files(name)}
+        return msgspec.structs.replace(answer, sources=tuple(sorted(files)))
 
     def _package_files(self, model: str) -> tuple[str, ...]:
         """All files of a model's package: which of them a stopped model had loaded is unknown."""
         package = package_of(model)
         folders = [path / package for path in self._paths]
         files = [file for folder in folders for file in (folder.with_suffix(".py"), *folder.rglob("*.py"))]
-        return tuple(sorted(str(file) for file in files if file.is_file()))
+        return tuple(str(file) for file in files if file.is_file())
+
+
+def _is_lasting(answer: Traced | Refused, problem: Problem | None) -> bool:
+    return recurs(problem) and not answer.is_external
 
 
 @contextlib.contextmanager

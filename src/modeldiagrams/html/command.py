@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import shlex
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from modeldiagrams.options.options import is_graph_file
+from modeldiagrams.options.options import is_function, is_graph_file
 
 if TYPE_CHECKING:
     from modeldiagrams.options.options import Options
@@ -17,11 +18,16 @@ __all__ = ["command_line", "view_flags"]
 
 
 def command_line(options: Options) -> str:
-    """`modeldiagrams show …` for what was traced, and what its author says about it, without how much is open."""
+    """`modeldiagrams show …` for what was traced, and what its author says about it, without how much is open.
+
+    Picture files are left out: their paths are relative to the docs' folder, and readers have neither.
+    """
     model = options.call.model
-    start = ["modeldiagrams", "render" if is_graph_file(model) else "show", model]
+    start = ["render", model, "-o", f"{PurePath(model).stem}.html"] if is_graph_file(model) else ["show", model]
     device = {"device": options.limits.device}
-    return shlex.join([*start, *_flags(options.call), *_written(device), *_flags(options.author)])
+    made = {pattern: one for pattern, one in (options.author.embed or {}).items() if is_function(one["image"])}
+    author = msgspec.structs.replace(options.author, embed=made or None)
+    return shlex.join(["modeldiagrams", *start, *_flags(options.call), *_written(device), *_flags(author)])
 
 
 def view_flags(options: Options) -> str:

@@ -9,7 +9,10 @@ from xml.sax.saxutils import escape
 
 from modeldiagrams.ir.text import readable
 
-__all__ = ["as_picture"]
+__all__ = ["LARGEST", "as_picture"]
+
+LARGEST = 500_000
+"""Bytes of a picture file: pages carry it."""
 
 EXPECTED = "a Matplotlib figure, a PIL image, bytes of a PNG or JPEG file, SVG text, or a table"
 
@@ -27,8 +30,17 @@ def as_picture(value: Any) -> bytes:
 
     Raises:
         TypeError: for anything else.
-        ValueError: for a table that is empty or too large.
+        ValueError: for a table that is empty or too large, and for a file that is empty or too large.
     """
+    content = _content(value)
+    if not content:
+        raise ValueError(f"expected {EXPECTED}, got no bytes; was the file read from its end?")
+    if len(content) > LARGEST:
+        raise ValueError(f"expected a picture of up to {LARGEST // 1000} kB, got {len(content) // 1000} kB")
+    return content
+
+
+def _content(value: Any) -> bytes:
     file = io.BytesIO()
     if isinstance(value, bytes | bytearray | memoryview):
         return bytes(value)

@@ -119,7 +119,8 @@ def package_of(path: str) -> str:
 
 def is_function(name: str) -> bool:
     """Whether an image of the option `embed` is made by a function, ``pkg.mod:attr``; else it is a file."""
-    return re.fullmatch(r"[^\W\d]\w*(\.\w+)*:[^\W\d][\w.]*", name) is not None
+    is_file = name.lower().endswith((".png", ".jpg", ".jpeg", ".svg"))
+    return not is_file and re.fullmatch(r"[^\W\d]\w*(\.\w+)*:[^\W\d][\w.]*", name) is not None
 
 
 def is_graph_file(model: object) -> TypeGuard[str]:

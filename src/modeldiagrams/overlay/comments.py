@@ -13,6 +13,7 @@ import io
 import re
 import tokenize
 from collections import defaultdict
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +21,7 @@ from modeldiagrams.errors import CommentError
 from modeldiagrams.ir.graph import ModuleNode, OpNode
 from modeldiagrams.ir.queries import short_name
 from modeldiagrams.ir.source_files import source_file
-from modeldiagrams.overlay.lineage import Code
+from modeldiagrams.overlay.lineage import Code, has, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -43,6 +44,16 @@ class _Cue(NamedTuple):
     """The line that it is about."""
     what: str
     text: str
+
+
+class _Caller(NamedTuple):
+    """A module that calls others, or the model."""
+
+    module: ModuleNode | ModelInfo
+    calls: dict[str, list[tuple[int, str]]]
+    """Path from here → numbers and ids of the nodes."""
+    below: dict[str, list[tuple[int, str]]]
+    """The same of what others call inside of it."""
 
 
 def said_in_code(graph: Graph, files: Iterable[str]) -> tuple[dict[str, Any], list[CommentError]]:
@@ -95,6 +106,7 @@ class _Reader:
         self._names = _names_by_file(graph, files) if self._marked else {}
         self._file_of = {name: file for file, names in self._names.items() for name in names}
         self._lineages: dict[str, tuple[Class, ...]] = {}
+        self._known: dict[tuple[str, ast.ClassDef, Method | None], bool] = {}
 
     def said(self) -> Iterator[tuple[_Cue, dict[str, None]]]:
         """Comments with the ids of what they are about."""
@@ -108,40 +120,57 @@ class _Reader:
 
     def _meant(self, file: str, line: int) -> list[str]:
         """Ids of what a line of a file makes or calls."""
-        class_, method = self._around(file, line)
-        layers = self._layers(line, class_, method) if class_ else ()
-        return [*layers] or [*self._made(file, line)]
+        return self._layers(file, line) or self._made(file, line)
 
-    def _made(self, file: str, *lines: int) -> Iterator[str]:
+    def _made(self, file: str, *lines: int) -> list[str]:
         """Ids of the ops and function calls of some lines."""
-        names = self._names.get(file, frozenset())
-        for node in self._graph.nodes:
-            if isinstance(node, OpNode) and _is_at(node.source, names, lines):
-                # a function that is called here stands for the ops in it
-                yield node.id
-        for call in self._graph.functions.values():
-            if _is_at(call.call_site, names, lines):
-                yield call.id
+        names = sorted(self._names.get(file, ()))
+        return [id_ for name in names for line in lines for id_ in self._ids_at.get(f"{name}:{line}", ())]
 
-    def _layers(self, line: int, class_: ast.ClassDef, method: Method | None) -> Iterator[str]:
+    @cached_property
+    def _ids_at(self) -> dict[str | None, list[str]]:
+        """Place in code → ids of what it makes; a function that is called there stands for the ops in it."""
+        ids: dict[str | None, list[str]] = defaultdict(list)
+        for node in self._graph.nodes:
+            if isinstance(node, OpNode):
+                ids[node.source].append(node.id)
+        for call in self._graph.functions.values():
+            ids[call.call_site].append(call.id)
+        return ids
+
+    def _layers(self, file: str, line: int) -> list[str]:
         """Ids of the calls of modules that a line names as attributes of ``self``."""
-        names = {
-            node.attr
-            for node in ast.walk(class_)
-            if isinstance(node, ast.Attribute)
-            and isinstance(node.value, ast.Name)
-            and node.value.id == "self"
-            and node.lineno == line
-        }
-        for node in self._graph.nodes if names else ():
-            if not isinstance(node, ModuleNode):
-                continue
-            parent = self._graph.parent(node)
-            name = node.path.removeprefix(f"{parent.path}." if parent else "")
-            # `layers` of `layers.0`, which an item of a list is called
-            is_named = name in names or re.sub(r"\.\d+$", "", name) in names
-            if is_named and _has(self._lineage(parent or self._graph.model), class_, method):
-                yield node.id
+        chains = self._code.chains(file, line)
+        class_, method = self._code.around(file, line)
+        if not chains or class_ is None:
+            return []
+        callers = [caller for caller in self._callers if self._runs(caller.module, class_, method)]
+        found = [call for caller in callers for chain in chains for call in _named(chain, caller)]
+        return [*dict(sorted(found)).values()]  # in the graph's order
+
+    @cached_property
+    def _callers(self) -> list[_Caller]:
+        modules = [(index, node) for index, node in enumerate(self._graph.nodes) if isinstance(node, ModuleNode)]
+        callers = {node.id: _Caller(node, {}, {}) for _, node in modules}
+        callers[""] = _Caller(self._graph.model, {}, {})
+        for index, node in modules:
+            parent = around = self._graph.parent(node)
+            while True:
+                caller = callers[around.id if around else ""]
+                name = node.path.removeprefix(f"{around.path}." if around else "")
+                calls = caller.calls if around is parent else caller.below
+                calls.setdefault(name, []).append((index, node.id))
+                if around is None:
+                    break
+                around = self._graph.parent(around)
+        return [*callers.values()]
+
+    def _runs(self, module: ModuleNode | ModelInfo, class_: ast.ClassDef, method: Method | None) -> bool:
+        """Whether a module has this method of this class, inherited or its own."""
+        key = (module.class_, class_, method)
+        if key not in self._known:
+            self._known[key] = has(self._lineage(module), class_, method)
+        return self._known[key]
 
     def _lineage(self, module: ModuleNode | ModelInfo) -> tuple[Class, ...]:
         """The classes of a module whose code is at hand."""
@@ -152,41 +181,31 @@ class _Reader:
             self._lineages[module.class_] = found
         return self._lineages[module.class_]
 
-    def _around(self, file: str, line: int) -> tuple[ast.ClassDef | None, Method | None]:
-        """The innermost class and function around a line."""
-        around = [node for node in ast.walk(self._code.tree(file)) if _holds(node, line)]
-        classes = [node for node in around if isinstance(node, ast.ClassDef)]
-        functions = [node for node in around if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-        return (classes[-1] if classes else None), (functions[-1] if functions else None)
-
     # -- what is wrong ------------------------------------------------------------------------------------------------
 
     def _is_wrong(self, file: str, cue: _Cue) -> bool:
         """Whether a comment says nothing; authors hear of it if the model has this code."""
-        problem = _problem(cue) or self._unmatched(file, cue)
-        if problem and self._has_run(file, cue.line):
+        problem = _problem(cue)
+        if problem is None and self._meant(file, cue.line):
+            return False
+        if self._has_run(file, cue.line):
             text = f"# diagram: {cue.what}".strip()
+            problem = problem or self._unmatched(file, cue.line)
             self.problems.append(CommentError(f"{self._shown(file)}:{cue.at}", f"`{text}` {problem}"))
-        return problem is not None
+        return True
 
-    def _unmatched(self, file: str, cue: _Cue) -> str | None:
-        if self._meant(file, cue.line):
-            return None
-        _, function = self._around(file, cue.line)
-        lines = range(function.lineno, (function.end_lineno or 0) + 1) if function else range(0)
-        near = sorted((abs(line - cue.line), line) for line in lines if self._meant(file, line))
-        hint = f"; the nearest line that does is {near[0][1]}" if near else ""
-        return f"matches nothing: line {cue.line} names no layer of `self` and makes no op in this model{hint}"
+    def _unmatched(self, file: str, at: int) -> str:
+        _, function = self._code.around(file, at)
+        near = [(abs(line - at), line) for line in _lines(function) if self._meant(file, line)]
+        hint = f"; the nearest line that does is {min(near)[1]}" if near else ""
+        return f"matches nothing: line {at} names no layer of `self` and makes no op in this model{hint}"
 
     def _has_run(self, file: str, line: int) -> bool:
         """Whether code is the model's: of its classes or their bases, in a function that ran."""
-        class_, function = self._around(file, line)
+        class_, function = self._code.around(file, line)
         if function is None or function.name not in {"__init__", "forward"}:
-            lines = range(function.lineno, (function.end_lineno or 0) + 1) if function else ()
-            return any(True for _ in self._made(file, *lines))
-        modules = [node for node in self._graph.nodes if isinstance(node, ModuleNode)]
-        lineages = [self._lineage(self._graph.model), *map(self._lineage, modules)]
-        return class_ is not None and any(_has(lineage, class_, function) for lineage in lineages)
+            return bool(self._made(file, *_lines(function)))
+        return class_ is not None and any(self._runs(caller.module, class_, function) for caller in self._callers)
 
     def _shown(self, file: str) -> str:
         """A file's name as graphs tell names: relative to the folder that it is imported from."""
@@ -197,15 +216,32 @@ class _Reader:
         return min((path.removeprefix(root) for root in roots if path.startswith(root)), default=Path(file).name)
 
 
-def _has(lineage: Sequence[Class], class_: ast.ClassDef, method: Method | None) -> bool:
-    """Whether a module whose classes these are, nearest first, runs a method of one of them."""
-    for one in lineage:
-        if one.node is class_:
-            return True
-        own = one.method(method.name) if method else None
-        if own is not None and "super()" not in ast.unparse(own):
-            return False
-    return False
+def _named(chain: str, caller: _Caller) -> Iterator[tuple[int, str]]:
+    """The calls that a path means by its longest part that means any: `fc` of ``fc.weight``."""
+    parts = chain.split(".")
+    while parts:
+        for calls in (caller.calls, caller.below):
+            names = _meaning(parts, calls)
+            if names:
+                yield from (call for name in names for call in calls[name])
+                return
+        if not parts.pop().isidentifier():
+            return  # of a list, no other item is meant
+
+
+def _meaning(parts: Sequence[str], names: Iterable[str]) -> set[str]:
+    pattern = ""
+    for part in parts:
+        if part.startswith("-"):
+            numbers = [int(item[1]) for name in names if (item := re.match(rf"{pattern}(\d+)\b", name))]
+            part = str(max(numbers, default=0) + 1 + int(part))  # noqa: PLW2901
+        pattern += r"[^.]+\." if part == "*" else rf"{re.escape(part)}\."
+    items = r"(\d+\.)?" if parts[-1].isidentifier() else ""
+    return {name for name in names if re.fullmatch(pattern + items, f"{name}.")}
+
+
+def _lines(function: Method | None) -> range:
+    return range(function.lineno, (function.end_lineno or 0) + 1) if function else range(0)
 
 
 def _problem(cue: _Cue) -> str | None:
@@ -215,10 +251,6 @@ def _problem(cue: _Cue) -> str | None:
     if not cue.text and cue.what != "hide":
         return f"says nothing; expected {'text' if cue.what == 'note' else 'the name of a group'} after it"
     return None
-
-
-def _holds(node: ast.AST, line: int) -> bool:
-    return getattr(node, "lineno", line + 1) <= line <= (getattr(node, "end_lineno", 0) or 0)
 
 
 def _names_by_file(graph: Graph, files: Sequence[str]) -> dict[str, frozenset[str]]:
@@ -234,15 +266,14 @@ def _names_by_file(graph: Graph, files: Sequence[str]) -> dict[str, frozenset[st
 
 
 def _text(file: str) -> str:
-    path = Path(file)
     try:
-        return path.read_text("utf-8") if path.suffix == ".py" else ""
+        return text_of(file) if Path(file).suffix == ".py" else ""
     except (OSError, UnicodeError):
         return ""
 
 
 def _cues(text: str) -> Iterator[_Cue]:
-    lines = text.splitlines()
+    lines = text.split("\n")  # as `tokenize` counts them: a form feed ends none
     try:
         ast.parse(text)
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -254,8 +285,3 @@ def _cues(text: str) -> Iterator[_Cue]:
                 yield _Cue(token.start[0], line, found["what"], found["text"])
     except (tokenize.TokenError, SyntaxError):
         return  # another version of the file than the one that ran
-
-
-def _is_at(source: str | None, names: frozenset[str], lines: Iterable[int]) -> bool:
-    name, _, number = (source or "").rpartition(":")
-    return name in names and number.isdecimal() and int(number) in lines

@@ -7,17 +7,17 @@ import re
 import struct
 import zlib
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
+from modeldiagrams.ir.pictures import LARGEST
 from modeldiagrams.overlay.overlay import Image
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 __all__ = ["image_of"]
 
-_LARGEST = 500_000
-"""Bytes of a file: pages carry it."""
 _MOST_PIXELS = 16_000_000
 
 _MOST_SHAPES = 50_000
@@ -28,11 +28,19 @@ _CHANNELS = {2: 3, 4: 2, 6: 4}
 """Kind of colours of a PNG file → values of a pixel, where these are several."""
 
 _PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
+_PNG_HEAD = 13
+"""Bytes."""
 _SVG = "{http://www.w3.org/2000/svg}"
-_GONE = frozenset({"script", "foreignObject", "handler", "listener", "audio", "video", "iframe", "animate", "set"})
+_GONE = frozenset({"script", "foreignObject", "handler", "listener", "audio", "video", "iframe", "set"})
 _EMBEDDED = re.compile(r"\s*data:image/(png|jpe?g);base64,(?P<data>[A-Za-z0-9+/=\s]*)", re.IGNORECASE)
 _ELSEWHERE = re.compile(r"""@import|javascript:|url\(\s*["']?(?!\s*["']?#)|image-set\(|\\""", re.IGNORECASE)
 """In attributes and styles: what names something outside of the file, or hides that it does."""
+_WITHIN = re.compile(r"""url\(\s*["']?\s*#([^)"'\s]+)""", re.IGNORECASE)
+"""Another element of the file, in attributes."""
+_PAINTS = frozenset({"pattern", "marker", "mask", "clipPath", "filter"})
+"""What draws its own shapes where it is named so."""
+_ANIMATION = re.compile(r"(?<![.#\w-])(-\w+-)?animation", re.IGNORECASE)
+"""The name of such a property, in styles."""
 _UNITS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54}
 
 
@@ -46,8 +54,7 @@ def image_of(content: bytes, alt: str) -> Image:
     Raises:
         ValueError: if it is none, is damaged, or too large.
     """
-    if len(content) > _LARGEST:
-        raise ValueError(f"expected a picture of up to {_LARGEST // 1000} kB, got {len(content) // 1000} kB")
+    _check_length(content)
     size: tuple[float, float]
     if content.startswith(_PNG):
         kind, size = "png", _png_size(content)
@@ -55,11 +62,17 @@ def image_of(content: bytes, alt: str) -> Image:
         kind, size = "jpeg", _jpeg_size(content)
     else:
         kind, (content, size) = "svg+xml", _clean(content)
+        _check_length(content, " with all its entities and namespaces")
     width, height = size
     if not (width >= 1 and height >= 1 and width * height <= _MOST_PIXELS):
         raise ValueError(f"expected a picture of up to {_MOST_PIXELS // 10**6} megapixels, got {width:g}×{height:g}")
     source = f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
     return Image(source=source, alt=alt, width=width, height=height)
+
+
+def _check_length(content: bytes, how: str = "") -> None:
+    if len(content) > LARGEST:
+        raise ValueError(f"expected a picture of up to {LARGEST // 1000} kB, got {len(content) // 1000} kB{how}")
 
 
 def _png_size(content: bytes) -> tuple[int, int]:
@@ -68,6 +81,8 @@ def _png_size(content: bytes) -> tuple[int, int]:
         length, kind = struct.unpack_from(">I4s", content, at)
         end = at + 8 + length
         if content[end : end + 4] != zlib.crc32(content[at + 4 : end]).to_bytes(4):
+            break
+        if kind == b"IHDR" and length != _PNG_HEAD:
             break
         if kind == b"IHDR":
             width, height, bits, colours = struct.unpack_from(">IIBB", content, at + 8)
@@ -115,8 +130,8 @@ def _clean(content: bytes) -> tuple[bytes, tuple[float, float]]:
         _check_shapes(root)
         size = _svg_size(root)
         root.attrib |= {name: f"{length:g}" for name, length in zip(("width", "height"), size, strict=True)}
-        return ET.tostring(root), size
-    except (ET.ParseError, UnicodeError) as error:
+        return ET.tostring(root, "unicode").encode(), size
+    except (ET.ParseError, UnicodeError, LookupError) as error:  # the last for an encoding that is unknown
         raise ValueError(f"expected a PNG, JPEG or SVG file, got something else ({error})") from error
     except RecursionError as error:
         raise ValueError("expected an SVG file, this one is nested too deeply") from error
@@ -124,36 +139,71 @@ def _clean(content: bytes) -> tuple[bytes, tuple[float, float]]:
 
 def _strip(root: ET.Element) -> None:
     for element in root.iter():
-        for child in [*element]:
-            if not (isinstance(child.tag, str) and child.tag.startswith(_SVG)) or _local(child.tag) in _GONE:
-                element.remove(child)
+        if _local(element.tag) == "style":
+            _flatten(element)
+        _remove_undrawn(element)
         for name in [name for name, value in element.items() if not _is_harmless(_local(name), value)]:
             del element.attrib[name]
-        if _local(element.tag) == "style" and _ELSEWHERE.search(element.text or ""):
-            element.text = ""
+        if style := element.get("style"):
+            element.set("style", _ANIMATION.sub("no-animation", style))
+
+
+def _is_drawn(element: ET.Element) -> bool:
+    name = _local(element.tag)
+    is_svg = isinstance(element.tag, str) and element.tag.startswith(_SVG)
+    return is_svg and name not in _GONE and not name.startswith("animate")
+
+
+def _flatten(style: ET.Element) -> None:
+    """Leave only text, as browsers read it, of a style sheet, and of this only what neither loads nor moves."""
+    text = "".join(style.itertext())
+    style[:] = []
+    style.text = "" if _ELSEWHERE.search(text) else _ANIMATION.sub("no-animation", text)
+
+
+def _remove_undrawn(element: ET.Element) -> None:
+    """Remove children, but not the text that follows them."""
+    before = None
+    for child in [*element]:
+        if _is_drawn(child):
+            before = child
+            continue
+        element.remove(child)
+        if before is None:
+            element.text = (element.text or "") + (child.tail or "")
+        else:
+            before.tail = (before.tail or "") + (child.tail or "")
 
 
 def _check_shapes(root: ET.Element) -> None:
     """Refuse what a few elements that use each other blow up."""
-    by_id = {element.get("id"): element for element in root.iter()}
+    by_id = {element.get("id"): element for element in reversed([*root.iter()])}  # the first of an id counts
     counts: dict[ET.Element, int] = {}
 
     def count(element: ET.Element) -> int:
         if element not in counts:
             counts[element] = _MOST_SHAPES  # for one that uses itself
-            used = [by_id.get(url[1:]) for name, url in element.items() if _local(name) == "href"]
-            parts = [*element, *(one for one in used if one is not None and _local(element.tag) == "use")]
-            counts[element] = 1 + sum(map(count, parts))
+            used = [by_id[name] for name in _used(element, by_id)]
+            counts[element] = 1 + sum(map(count, [*element, *used]))
         return counts[element]
 
     if count(root) > _MOST_SHAPES:
         raise ValueError(f"expected an SVG file of up to {_MOST_SHAPES} shapes, this one has more")
 
 
+def _used(element: ET.Element, by_id: Mapping[str | None, ET.Element]) -> Iterator[str]:
+    """Ids of what is drawn with an element."""
+    for name, value in element.items():
+        if _local(name) == "href" and _local(element.tag) != "a" and unquote(value[1:]) in by_id:
+            yield unquote(value[1:])
+        within = map(unquote, _WITHIN.findall(value))
+        yield from (one for one in within if one in by_id and _local(by_id[one].tag) in _PAINTS)
+
+
 def _is_harmless(name: str, value: str) -> bool:
     if name == "href":
         return value.startswith("#") or _is_small_image(value)
-    return not name.lower().startswith("on") and not _ELSEWHERE.search(value)
+    return name != "base" and not name.lower().startswith("on") and not _ELSEWHERE.search(value)
 
 
 def _is_small_image(url: str) -> bool:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from modeldiagrams.ir.source_files import source_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["Class", "Code"]
+__all__ = ["Class", "Code", "has", "text_of"]
 
 Method = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -33,15 +34,42 @@ class Code:
     def __init__(self, files: Iterable[str]) -> None:
         self._files = tuple(files)
         self._trees: dict[str, ast.Module] = {}
+        self._around: dict[str, dict[int, tuple[ast.ClassDef | None, Method | None]]] = {}
+        self._chains: dict[str, dict[int, list[str]]] = {}
 
     def tree(self, file: str) -> ast.Module:
         """A file's code."""
         if file not in self._trees:
             try:
-                self._trees[file] = ast.parse(Path(file).read_text("utf-8"))
+                self._trees[file] = ast.parse(text_of(file))
             except (OSError, UnicodeError, SyntaxError, ValueError, RecursionError):
                 self._trees[file] = ast.Module(body=[], type_ignores=[])
         return self._trees[file]
+
+    def around(self, file: str, line: int) -> tuple[ast.ClassDef | None, Method | None]:
+        """The innermost class and function around a line."""
+        if file not in self._around:
+            table: dict[int, tuple[ast.ClassDef | None, Method | None]] = {}
+            for node in ast.walk(self.tree(file)):  # outer ones first
+                if isinstance(node, ast.ClassDef | Method):
+                    for at in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                        class_, method = table.get(at, (None, None))
+                        table[at] = (node, method) if isinstance(node, ast.ClassDef) else (class_, node)
+            self._around[file] = table
+        return self._around[file].get(line, (None, None))
+
+    def chains(self, file: str, line: int) -> list[str]:
+        """What a line reads of ``self``, as paths: ``blocks.0.norm``; ``*`` is an index that the code computes."""
+        if file not in self._chains:
+            table: dict[int, list[str]] = defaultdict(list)
+            parts: set[ast.AST] = set()
+            for node in ast.walk(self.tree(file)):  # `self.a.b` before `self.a`
+                chain = _chain(node) if node not in parts else None
+                if chain:
+                    table[node.lineno].append(chain)  # type: ignore[attr-defined]  # it is an expression
+                    parts.update(ast.walk(node.value))  # type: ignore[attr-defined]
+            self._chains[file] = table
+        return self._chains[file].get(line, [])
 
     def lineage(self, file: str, name: str) -> tuple[Class, ...]:
         """A class and all that it inherits from, nearest first, as far as their files are at hand."""
@@ -100,3 +128,52 @@ class Code:
 
 _MOST_IMPORTS = 8
 """Most files through which a name is handed on; more may be a circle."""
+
+
+def has(lineage: Sequence[Class], class_: ast.ClassDef, method: Method | None) -> bool:
+    """Whether a module whose classes these are, nearest first, runs a method of one of them."""
+    for one in lineage:
+        if one.node is class_:
+            return True
+        own = one.method(method.name) if method else None
+        if own is not None and not _runs_inherited(own):
+            return False
+    return False
+
+
+def text_of(file: str) -> str:
+    """The text of a file of Python, with or without a byte order mark."""
+    return Path(file).read_text("utf-8-sig")
+
+
+def _runs_inherited(method: Method) -> bool:
+    """Whether a method calls the one of a base: by ``super``, or as ``Base.method(self)``."""
+    calls = [node for node in ast.walk(method) if isinstance(node, ast.Call)]
+    return any(_is_super(call.func) or _is_of_base(call, method.name) for call in calls)
+
+
+def _is_super(function: ast.expr) -> bool:
+    return isinstance(function, ast.Name) and function.id == "super"
+
+
+def _is_of_base(call: ast.Call, name: str) -> bool:
+    is_method = isinstance(call.func, ast.Attribute) and call.func.attr == name
+    first = call.args[0] if call.args else None
+    return is_method and isinstance(first, ast.Name) and first.id == "self"
+
+
+def _chain(node: ast.AST) -> str | None:
+    """An expression that begins with ``self`` as a path; None for others, and for ``self`` alone."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        parts.append(node.attr if isinstance(node, ast.Attribute) else _index(node.slice))
+        node = node.value
+    return ".".join(reversed(parts)) if isinstance(node, ast.Name) and node.id == "self" else None
+
+
+def _index(index: ast.expr) -> str:
+    try:
+        value = ast.literal_eval(index)
+    except ValueError:
+        return "*"
+    return str(value) if isinstance(value, int) or (isinstance(value, str) and value.isidentifier()) else "*"

@@ -45,13 +45,28 @@ def user_code(doing: str) -> Iterator[None]:
 def seeded() -> Iterator[None]:
     """Seed the block's random numbers, the same in every process; restore the generators afterwards."""
     state = random.getstate()
-    with torch.random.fork_rng(devices=()):
+    with torch.random.fork_rng(devices=()), _seeded_numpy():
         random.seed(0)
         torch.manual_seed(0)
         try:
             yield
         finally:
             random.setstate(state)
+
+
+@contextmanager
+def _seeded_numpy() -> Iterator[None]:
+    """The same for NumPy, if it is imported: the import alone takes longer than many a model."""
+    numpy = getattr(sys.modules.get("numpy"), "random", None)
+    if numpy is None:
+        yield
+        return
+    state = numpy.get_state()
+    numpy.seed(0)
+    try:
+        yield
+    finally:
+        numpy.set_state(state)
 
 
 def failure(doing: str, error: BaseException) -> TargetError:

@@ -97,7 +97,7 @@ class _Status(msgspec.Struct):
 
 
 def _has_failed(answer: Traced | Refused) -> bool:
-    if isinstance(answer, Refused) or answer.image:
+    if isinstance(answer, Refused) or not answer.graph:  # an image has none
         return isinstance(answer, Refused)
     return msgspec.json.decode(answer.graph, type=decodable(_Outcome)).status.state != "complete"
 

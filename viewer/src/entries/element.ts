@@ -88,8 +88,10 @@ class ModelGraph extends HTMLElement {
 
   #start(): void {
     if (this.#widget !== undefined || !this.isConnected) return;
-    // a copy has what its original showed in its own shadow root: the page's picture comes first there
-    const copied = this.shadowRoot?.querySelector<SVGSVGElement>(".mg-still > svg, .mg-canvas > svg");
+    // a copy has the shadow root of its original, and in it the page's picture
+    const copied = this.shadowRoot?.querySelector("template")?.content.querySelector("svg");
+    // and the colour around a theme that it doesn't begin with
+    if (copied) this.style.removeProperty("--mg-around");
     const picture = copied ?? this.querySelector<SVGSVGElement>(":scope > svg");
     if (picture !== null) this.#open(picture);
     // the parser has not read the children yet

@@ -2,6 +2,7 @@
 import { sum } from "d3-array";
 import { childrenOf, type GraphIndex, type GraphNode, ROOT } from "../graph/graph.js";
 import { movedBytes, sizeOf } from "./moved_bytes.js";
+import type { Session } from "./session.js";
 
 export const LENSES = ["parameters", "flops", "memory", "intensity"] as const;
 export type CostLens = (typeof LENSES)[number];
@@ -26,15 +27,27 @@ export function amountOf(cost: Cost, lens: CostLens): number | undefined {
   return cost.flops === undefined || cost.moved === 0 ? undefined : cost.flops / cost.moved;
 }
 
+const ofSessions = new WeakMap<Session, Costs>();
+
+/** The costs of a session's trace, found once. */
+export function costsOf(session: Session): Costs {
+  const costs = ofSessions.get(session) ?? new Costs(session.grouped);
+  ofSessions.set(session, costs);
+  return costs;
+}
+
 export class Costs {
   readonly whole: Cost;
   readonly #index: GraphIndex;
   readonly #moved: ReadonlyMap<string, number>;
+  /** Path of a module → the names of the weights in it. */
+  readonly #owned = new Map<string, string[]>();
 
   /** @param index the whole trace, with calls of functions */
   constructor(index: GraphIndex) {
     this.#index = index;
     this.#moved = movedBytes(index);
+    for (const name of index.graph.parameters.keys()) this.#own(name);
     const { parameters, flops, activation_bytes } = index.graph.model;
     this.whole = {
       parameters: parameters.total,
@@ -89,7 +102,7 @@ export class Costs {
     const { parameters } = this.#index.graph;
     const used =
       node.kind === "module"
-        ? this.#ownedBy(node.path)
+        ? (this.#owned.get(node.path) ?? [])
         : node.kind === "parameter"
           ? [node.name]
           : node.kind === "op"
@@ -101,8 +114,13 @@ export class Costs {
     );
   }
 
-  #ownedBy(path: string): string[] {
-    return [...this.#index.graph.parameters.keys()].filter((name) => name.startsWith(`${path}.`));
+  #own(name: string): void {
+    for (let end = name.indexOf("."); end >= 0; end = name.indexOf(".", end + 1)) {
+      const path = name.slice(0, end);
+      const names = this.#owned.get(path);
+      if (names === undefined) this.#owned.set(path, [name]);
+      else names.push(name);
+    }
   }
 
   #size(name: string): number {

@@ -1,6 +1,7 @@
 /** What the boxes of a picture stand for: one that is drawn for equal blocks stands for all of them, and so does what is in it. */
 import { contentsOf, type GraphIndex, ROOT } from "../graph/graph.js";
 import type { Frame, Item } from "../view/frame.js";
+import type { Session } from "./session.js";
 
 /** A box, or the panel of what is open. */
 export interface StandingBox {
@@ -29,6 +30,15 @@ export function standingBoxes(index: GraphIndex, root: Frame): StandingBox[] {
   };
   visit(root, (id) => [id]);
   return found;
+}
+
+/** The closed box that shows a node: the nearest around it, of those that `boxOf` (node → box) has. */
+export function boxAround(session: Session, boxOf: ReadonlyMap<string, string>, id: string): string | undefined {
+  // the picture's graph has bundles, and the whole one what the picture hides
+  const [shown, whole] = [session.visibleGraph().parent, session.grouped.parent];
+  let at: string | undefined = id;
+  while (at !== undefined && at !== ROOT && !boxOf.has(at)) at = shown.get(at) ?? whole.get(at);
+  return boxOf.get(at ?? ROOT);
 }
 
 function insideOf(places: Places, { members, times, kind }: Item, around: Copies): Copies {

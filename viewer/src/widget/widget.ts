@@ -32,7 +32,7 @@ import { Camera } from "./camera.js";
 import { firstVisible } from "./first_visible.js";
 import { loadOwn, type Part, type PartName, wasmAllowed } from "./loader.js";
 import { Modes } from "./modes.js";
-import { box } from "./parts/dom.js";
+import { box, make } from "./parts/dom.js";
 import { StatusLine } from "./parts/status_line.js";
 import { Toolbar } from "./parts/toolbar.js";
 import { isLarge, Scene } from "./scene.js";
@@ -84,7 +84,9 @@ export class Widget {
   readonly linked: Record<string, { get(): string | undefined; set(value: string): void }> = {};
   /** Do to a picture that is exported what features do to the one on screen. */
   readonly exportDecorators: ((picture: SVGSVGElement) => void)[] = [];
-  /** The page's own picture, for printing once another one is on screen. */
+  /** The page's own picture as it came, for copies of the diagram and for paper. */
+  readonly #original = make("template", "");
+  /** The same, once another one is on screen. */
   readonly #printed = box("mg-still");
   readonly #liveRegion = box("mg-unseen-text");
   readonly #listeners: Record<EventName, (() => void)[]> = { drawn: [], moved: [], selected: [] };
@@ -107,6 +109,8 @@ export class Widget {
       onMove: () => this.updateViewport(),
     });
     this.toolbar = new Toolbar(host, this.camera);
+    // before anything is written on it
+    this.#original.content.append(picture.cloneNode(true));
     this.tree = new Tree(picture);
     this.canvas.append(picture);
     this.stage.append(this.canvas);
@@ -116,7 +120,7 @@ export class Widget {
 
   /** The children of the shadow root, in order. */
   get parts(): Element[] {
-    return [this.#printed, this.stage, this.foot, this.#liveRegion];
+    return [this.#original, this.#printed, this.stage, this.foot, this.#liveRegion];
   }
 
   // -- events ---------------------------------------------------------------------------------------------------------
@@ -274,7 +278,7 @@ export class Widget {
     this.tree = tree;
     this.#scene = scene;
     scene?.update(this.camera.viewport);
-    if (!this.#printed.hasChildNodes()) this.#printed.append(old.picture);
+    if (!this.#printed.hasChildNodes()) this.#printed.append(this.#original.content.cloneNode(true));
     if (focused !== null) this.#restoreFocus(idOf(focused), id);
     this.#emit("drawn");
     this.#keepFocus(active);

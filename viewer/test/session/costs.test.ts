@@ -1,16 +1,17 @@
 /** What nodes cost, and what the boxes of pictures stand for. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { GraphData, GraphIndex } from "../../src/graph/graph.js";
-import { type Cost, Costs } from "../../src/session/costs.js";
+import { type Cost, Costs, costsOf } from "../../src/session/costs.js";
 import { movedBytes } from "../../src/session/moved_bytes.js";
 import { Session } from "../../src/session/session.js";
-import { standingBoxes } from "../../src/session/standing.js";
+import { boxAround, standingBoxes } from "../../src/session/standing.js";
 import type { State } from "../../src/view/state.js";
 import albert from "../graphs/albert.json";
 import cnn from "../graphs/cnn.json";
 import lstm from "../graphs/lstm.json";
 import translator from "../graphs/translator.json";
 import unrolled from "../graphs/unrolled.json";
+import { sketch } from "../sketch.js";
 
 const GRAPHS = { albert, cnn, lstm, translator, unrolled } as unknown as Record<string, GraphData>;
 const CLOSED: State = { expanded: [], unrolled: [], direction: "TB" };
@@ -54,6 +55,22 @@ describe.each(Object.entries(GRAPHS))("the costs of %s", (_, graph) => {
     ]);
     expect(costs.of(ids, index).parameters).toBe(costs.whole.parameters);
   });
+});
+
+it("reads the names of weights once, however many modules there are", () => {
+  const session = shown(GRAPHS.translator as GraphData, true);
+  const names = vi.spyOn(session.grouped.graph.parameters, "keys");
+  const costs = new Costs(session.grouped);
+  for (const { ids } of boxesOf(session)) costs.of(ids, session.visibleGraph());
+  expect(names).toHaveBeenCalledTimes(1);
+});
+
+it("shows an op of a closed bundle in the bundle's box", () => {
+  const chain = sketch(`x > ${Array.from({ length: 60 }, (_, i) => `op${i}`).join(" > ")} > y`);
+  const session = new Session({ graph: chain, state: { ...CLOSED, most: 5 } });
+  const boxes = new Map(boxesOf(session).flatMap(({ item, ids }) => ids.map((id) => [id, item.id])));
+  expect(boxAround(session, boxes, "/op30")).toBe("bundle:/op2+55");
+  expect(boxAround(session, boxes, "/op1")).toBe("/op1");
 });
 
 describe("a box for equal blocks", () => {
@@ -107,4 +124,9 @@ describe("moved bytes", () => {
   it("are of the rows that a lookup returns", () => {
     expect(moved("torch.nn.functional.embedding", { weights: { weight: "w" } })).toBe(32 + 32 + 32);
   });
+});
+
+it("are found once for a session", () => {
+  const session = shown(GRAPHS.cnn as GraphData, false);
+  expect(costsOf(session)).toBe(costsOf(session));
 });

@@ -61,22 +61,22 @@ def _from_device(
     packed, size = on_device(rows, extra, device)
     host = packed.cpu()  # the one copy
     at = len(rows) * _RAW
-    brought = iter(host[at : at + size].view(torch.float32).tolist())
-    counted = iter(host[at + size :].tolist())
+    counted = iter(host[at : at + size].view(torch.int64).tolist())
+    brought = iter(host[at + size :].view(torch.float32).tolist())
     found = [_copied_row(row, brought, counted) for row in rows]
     _add_bins(found, host[:at].reshape(len(rows), _RAW))
     return found, list(brought)
 
 
 def on_device(rows: Sequence[Measured], extra: Sequence[Tensor], device: torch.device) -> tuple[Tensor, int]:
-    """Histograms, floats and counts in one tensor, made without asking for any value; and how many floats there are."""
+    """Histograms, counts and floats in one tensor, made without asking for a value; and how much of it counts are."""
     numbers = [number for row in rows for number in (*row.floats, row.weight_norm)]
     floats = [value.reshape(()).to(torch.float32) for value in (*numbers, *extra) if isinstance(value, Tensor)]
-    counts = [value.to(torch.int32) for row in rows for value in row.ints if isinstance(value, Tensor)]
+    counts = [value.to(torch.int64) for row in rows for value in row.ints if isinstance(value, Tensor)]
     parts = [_histograms(rows, device)]
+    parts += [torch.stack(counts).view(torch.int32)] if counts else []  # first: they have to begin at an even place
     parts += [torch.stack(floats).view(torch.int32)] if floats else []
-    parts += [torch.stack(counts)] if counts else []
-    return torch.cat(parts), len(floats)
+    return torch.cat(parts), 2 * len(counts)
 
 
 def _copied_row(row: Measured, brought: Iterator[float], counted: Iterator[int]) -> Copied:

@@ -6,6 +6,7 @@ from torch import Tensor
 
 from modeldiagrams.errors import OptionError
 from modeldiagrams.watching.file.records import Loss
+from modeldiagrams.watching.recorder.measure import as_float32
 
 __all__ = ["Losses"]
 
@@ -34,4 +35,9 @@ class Losses:
         """All losses, with the values of `tensors`."""
         brought = iter(values)
         waiting, self._waiting = self._waiting, []
-        return [Loss(step, next(brought) if isinstance(loss, Tensor) else float(loss)) for step, loss in waiting]
+        values = [next(brought) if isinstance(loss, Tensor) else float(loss) for _, loss in waiting]
+        return [Loss(step, as_float32(value)) for (step, _), value in zip(waiting, values, strict=True)]
+
+    def forget(self) -> None:
+        """Those that nobody will write."""
+        self._waiting.clear()

@@ -11,7 +11,7 @@ from torch import Tensor
 if TYPE_CHECKING:
     from modeldiagrams.watching.file.records import Key
 
-__all__ = ["Measured", "Scope", "measurable", "measured", "sample_of"]
+__all__ = ["Measured", "Scope", "as_float32", "measurable", "measured", "sample_of"]
 
 Scope: TypeAlias = str
 """``data``: ranks have different values. ``copy``: all have the same. ``shard``: each has a part."""
@@ -21,6 +21,7 @@ _HALF = (torch.float16, torch.bfloat16)
 _CHUNK = 1 << 16
 _GOLDEN = 0x9E3779B1
 _IMAGES = 4
+_LARGEST = 3.4028234e38
 
 
 class Measured:
@@ -120,18 +121,24 @@ def _dead(row: Measured, tensor: Tensor, unit_dim: int | None) -> int | Tensor:
     return int(dead) if tensor.device.type == "cpu" else dead
 
 
-def sample_of(tensor: Tensor, most: int, turn: int) -> Tensor:
+def as_float32(value: float) -> float:
+    """What a file can hold, whose numbers are of 32 bits: infinity for what is too large."""
+    return math.copysign(math.inf, value) if abs(value) > _LARGEST else value
+
+
+def sample_of(tensor: Tensor, most: int, turn: int, dtype: torch.dtype = torch.float32) -> Tensor:
     """A copy of at most so many values, spread evenly: by a stride without a common factor with the size.
 
     No random numbers are drawn. A view would keep the tensor alive and change with it.
     """
     size = tensor.numel()
     if size <= most:
-        return tensor.reshape(-1).to(torch.float32, copy=True)
+        return tensor.reshape(-1).to(dtype, copy=True)
     stride = size // most
     while math.gcd(stride, size) != 1:
         stride -= 1
     last = stride * (most - 1) + 1
     first = (turn * _GOLDEN) % (size - last + 1)
-    values = _flat(tensor)
-    return values.as_strided((most,), (stride,), values.storage_offset() + first).to(torch.float32, copy=True)
+    values = _flat(tensor)  # of a part of a tensor its values lie apart; of an expanded one, all in one place
+    apart = values.stride(0)
+    return values.as_strided((most,), (stride * apart,), values.storage_offset() + first * apart).to(dtype, copy=True)

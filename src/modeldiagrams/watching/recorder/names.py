@@ -84,7 +84,10 @@ def named_outputs(value: Any) -> Iterator[tuple[str, Tensor]]:
 
 def _positional_names(class_: type[nn.Module]) -> list[str]:
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    parameters = list(inspect.signature(class_.forward).parameters.values())[1:]
+    try:
+        parameters = list(inspect.signature(class_.forward).parameters.values())[1:]
+    except (AttributeError, TypeError, ValueError):  # a scripted module's class says nothing of it
+        return []
     return [parameter.name for parameter in parameters if parameter.kind in kinds]
 
 

@@ -78,15 +78,23 @@ class Parameters:
 
     def _measure(self, parameters: Iterable[nn.Parameter], *, scaled: bool) -> None:
         for path, name, parameter in self._own(parameters):
+            if id(parameter) in self._measured:  # of several steps of an optimizer, the first
+                continue
             self._measured.add(id(parameter))
             if "parameters" in self._log:
                 row = self._rows.add(Key(path, "parameter", name), parameter, scope="copy")
-                if row is not None and "updates" in self._log:
+                if row is not None and "updates" in self._log and parameter.dtype != torch.float64:
                     self._before[id(parameter)] = row.sample
-            elif "updates" in self._log and (values := measurable(parameter)) is not None:
-                self._before[id(parameter)] = sample_of(values, self._rows.sample, self._rows.turn)
+            values = measurable(parameter)
+            if "updates" in self._log and id(parameter) not in self._before and values is not None:
+                self._before[id(parameter)] = self._exact(values)
             if "gradients" in self._log and parameter.grad is not None and parameter.requires_grad:
                 self._rows.add(Key(path, "parameter_gradient", name), parameter.grad, scope="copy", scaled=scaled)
+
+    def _exact(self, values: Tensor) -> Tensor:
+        """A sample of which differences are right: small ones of large values are lost in fewer bits."""
+        dtype = torch.promote_types(values.dtype, torch.float32)
+        return sample_of(values, self._rows.sample, self._rows.turn, dtype)
 
     @safely
     @torch.no_grad()
@@ -99,8 +107,9 @@ class Parameters:
             before, values = self._before.pop(id(parameter), None), measurable(parameter)
             if before is None or values is None or not parameter.requires_grad:  # frozen on purpose
                 continue
-            change = sample_of(values, self._rows.sample, self._rows.turn) - before
-            row = measured(Key(path, "update", name), change, change, scope_of(parameter, "copy"), None)
+            change = self._exact(values) - before
+            sample = change.to(torch.float32)
+            row = measured(Key(path, "update", name), change, sample, scope_of(parameter, "copy"), None)
             if parameter.dim() >= _MATRIX:  # biases begin at zero: their ratio says nothing
                 norm = torch.linalg.vector_norm(before)
                 row.weight_norm = norm.item() if norm.device.type == "cpu" else norm

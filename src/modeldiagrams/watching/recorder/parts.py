@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from modeldiagrams.watching.file.histogram import FINEST, Histogram
 from modeldiagrams.watching.file.records import Key, Row
+from modeldiagrams.watching.recorder.measure import as_float32
 from modeldiagrams.watching.reduction import merged_rows
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from modeldiagrams.watching.recorder.measure import Measured, Scope
 
 __all__ = ["Part", "parts_of", "rows_of"]
-
-_LARGEST = 3.4028234e38
 
 
 class Part(NamedTuple):
@@ -38,7 +37,7 @@ def parts_of(measured: Sequence[Measured], copied: Sequence[Copied], scale: floa
 
 
 def _row(row: Measured, found: Copied, factor: float) -> Row:
-    low, high, total, norm = (_as_float32(value * factor) for value in found.floats)
+    low, high, total, norm = (as_float32(value * factor) for value in found.floats)
     nonzero, bad, dead = found.ints
     units = row.units if low >= 0 else 0
     return Row(
@@ -53,10 +52,6 @@ def _row(row: Measured, found: Copied, factor: float) -> Row:
         units=units,
         histogram=Histogram(dict(zip(found.bins, found.counts, strict=True))),
     )
-
-
-def _as_float32(value: float) -> float:
-    return math.copysign(math.inf, value) if abs(value) > _LARGEST else value
 
 
 def rows_of(parts: Iterable[Part]) -> dict[Key, Row]:
@@ -79,10 +74,10 @@ def _together(parts: list[Part]) -> Row:
     if len(parts) == 1 and parts[0].weight_norm is None:
         return parts[0].row
     row = merged_rows([part.row for part in parts], FINEST)
-    row.norm *= math.sqrt(row.moments)
+    row.norm = as_float32(row.norm * math.sqrt(row.moments))
     row.moments = 1
     weights = [part.weight_norm for part in parts if part.weight_norm is not None]
     if weights:
         norm = math.hypot(*weights)
-        row.ratio = _as_float32(row.norm / norm) if norm else math.inf if row.norm else 0.0
+        row.ratio = as_float32(row.norm / norm) if norm else math.inf if row.norm else 0.0
     return row

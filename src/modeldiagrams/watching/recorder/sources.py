@@ -16,6 +16,8 @@ Made: TypeAlias = "tuple[int, int]"
 """Number of the op that made a tensor, and which of its results it is. The op itself would keep tensors alive."""
 _MOST = 4096
 """Ops between two outputs of modules, at most."""
+_CHECKPOINT = "CheckpointFunctionBackward"
+"""Reentrant checkpointing: modules that will run in it are between what is before and behind it."""
 
 
 def made_by(tensor: Tensor) -> Made:
@@ -37,6 +39,6 @@ def sources(tensor: Tensor, known: Mapping[Made, _Output]) -> list[_Output]:
             seen.add(made)
             if made in known:
                 found[made] = known[made]
-            else:
+            elif op.name() != _CHECKPOINT:
                 waiting.append(op)
     return list(found.values())

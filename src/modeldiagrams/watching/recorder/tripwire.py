@@ -10,11 +10,13 @@ from __future__ import annotations
 import contextlib
 import random
 import sys
+import warnings
 import weakref
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.grad_mode import _unsafe_preserve_version_counter
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
@@ -67,10 +69,20 @@ class Tripwire(Listener):
         """Remember what the model was called with."""
         if module is self._model() and not self.is_done and torch.is_grad_enabled():
             context = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
-            values, structure = tree_flatten((args, kwargs))
-            self._inputs = [_weak(value) for value in values], structure, context
+            self._inputs = None
+            with contextlib.suppress(Exception):  # classes bring their own way to be flattened, which may raise
+                values, structure = tree_flatten((args, kwargs))
+                self._inputs = [_weak(value) for value in values], structure, context
 
     def _before_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:  # noqa: ARG002
+        try:
+            self._look_at(optimizer)
+        except Exception as error:  # noqa: BLE001 (training goes on)
+            self.is_done = True
+            text = f"modeldiagrams.watch no longer looks for values that aren't finite: {type(error).__name__}: {error}"
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+    def _look_at(self, optimizer: torch.optim.Optimizer) -> None:
         model, tell = self._model(), self._tell()
         is_scaled = getattr(optimizer, "found_inf", None) is not None  # a fused one, which then leaves the step out
         if model is None or tell is None or self.is_done or is_scaled:
@@ -120,8 +132,8 @@ def _strong(value: Any) -> Any:
     return found.detach().clone() if isinstance(found, Tensor) else found
 
 
-class _Look:
-    """Hooks for a pass that is run again."""
+class _Look(Listener):
+    """Listens to a pass that is run again."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
@@ -135,22 +147,21 @@ class _Look:
             if not _is_finite(tensor):
                 self.found = ("", "input", name, f"the input {name} is not finite")
                 return
-        handles: list[Any] = []
-        for module in self._names.modules.values():
-            handles += module.register_forward_pre_hook(self._before), module.register_forward_hook(self._after)
+        self.listen([*self._names.modules.values()])
         try:
             with contextlib.suppress(Exception):  # the model's: there is nothing more to find then
                 model(*args, **kwargs)
         finally:
-            for handle in handles:
-                handle.remove()
+            self.stop()
 
-    def _before(self, module: nn.Module, args: Any) -> None:  # noqa: ARG002
+    def begins(self, module: nn.Module, args: Any, kwargs: Any) -> None:  # noqa: ARG002
+        """Number the call."""
         path = self._names.path(module) or ""
         number = self._numbers[path] = self._numbers.get(path, 0) + 1
         self._running.append(path if number == 1 else f"{path}#{number}")
 
-    def _after(self, module: nn.Module, args: Any, result: Any) -> None:  # noqa: ARG002
+    def ends(self, module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:  # noqa: ARG002
+        """Look at what the call returned."""
         call = self._running.pop()
         self.order.append(self._names.path(module) or "")
         for name, tensor in named_outputs(result):
@@ -160,18 +171,25 @@ class _Look:
 
 @contextlib.contextmanager
 def _unchanged(model: nn.Module) -> Iterator[None]:
-    """Put back what a pass may change: buffers, attributes of modules and random states."""
+    """Put back what a pass may change: buffers, attributes of modules and random states.
+
+    Buffers have their versions again, too: autograd may need them for another loss of the step.
+    """
     buffers = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
     attributes = [(of, dict(of)) for module in model.modules() for of in (vars(module), module._buffers)]  # noqa: SLF001
-    with _same_random():
-        yield
-    for of, were in attributes:
-        of.clear()
-        of.update(were)
-    with torch.no_grad():
-        for buffer, before in buffers:
-            with contextlib.suppress(RuntimeError):  # one that was expanded can't be written, by the model neither
-                buffer.copy_(before)
+    with contextlib.ExitStack() as versions, _same_random():
+        for buffer, _ in buffers:
+            if not buffer.is_inference():
+                versions.enter_context(_unsafe_preserve_version_counter(buffer))
+        try:
+            yield
+        finally:
+            for of, were in attributes:
+                of.clear()
+                of.update(were)
+            for buffer, before in buffers:
+                with torch.no_grad(), contextlib.suppress(RuntimeError):  # one that was expanded can't be written
+                    buffer.copy_(before)
 
 
 @contextlib.contextmanager
@@ -179,11 +197,13 @@ def _same_random() -> Iterator[None]:
     """Put back the random states of torch, Python and NumPy."""
     state, numpy = random.getstate(), sys.modules.get("numpy")
     of_numpy = None if numpy is None else numpy.random.get_state()
-    with torch.random.fork_rng(devices=[]):
-        yield
-    random.setstate(state)
-    if numpy is not None:
-        numpy.random.set_state(of_numpy)
+    try:
+        with torch.random.fork_rng(devices=[]):
+            yield
+    finally:
+        random.setstate(state)
+        if numpy is not None:
+            numpy.random.set_state(of_numpy)
 
 
 def _few_small(optimizer: torch.optim.Optimizer, own: set[int]) -> Iterator[Tensor]:

@@ -110,6 +110,8 @@ class Watcher:
         """
         if loss is not None:
             self._losses.add(self.n, loss)
+        if self._writer is None:  # another process writes, or none does any more
+            self._losses.forget()
         if self._step is not None:
             self._end()
         if self._tripwire.is_done:
@@ -136,7 +138,8 @@ class Watcher:
             if is_own:
                 self._drop()
             raise
-        step.phase = outer
+        finally:
+            step.phase = outer
         if is_own:
             self._end()
 
@@ -175,7 +178,12 @@ class Watcher:
             step.fail(error)
             found, numbers = {}, [loss.item() for loss in self._losses.tensors()]
         losses = self._losses.take(numbers)
-        for moment in self._moments(step, found):
+        try:
+            moments = self._moments(step, found)
+        except Exception as error:  # noqa: BLE001 (training goes on)
+            step.fail(error)
+            moments = []
+        for moment in moments:
             self._write(Frame(record=moment, losses=losses))
             losses = []
         if losses:
@@ -223,13 +231,14 @@ class Watcher:
         )
 
     def _write(self, frame: Frame) -> None:
-        """Append to the file; a full disk ends the recording, not the training."""
+        """Append to the file; a full disk, or whatever else goes wrong, ends the recording, not the training."""
         if self._writer is None:
             return
         try:
             self._writer.add(frame)
-        except OSError as error:
-            text = f"modeldiagrams.watch stops recording at step {self.n}: {self._writer.path}: {error.strerror}"
+        except Exception as error:  # noqa: BLE001 (training goes on)
+            reason = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
+            text = f"modeldiagrams.watch stops recording at step {self.n}: {self._writer.path}: {reason}"
             self._close_file()
             if not is_spread():  # other processes wait for what this one measured
                 self._every = _NEVER

@@ -14,6 +14,8 @@ import { contentOf, shorten } from "./details_content.js";
 import { roomBeside } from "./room.js";
 
 const CLOSE = "M4 4l8 8M12 4l-8 8";
+/** How long nothing moves at the end of a gesture, longer than animations last, ms. */
+const REST = 200;
 
 export class DetailsPanel {
   readonly element = box("mg-panel-sheet");
@@ -25,6 +27,7 @@ export class DetailsPanel {
   /** Whether the reader wants all of it below the picture. */
   #isFull = false;
   readonly #more = button(words.more, () => this.#toggleFull());
+  #rest: ReturnType<typeof setTimeout> | undefined;
   /** The picture that the content belongs to. */
   #picture: SVGSVGElement | undefined;
 
@@ -36,6 +39,7 @@ export class DetailsPanel {
     this.element.hidden = true;
     this.#more.classList.add("mg-more");
     widget.on("drawn", () => this.#onDrawn());
+    widget.on("moved", () => this.#arrangeLater());
     new ResizeObserver(() => this.#arrange()).observe(widget.stage);
   }
 
@@ -114,6 +118,12 @@ export class DetailsPanel {
     classList.toggle("mg-line", room === undefined && !this.#isFull);
     style.setProperty("--mg-side", `${room?.height ?? 0}px`);
     this.#more.textContent = this.#isFull ? words.less : words.more;
+  }
+
+  /** Once the picture rests: a panel that jumps during a gesture disturbs it. */
+  #arrangeLater(): void {
+    clearTimeout(this.#rest);
+    if (!this.element.hidden) this.#rest = setTimeout(() => this.#arrange(), REST);
   }
 
   #toggleFull(): void {

@@ -27,7 +27,7 @@ export class SearchBar {
   readonly #list: HitList;
   readonly #count = make("output", "mg-count");
   readonly #steps: HTMLElement[];
-  #searched: { session: Session; index: SearchIndex } | undefined;
+  #searched: { session: Session; plumbing: boolean | undefined; index: SearchIndex } | undefined;
   #chosen: Chosen | undefined;
 
   constructor(widget: Widget, search: SearchField) {
@@ -54,6 +54,8 @@ export class SearchBar {
   }
 
   onKey(event: KeyboardEvent): void {
+    // the input method's: it takes a letter, and chooses no hit
+    if (event.isComposing) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step === undefined && event.key !== "Enter") return;
     event.preventDefault();
@@ -84,11 +86,12 @@ export class SearchBar {
   }
 
   #indexOf(session: Session): SearchIndex {
-    if (this.#searched?.session !== session) {
-      const { nodes, series } = session.visibleGraph({ ...session.state, plumbing: false, root: undefined });
+    const { plumbing } = session.state;
+    if (this.#searched?.session !== session || this.#searched.plumbing !== plumbing) {
+      const { nodes, series } = session.visibleGraph({ ...session.state, root: undefined });
       const represented = new Set([...series.values()].flat());
       const index = new SearchIndex(session.grouped, (id) => nodes.has(id) || represented.has(id));
-      this.#searched = { session, index };
+      this.#searched = { session, plumbing, index };
     }
     return this.#searched.index;
   }

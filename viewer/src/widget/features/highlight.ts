@@ -2,13 +2,11 @@
 import type { Edge, Flow } from "../../session/flow.js";
 import { fill, strings } from "../../shared/strings.js";
 import type { Mode } from "../modes.js";
+import { pathOf, type Scope, scopeOf } from "../path_scope.js";
 import { header, idOf, nodeAt } from "../tree.js";
 import type { Action, Widget } from "../widget.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-
-/** What is highlighted of a selected node. */
-type Scope = "near" | "before" | "after" | { pathTo: string };
 
 export function highlight(widget: Widget): void {
   const highlighter = new Highlighter(widget);
@@ -16,31 +14,8 @@ export function highlight(widget: Widget): void {
   widget.actions.push(
     highlighter.switchTo(strings.before, "before"),
     highlighter.switchTo(strings.after, "after"),
-    pathAction(widget, highlighter),
+    highlighter.choosePath(),
   );
-}
-
-/** Lets the reader choose the other end of a path. */
-function pathAction(widget: Widget, highlighter: Highlighter): Action {
-  const stop = () => {
-    widget.nodePicker = undefined;
-  };
-  const picking: Mode = { text: strings.wayHint, leave: stop };
-  return {
-    text: strings.wayTo,
-    isOffered: (id) => widget.tree.has(id),
-    run: (id) => {
-      widget.modes.set(picking, true);
-      widget.announce(strings.wayHint);
-      const node = widget.tree.find(id);
-      // the keyboard walks to the other end from here
-      if (node !== undefined) widget.focus(node);
-      widget.nodePicker = (pathTo) => {
-        widget.modes.set(picking, false);
-        highlighter.show({ pathTo });
-      };
-    },
-  };
 }
 
 class Highlighter {
@@ -52,6 +27,7 @@ class Highlighter {
   /** What was alone when the picture was last drawn. */
   #root: string | undefined;
   readonly #mode: Mode = { text: "", leave: () => this.show("near") };
+  readonly #picking: Mode = { text: strings.wayHint, leave: () => this.#stopPicking() };
 
   constructor(widget: Widget) {
     this.#widget = widget;
@@ -61,17 +37,26 @@ class Highlighter {
       dim(picture, this.#bright);
       if (this.#edges.isConnected) picture.append(this.#edges.cloneNode());
     });
-    widget.linked.path = { get: () => this.#linked(), set: (path) => this.show(scopeOf(path)) };
+    widget.linked.path = {
+      get: () => (widget.selected ? pathOf(this.#scope) : ""),
+      set: (path) => this.show(scopeOf(path)),
+    };
   }
 
   show(scope: Scope): void {
-    const { selected, tree } = this.#widget;
+    // of a path that is being chosen, the start may be gone
+    this.#stopPicking();
     this.#scope = scope;
+    this.#tell();
+    this.#redraw();
+  }
+
+  #redraw(): void {
+    const { selected, tree } = this.#widget;
     markSelected(this.#widget);
     this.#edges.remove();
     this.#bright = undefined;
     dim(tree.picture, undefined);
-    this.#tell();
     if (!selected) return;
     void this.#widget.withLayout((session, viz) => {
       if (selected === this.#widget.selected) this.#draw(session.flow(viz), selected);
@@ -84,21 +69,32 @@ class Highlighter {
     return { text, isOffered: (id) => this.#widget.tree.has(id), run, isPressed };
   }
 
+  /** Lets the reader choose the other end of a path. */
+  choosePath(): Action {
+    const widget = this.#widget;
+    const run = (id: string) => {
+      widget.modes.set(this.#picking, true);
+      widget.announce(strings.wayHint);
+      const node = widget.tree.find(id);
+      // the keyboard walks to the other end from here
+      if (node !== undefined) widget.focus(node);
+      widget.nodePicker = (pathTo) => this.show({ pathTo });
+    };
+    return { text: strings.wayTo, isOffered: (id) => widget.tree.has(id), run };
+  }
+
+  #stopPicking(): void {
+    this.#widget.nodePicker = undefined;
+    this.#widget.modes.set(this.#picking, false);
+  }
+
   /** Say which path is shown, and how to leave it. */
   #tell(): void {
     const { modes, selected = "" } = this.#widget;
     const scope = this.#scope;
-    modes.set(this.#mode, false);
-    if (scope === "near" || selected === "") return;
     if (typeof scope === "object") this.#mode.text = fill(strings.way, selected, scope.pathTo);
     else this.#mode.text = fill(scope === "before" ? strings.waysBefore : strings.waysAfter, selected);
-    modes.set(this.#mode, true);
-  }
-
-  #linked(): string | undefined {
-    const scope = this.#scope;
-    if (!this.#widget.selected || scope === "near") return undefined;
-    return typeof scope === "string" ? scope : scope.pathTo;
+    modes.set(this.#mode, scope !== "near" && selected !== "");
   }
 
   #draw(flow: Flow, id: string): void {
@@ -122,17 +118,12 @@ class Highlighter {
     this.#root = root;
     // a path through the whole model says nothing of one module alone
     if (hasOtherRoot) this.show("near");
-    else if (this.#edges.parentNode !== picture) this.show(this.#scope);
+    else if (this.#edges.parentNode !== picture) this.#redraw();
     else {
       markSelected(this.#widget);
       dim(picture, this.#bright);
     }
   }
-}
-
-/** The scope that a link names. */
-function scopeOf(path: string): Scope {
-  return path === "before" || path === "after" ? path : { pathTo: path };
 }
 
 /** Shows the edges of the node under the pointer. */

@@ -1,11 +1,11 @@
 /** A lens on a diagram: what its boxes cost, as bars, and their scale below the picture. */
 import { sum } from "d3-array";
 import { shortName } from "../../graph/names.js";
-import { type Cost, type CostLens, Costs, isCosted } from "../../session/costs.js";
+import { type Cost, type CostLens, type Costs, costsOf, isCosted } from "../../session/costs.js";
 import { type MemoryCurve, memoryCurve } from "../../session/memory.js";
-import { pathOf, typeOf } from "../../session/naming.js";
+import { pathOf, percent, typeOf } from "../../session/naming.js";
 import type { Session } from "../../session/session.js";
-import { type StandingBox, standingBoxes } from "../../session/standing.js";
+import { boxAround, type StandingBox, standingBoxes } from "../../session/standing.js";
 import { words } from "../../shared/lens_strings.js";
 import { fill } from "../../shared/strings.js";
 import type { Frame } from "../../view/frame.js";
@@ -13,7 +13,7 @@ import { box, button, make } from "../parts/dom.js";
 import type { Widget } from "../widget.js";
 import { paint } from "./bars.js";
 import type { Row } from "./rows.js";
-import { LensScale, percent } from "./scale.js";
+import { LensScale } from "./scale.js";
 import { MemoryStrip } from "./strip.js";
 import { CostTable } from "./table.js";
 
@@ -30,7 +30,8 @@ export class Lenses {
   readonly #strip: MemoryStrip;
   #lens: CostLens | undefined;
   #curve: { session: Session; curve: MemoryCurve } | undefined;
-  #costs: { session: Session; costs: Costs } | undefined;
+  /** The op of which the box is lit. */
+  #running: string | undefined;
   /** The boxes of the last picture. */
   #boxes: { frame: Frame; boxes: Map<string, CostedBox>; byNode?: Map<string, string> } | undefined;
 
@@ -54,7 +55,7 @@ export class Lenses {
       paper.addEventListener("change", () => this.#paint(widget.tree.picture, paper.matches), { signal });
     });
     widget.on("drawn", () => {
-      if (this.#lens !== undefined) this.#refresh();
+      if (this.#lens !== undefined) this.#onDrawn();
     });
   }
 
@@ -65,6 +66,16 @@ export class Lenses {
     this.#light(undefined);
     if (lens === undefined) this.#openTable(false);
     this.#refresh();
+  }
+
+  /** A large picture is drawn part by part; only another picture has other costs. */
+  #onDrawn(): void {
+    const { session, tree } = this.#widget;
+    if (session === undefined || this.#boxes?.frame !== session.frame) this.#refresh();
+    else {
+      this.#paint(tree.picture);
+      this.#light(this.#running);
+    }
   }
 
   #refresh(): void {
@@ -89,6 +100,7 @@ export class Lenses {
 
   /** Light the box that an op is in, and no other. */
   #light(op: string | undefined): void {
+    this.#running = op;
     const { tree } = this.#widget;
     for (const lit of tree.picture.querySelectorAll(".mg-running")) lit.classList.remove("mg-running");
     if (op !== undefined) tree.findDrawn(this.#boxOf(op) ?? "")?.classList.add("mg-running");
@@ -107,9 +119,7 @@ export class Lenses {
     if (boxes !== undefined && boxes.byNode === undefined) {
       boxes.byNode = new Map([...boxes.boxes.values()].flatMap(({ item, ids }) => ids.map((id) => [id, item.id])));
     }
-    let at: string | undefined = op;
-    while (at !== undefined && at !== "" && !boxes?.byNode?.has(at)) at = session.grouped.parent.get(at);
-    return boxes?.byNode?.get(at ?? "");
+    return boxes?.byNode && boxAround(session, boxes.byNode, op);
   }
 
   #openTable(isOpen: boolean): void {
@@ -144,8 +154,7 @@ export class Lenses {
   #costsOf(): Costs {
     const { session } = this.#widget;
     if (session === undefined) throw new Error("expected a session");
-    if (this.#costs?.session !== session) this.#costs = { session, costs: new Costs(session.grouped) };
-    return this.#costs.costs;
+    return costsOf(session);
   }
 
   #find(session: Session): void {

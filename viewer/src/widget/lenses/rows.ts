@@ -35,6 +35,11 @@ export function sorted(rows: readonly Row[], { column, isAscending }: Order): Ro
   });
 }
 
+/** The first rows, and one that is asked for. */
+export function shortened(rows: readonly Row[], most: number, asked: string | undefined): Row[] {
+  return rows.filter(({ id }, at) => at < most || id === asked);
+}
+
 /** All of it, in full: bytes and numbers, not as people read them. */
 export function asCsv(rows: readonly Row[]): string {
   const head = ["id", "name", "class", "count", "parameters", "flops", "activation_bytes", "moved_bytes"];

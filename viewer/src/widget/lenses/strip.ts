@@ -13,7 +13,7 @@ export class MemoryStrip {
   readonly element: HTMLElement;
   readonly #slider = make("input", "mg-memory-slider");
   readonly #track = document.createElementNS(SVG, "svg");
-  readonly #told = make("output", "mg-memory-told");
+  readonly #told = make("span", "mg-memory-told");
   readonly #peak = button("", () => this.#goToPeak());
   readonly #mark = box("mg-memory-peak");
   readonly #marker = box("mg-memory-now");

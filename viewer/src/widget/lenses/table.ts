@@ -5,7 +5,7 @@ import { fill, strings } from "../../shared/strings.js";
 import { box, button, make } from "../parts/dom.js";
 import { download } from "../parts/download.js";
 import type { Widget } from "../widget.js";
-import { asCsv, COLUMNS, type Column, type Order, type Row, sorted } from "./rows.js";
+import { asCsv, COLUMNS, type Column, type Order, type Row, shortened, sorted } from "./rows.js";
 import { type LensScale, written } from "./scale.js";
 
 /** Rows that are shown; a file has all. */
@@ -24,6 +24,8 @@ export class CostTable {
   readonly #note = box("mg-cost-note");
   #rows: readonly Row[] = [];
   #scale: LensScale | undefined;
+  /** Id of the box that a reader came from: its row is shown, too. */
+  #asked: string | undefined;
   #order: Order = { column: "name", isAscending: true };
 
   constructor(widget: Widget) {
@@ -60,6 +62,8 @@ export class CostTable {
 
   /** Move from a box to its row; whether it has one. */
   focusRow(id: string): boolean {
+    this.#asked = id;
+    if (this.#rowOf(id) === undefined && this.#rows.some((row) => row.id === id)) this.#draw();
     const row = this.#rowOf(id);
     row?.querySelector("button")?.focus();
     return row !== undefined;
@@ -81,7 +85,8 @@ export class CostTable {
   #draw(): void {
     const focused = this.#focusedKey();
     const rows = sorted(this.#rows, this.#order);
-    const more = rows.length - MOST;
+    const shown = shortened(rows, MOST, this.#asked);
+    const more = rows.length - shown.length;
     const file = button(words.saveCsv, () => this.#save());
     this.#note.replaceChildren(
       make("span", "", words.tableHint),
@@ -89,7 +94,7 @@ export class CostTable {
       file,
     );
     const head = make("thead", "", make("tr", "", ...this.#columns.map((column) => this.#heading(column))));
-    const body = make("tbody", "", ...rows.slice(0, MOST).map((row) => this.#row(row)));
+    const body = make("tbody", "", ...shown.map((row) => this.#row(row)));
     this.#table.replaceChildren(head, body);
     this.#mark();
     if (focused !== undefined) this.#table.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
@@ -172,7 +177,7 @@ export class CostTable {
 
   #save(): void {
     const name = this.#widget.session?.traced.graph.model.name ?? "model";
-    download(`${name}.csv`, "text/csv", asCsv(sorted(this.#rows, this.#order)));
+    download(`${name}.csv`, new Blob([asCsv(sorted(this.#rows, this.#order))], { type: "text/csv" }));
   }
 }
 

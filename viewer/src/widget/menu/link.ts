@@ -25,14 +25,17 @@ export async function followLink(widget: Widget): Promise<void> {
 
 async function show(widget: Widget, view: LinkedView): Promise<void> {
   let at: string | undefined;
+  let more: LinkedView["more"] = {};
   let gone = new Map<string, string>();
   await widget.change((session) => {
     const linked = linkedState(session, view);
-    ({ at, gone } = linked);
+    ({ at, more, gone } = linked);
     return linked.state;
   });
-  if (at !== undefined) widget.goTo(at);
-  for (const [key, value] of Object.entries(view.more)) widget.linked[key]?.set(value);
+  if (at === undefined) widget.select(undefined);
+  else widget.goTo(at);
+  // what the link does not name is left
+  for (const [key, { set }] of Object.entries(widget.linked)) set(more[key] ?? "");
   if (gone.size > 0)
     widget.status.pin([...gone].map((names) => fill(words.linkGone, ...inWords(widget, names))).join(" "));
 }

@@ -19,7 +19,8 @@ export interface LinkedView {
   /** The version that the diagram is compared with. */
   with?: string | undefined;
   direction?: string | undefined;
-  plumbing: boolean;
+  /** Where it differs from what the author shows. */
+  plumbing?: boolean | undefined;
   /** What features add: a lens, a path. */
   more: Record<string, string>;
   /** Whether the lists are complete: nothing around what is open has to be opened, too. */
@@ -35,11 +36,10 @@ export interface LinkPart {
 const LISTS = ["open", "close", "each", "once"] as const;
 const NAMES = ["alone", "at", "with", "direction"] as const;
 const PLUMBING = "plumbing";
-const YES = "yes";
 
 /** Nothing but the diagram as its author shows it. */
 export function emptyView(graph: string, place: number): LinkedView {
-  return { graph, place, open: [], close: [], each: [], once: [], plumbing: false, more: {}, isExact: false };
+  return { graph, place, open: [], close: [], each: [], once: [], more: {}, isExact: false };
 }
 
 export function written(view: LinkedView): string {
@@ -47,7 +47,7 @@ export function written(view: LinkedView): string {
   const pairs = [
     ...LISTS.map((key) => [key, view[key].map(encode).join(",")]),
     ...NAMES.map((key) => [key, encode(view[key] ?? "")]),
-    [PLUMBING, plumbing ? YES : ""],
+    [PLUMBING, plumbing === undefined ? "" : plumbing ? "yes" : "no"],
     ...Object.entries(more)
       .sort()
       .map(([key, value]) => [key, encode(value)]),
@@ -77,7 +77,7 @@ function add(view: LinkedView, pair: string): void {
   const name = NAMES.find((known) => known === key);
   if (list !== undefined) view[list].push(...value.split(",").filter(Boolean).map(decode));
   else if (name !== undefined) view[name] = decode(value) || undefined;
-  else if (key === PLUMBING) view.plumbing = value === YES;
+  else if (key === PLUMBING) view.plumbing = value === "yes" ? true : value === "no" ? false : undefined;
   else view.more[key] = decode(value);
 }
 
@@ -124,5 +124,5 @@ function formerView(part: Record<string, unknown>): LinkedView | undefined {
   const list = (key: string) => (Array.isArray(part[key]) ? part[key].filter((id) => typeof id === "string") : []);
   const names = { alone: name("root"), at: name("node"), with: name("with") };
   const lists = { open: list("open"), close: list("closed"), each: list("unrolled"), once: list("rolled") };
-  return { ...emptyView(graph, place), ...names, ...lists, plumbing: plumbing === true, isExact: true };
+  return { ...emptyView(graph, place), ...names, ...lists, plumbing: plumbing === true || undefined, isExact: true };
 }

@@ -3,12 +3,14 @@ import { ancestors } from "../../graph/graph.js";
 import type { Session } from "../../session/session.js";
 import type { SessionState } from "../../session/state.js";
 import { nodesOf } from "../../session/steps.js";
+import { pathOf, scopeOf } from "../path_scope.js";
 import type { LinkedView } from "./link_text.js";
 
 /** A state, and the names of the link that the model doesn't have, each with the nearest that it has. */
 export interface Linked {
   state: SessionState;
   at: string | undefined;
+  more: LinkedView["more"];
   gone: Map<string, string>;
 }
 
@@ -23,7 +25,7 @@ export function differences(session: Session): Partial<LinkedView> {
     each: without(state.unrolled, initial.unrolled),
     once: without(initial.unrolled, state.unrolled),
     alone: state.root,
-    plumbing: state.plumbing === true && !initial.plumbing,
+    plumbing: hasPlumbing(state) === hasPlumbing(initial) ? undefined : hasPlumbing(state),
     direction: state.direction === initial.direction ? undefined : state.direction,
   };
 }
@@ -32,15 +34,19 @@ export function differences(session: Session): Partial<LinkedView> {
 export function linkedState(session: Session, view: LinkedView): Linked {
   const gone = new Map<string, string>();
   const find = (name: string) => found(session, name, gone);
-  const start = { ...session.initial, ...turned(view), plumbing: view.plumbing || session.initial.plumbing === true };
+  const start = { ...session.initial, ...turned(view), plumbing: view.plumbing ?? hasPlumbing(session.initial) };
   const root = view.alone === undefined ? undefined : find(view.alone)[0];
   const alone = session.withIsolated(root && session.canIsolate(root) ? root : undefined, start);
   const rolled = unrolled(session, alone, view);
   const closed = { ...rolled, expanded: without(rolled.expanded, view.close.flatMap(find)) };
   const opened = view.open.flatMap(find).reduce((state, id) => withOpen(session, state, id, view.isExact), closed);
   const at = view.at === undefined ? undefined : find(view.at)[0];
-  const shown = at === undefined || view.isExact ? opened : inSight(session, opened, at);
-  return { state: shown, at, gone };
+  const scope = scopeOf(view.more.path ?? "");
+  const pathTo = typeof scope === "string" ? undefined : find(scope.pathTo)[0];
+  const ends = view.isExact ? [] : [at, pathTo].filter((id) => id !== undefined);
+  const shown = ends.reduce((state, id) => inSight(session, state, id), opened);
+  const path = typeof scope === "string" ? scope : pathTo === undefined ? "near" : { pathTo };
+  return { state: shown, at, more: { ...view.more, path: pathOf(path) }, gone };
 }
 
 function withOpen(session: Session, state: SessionState, id: string, isExact: boolean): SessionState {
@@ -52,6 +58,10 @@ function withOpen(session: Session, state: SessionState, id: string, isExact: bo
 function inSight(session: Session, state: SessionState, id: string): SessionState {
   const shown = session.withNode(id, state);
   return shown.root === state.root ? shown : state;
+}
+
+function hasPlumbing({ plumbing }: SessionState): boolean {
+  return plumbing === true;
 }
 
 function turned({ direction }: LinkedView): Partial<SessionState> {

@@ -4,6 +4,8 @@
  */
 import { parseSvg } from "../trusted_types.js";
 
+/** Where no dialog has opened after this time, printing is blocked, ms. */
+const PATIENCE = 10_000;
 /** The largest side of a page in PDF, px. */
 const LARGEST = 19_200;
 
@@ -37,6 +39,8 @@ export function printAlone(svg: string, { width, height }: { width: number; heig
     document.adoptedStyleSheets = document.adoptedStyleSheets.filter((each) => each !== sheet);
   };
   addEventListener("afterprint", restore, { once: true });
+  const blocked = setTimeout(restore, PATIENCE);
+  addEventListener("beforeprint", () => clearTimeout(blocked), { once: true });
   document.adoptedStyleSheets.push(sheet);
   document.body.append(holder);
   document.title = title;
