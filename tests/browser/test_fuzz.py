@@ -118,12 +118,19 @@ def _explore(reader, number):
                 field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter' }));
             }
             for (const row of [...e.querySelectorAll('.mg-outline [role=button]')].slice(0, 5)) row.click();
-            [...e.shadowRoot.querySelectorAll('.mg-menu button')].find(x => /link/.test(x.textContent)).click();
+            const items = async words => {
+                const more = e.shadowRoot.querySelector('.mg-toolbar [aria-haspopup=menu]');
+                if (more.ariaExpanded !== 'true') more.click();
+                for (;;) {
+                    const all = [...e.shadowRoot.querySelectorAll('.mg-menu [role^=menuitem]')];
+                    const found = all.filter(x => words.test(x.textContent));
+                    if (found.length > 0 && more.ariaExpanded === 'true') return found;
+                    await soon();
+                }
+            };
+            (await items(/link/))[0].click();
             e.shadowRoot.querySelector('.mg-trail button')?.click();
-            for (const choice of e.shadowRoot.querySelectorAll('select')) {
-                choice.value = 'class';
-                choice.dispatchEvent(new Event('change'));
-            }
+            for (const choice of await items(/Class|Parameters|Right/)) choice.click();
             await e.picture();
         }""",
         number,

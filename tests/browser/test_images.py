@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from browser.axe import violations
-from browser.controls import FOCUSED, box, details, loaded, open_page, wait_until
+from browser.controls import FOCUSED, box, details, item, loaded, open_page, wait_until
 from browser.pages import HOSTILE
 
 PHONE = {"has_touch": True, "is_mobile": True, "viewport": {"width": 320, "height": 640}}
@@ -152,6 +152,6 @@ def test_full_size_is_on_pages_without_script(reader_with, server):
 def test_saved_pictures_have_thumbnails(page, tmp_path):
     page.page.get_by_role("button", name="More controls").click()
     with page.page.expect_download() as download:
-        page.page.get_by_role("button", name="SVG", exact=True).click()
+        item(page, "SVG").click()
     download.value.save_as(tmp_path / "saved.svg")
     assert (tmp_path / "saved.svg").read_text("utf-8").count('<image href="data:image/') == 2

@@ -157,7 +157,7 @@ def test_custom_properties_override_styles(reader, server):
     assert re.match(r"color\(srgb 0 0 1|rgba\(0, 0, 255", reader.evaluate(stroke))
 
 
-OURS = {f"--mg-{name}" for name in ("least", "legible", "height", "room", "foot", "behind")}
+OURS = {f"--mg-{name}" for name in ("least", "legible", "height", "room", "foot", "behind", "around")}
 
 
 def test_every_custom_property_is_documented():
@@ -205,7 +205,7 @@ def test_diagram_follows_light_and_dark_live(reader, server):
     reader.page.goto(f"{server}/one.html")
     reader.page.add_style_tag(content=SWITCHING)
     word = "e => getComputedStyle(e.shadowRoot.querySelector('.mg-stage .mg-name')).fill"
-    paper = "e => getComputedStyle(e.shadowRoot.querySelector('.mg-menu')).backgroundColor"
+    paper = "e => getComputedStyle(e.shadowRoot.querySelector('.mg-toolbar')).backgroundColor"
     for theme, switch in SWITCHES.items():
         for mode, background in (("dark", "#111"), ("light", "#fff")):
             reader.page.evaluate(switch.format(mode))

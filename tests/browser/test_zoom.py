@@ -71,7 +71,7 @@ def test_buttons_and_keys_zoom_and_fit(reader, server):
 def test_fullscreen_uses_the_page_colour_and_restores_everything(reader, server):
     reader.page.goto(f"{server}/two.html")
     reader.page.evaluate("document.body.style.background = 'rgb(1, 2, 3)'")
-    switch = reader.page.get_by_role("button", name="Fullscreen").first
+    switch = reader.page.locator(".mg-toolbar").first.get_by_role("button", name="Fullscreen")
     switch.click()
     reader.page.wait_for_function("document.fullscreenElement")
     assert reader.evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(1, 2, 3)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import os
 import re
 import struct
 import zlib
@@ -14,12 +15,14 @@ import pytest
 
 import modeldiagrams
 from modeldiagrams import Recording, RecordingError, load_recording
+from modeldiagrams.watching import growing as growing_module
 from modeldiagrams.watching import reader
 from modeldiagrams.watching.file.encoding import Decoder
-from modeldiagrams.watching.file.frames import MAGIC, payloads
+from modeldiagrams.watching.file.frames import MAGIC, framed, payloads
 from modeldiagrams.watching.file.histogram import FINEST, INFINITE, NAN, Histogram, bin_edges, merged
 from modeldiagrams.watching.file.records import Anomaly, Frame, Key, Loss, Moment, Row, Run
 from modeldiagrams.watching.file.writer import Writer
+from modeldiagrams.watching.growing import GrowingRecording
 from watching.recordings import BLOCK, CONV, moment, row, small_recording
 
 
@@ -164,6 +167,65 @@ def test_what_could_not_be_written_leaves_the_file_whole(tmp_path):
     writer.add(Frame(record=moment(20)))
     writer.close()
     assert load_recording(tmp_path / "run.mdwatch").steps == (0, 20)
+
+
+def test_a_file_has_one_writer(tmp_path):
+    path = tmp_path / "run.mdwatch"
+    first = Writer(path)
+    first.add(Frame(record=moment(0)))
+    with pytest.raises(RecordingError, match=r"run\.mdwatch: is being written.*another path"):
+        Writer(path)
+    first.add(Frame(record=moment(10)))
+    assert load_recording(path).steps == (0, 10)  # readers ask for no lock
+    first.close()
+    Writer(path).close()
+    path.write_bytes(b"something else")
+    with pytest.raises(RecordingError, match="expected a recording"):
+        Writer(path)
+    path.unlink()
+    Writer(path).close()
+
+
+def test_a_closed_file_is_free_though_a_forked_worker_has_it(tmp_path):
+    writer = Writer(tmp_path / "run.mdwatch")
+    held = os.dup(writer._file.fileno())  # as forking does
+    writer.close()
+    Writer(tmp_path / "run.mdwatch").close()
+    os.close(held)
+
+
+def test_frames_that_two_have_written_are_no_recording(tmp_path):
+    """Each of them gave its own numbers to names."""
+    path = tmp_path / "run.mdwatch"
+    payload = list(payloads(small_recording(2).to_bytes()))[2][0]  # the second moment: its names are in the first
+    path.write_bytes(MAGIC + framed(payload))
+    growing = GrowingRecording(path, 8, 2)
+    for read in (lambda: load_recording(path), lambda: Writer(path), growing.read):
+        with pytest.raises(RecordingError, match=r"run\.mdwatch: a frame does not go with those before"):
+            read()
+
+
+def test_a_growing_file_whose_beginning_is_not_written_yet(tmp_path):
+    path, data = tmp_path / "run.mdwatch", small_recording().to_bytes()
+    growing = GrowingRecording(path, 8, 2)
+    for end in range(len(MAGIC) + 1):
+        path.write_bytes(data[:end])
+        assert growing.read().steps == ()
+    path.write_bytes(data)
+    assert growing.read().steps == load_recording(path).steps
+
+
+def test_validation_in_a_recorded_step_is_no_step_back(tmp_path, monkeypatch):
+    starts = []
+    monkeypatch.setattr(growing_module, "read_from", lambda *at: (starts.append(at[1:]), reader.read_from(*at))[1])
+    writer = Writer(tmp_path / "run.mdwatch")
+    growing = GrowingRecording(tmp_path / "run.mdwatch", 8, 2)
+    for step in range(4):
+        writer.add(Frame(record=moment(step)))
+        writer.add(Frame(record=moment(step, "validation")))
+        assert growing.read().steps == tuple(range(step + 1))
+    writer.close()
+    assert starts.count(()) == 1  # the whole file was read at the beginning
 
 
 def test_bins_follow_each_other_without_gaps():

@@ -157,3 +157,30 @@ def test_layers_that_begin_with_zeros_are_not_dead(path):
         optimizer.step()
         watcher.step()
     assert load_recording(path).anomalies == ()
+
+
+@pytest.mark.parametrize(("dtype", "value"), [(torch.float16, 2500.0), (torch.float32, 1e25)])
+def test_gradients_whose_squares_overflow_are_finite(path, dtype, value):
+    model = nn.Linear(64, 1).to(dtype)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-30)
+    with watch(model, every=9, path=path):
+        torch.nn.functional.linear(torch.full((4, 64), value, dtype=dtype), model.weight).sum().backward()
+        optimizer.step()
+    assert model.weight.grad.isfinite().all()
+    assert load_recording(path).noticed == ()
+
+
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_a_pass_whose_inputs_are_gone_is_blamed_on_no_module(path, is_gone):
+    class Fault(nn.Module):
+        def forward(self, x):
+            return x * float("nan")
+
+    model, x = nn.Sequential(nn.Linear(3, 3), Fault(), nn.Linear(3, 3), nn.Linear(3, 1)), torch.ones(2, 3)
+    optimizer = torch.optim.SGD(model.parameters())
+    with watch(model, every=9, path=path):
+        model(x * 1 if is_gone else x).sum().backward()
+        optimizer.step()
+    (found,) = load_recording(path).noticed
+    assert (found.node, found.what) == (("", "loss") if is_gone else ("1", "activation"))
+    assert found.text == ("gradients are not finite" if is_gone else "the output of 1 is not finite")

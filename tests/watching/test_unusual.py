@@ -182,7 +182,7 @@ def test_inputs_that_can_not_be_taken_apart_do_not_disturb(path, cache):
         optimizer.step()
         watcher.step()
     (anomaly,) = load_recording(path).noticed
-    assert anomaly.what == "parameter_gradient"
+    assert anomaly.what == "loss"
 
 
 def test_an_error_while_looking_is_a_warning_once(path, monkeypatch):

@@ -14,19 +14,24 @@ from modeldiagrams.options.options import is_function, is_graph_file
 if TYPE_CHECKING:
     from modeldiagrams.options.options import Options
 
+STX = "\x02"
+"""Begins what stands for finished HTML in texts of Python-Markdown."""
+
 __all__ = ["command_line", "view_flags"]
 
 
 def command_line(options: Options) -> str:
     """`modeldiagrams show …` for what was traced, and what its author says about it, without how much is open.
 
-    Picture files are left out: their paths are relative to the docs' folder, and readers have neither.
+    Picture files are left out: their paths are relative to the docs' folder, and readers have neither. So are notes
+    that Markdown has read already and marks as its own.
     """
     model = options.call.model
     start = ["render", model, "-o", f"{PurePath(model).stem}.html"] if is_graph_file(model) else ["show", model]
     device = {"device": options.limits.device}
     made = {pattern: one for pattern, one in (options.author.embed or {}).items() if is_function(one["image"])}
-    author = msgspec.structs.replace(options.author, embed=made or None)
+    notes = {pattern: text for pattern, text in (options.author.notes or {}).items() if STX not in text}
+    author = msgspec.structs.replace(options.author, embed=made or None, notes=notes or None)
     return shlex.join(["modeldiagrams", *start, *_flags(options.call), *_written(device), *_flags(author)])
 
 

@@ -45,7 +45,7 @@ class GrowingRecording:
     def _begin(self) -> None:
         self.position = 0
         self._last = b""
-        self._decoder, self._finder = Decoder(), Finder()
+        self._decoder, self._finder = Decoder(self._path), Finder()
         self._merging = Merging(self._most, self._per_octave)
         self._latest = -1
         self._runs: list[Run] = []
@@ -88,7 +88,7 @@ class GrowingRecording:
         return True
 
     def _frames(self, data: bytes, start: int) -> list[Frame]:
-        found, end = [], min(start, len(data))
+        found, end = [], start if len(data) >= start else 0  # of a beginning that is being written, nothing
         for payload, behind in payloads(data, start):
             found.append(self._decoder.decode(payload))
             end = behind
@@ -99,7 +99,9 @@ class GrowingRecording:
     def _goes_back(self, frame: Frame) -> bool:
         record = frame.record
         is_again = bool(frame.losses and self._losses and frame.losses[0].step <= self._losses[-1].step)
-        return is_again or isinstance(record, Run) or (isinstance(record, Moment) and record.step < self._latest)
+        if isinstance(record, Moment):  # those of other phases aren't kept
+            is_again |= record.phase == "train" and record.step < self._latest
+        return is_again or isinstance(record, Run)
 
     def _add_moment(self, moment: Moment) -> None:
         if moment.phase == "train":

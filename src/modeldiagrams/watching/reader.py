@@ -36,7 +36,7 @@ def load_recording(path: str | os.PathLike[str]) -> Recording:
     file = Path(path)
     data = read_from(file)
     check_beginning(data, file)
-    decoder = Decoder()
+    decoder = Decoder(file)
     return assembled(decoder.decode(payload) for payload, _ in payloads(data))
 
 

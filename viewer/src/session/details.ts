@@ -2,8 +2,8 @@
 import { words } from "../shared/explore_strings.js";
 import { fill } from "../shared/strings.js";
 import { formatCount } from "../view/labels.js";
-import { type Cost, Costs } from "./costs.js";
-import { exact, formatBytes, pathOf, percent } from "./naming.js";
+import { type Cost, costsOf } from "./costs.js";
+import { exact, formatBytes, ofWhole, pathOf } from "./naming.js";
 import { describe, type Fact, factsOf, type NodeDetails } from "./node_details.js";
 import type { Session } from "./session.js";
 import { standsFor } from "./stand_ins.js";
@@ -14,8 +14,6 @@ const MAX_COMPARED = 200;
 const OWN = new Set(["author", "inputs", "outputs", "arguments", "weights", "tied", "parameters", "flops", "memory"]);
 
 type Amounts = Partial<Record<Fact["label"], string>>;
-
-const known = new WeakMap<Session, Costs>();
 
 /** What is known of a node and what it stands for, or of the model where the id is empty. */
 export function detailsOf(session: Session, id: string): NodeDetails {
@@ -44,13 +42,12 @@ function detailsOfAll(session: Session, details: NodeDetails, ids: readonly stri
 }
 
 function amountsOf(session: Session, ids: readonly string[]): Amounts {
-  const costs = known.get(session) ?? new Costs(session.grouped);
-  known.set(session, costs);
+  const costs = costsOf(session);
   const { whole } = costs;
   const all = costs.of(ids, session.visibleGraph());
   const counted = (what: Exclude<keyof Cost, "moved">, format: (value: number) => string): Amounts => {
     const value = all[what];
-    return value ? { [what]: format(value) + percent(value, whole[what]) } : {};
+    return value ? { [what]: format(value) + ofWhole(value, whole[what]) } : {};
   };
   return { ...counted("parameters", exact), ...counted("flops", formatCount), ...counted("memory", formatBytes) };
 }

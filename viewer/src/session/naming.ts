@@ -53,10 +53,14 @@ export function exact(count: number): string {
 }
 
 /** A share, to stand after its amount. */
-export function percent(part: number, whole: number | null | undefined): string {
-  if (!whole) return "";
-  const share = (100 * part) / whole;
-  const digits = share >= 10 ? 0 : 1;
-  const written = Math.max(share, 0.1).toLocaleString(locale(), { maximumFractionDigits: digits });
-  return ` (${share < 0.1 ? `< ${written}` : written} %)`;
+export function ofWhole(part: number, whole: number | null | undefined): string {
+  return whole ? ` (${percent(part / whole)})` : "";
+}
+
+/** `12 %`, `0.4 %`, `< 0.1 %`. */
+export function percent(share: number): string {
+  const value = 100 * share;
+  const digits = value < 9.95 ? 1 : 0;
+  const written = (amount: number) => `${amount.toLocaleString(locale(), { maximumFractionDigits: digits })} %`;
+  return value > 0 && value < 0.1 ? `< ${written(0.1)}` : written(value);
 }

@@ -13,7 +13,7 @@ import { shortName } from "../graph/names.js";
 import { words } from "../shared/explore_strings.js";
 import { fill } from "../shared/strings.js";
 import { formatCount } from "../view/labels.js";
-import { exact, formatBytes, pathOf, percent, tensorText, typeOf } from "./naming.js";
+import { exact, formatBytes, ofWhole, pathOf, tensorText, typeOf } from "./naming.js";
 
 export interface Fact {
   /** A key of the table of words. */
@@ -163,7 +163,7 @@ function parametersOf(index: GraphIndex, node: GraphNode | undefined): string[] 
   const count: ParameterCount | undefined =
     node === undefined ? index.graph.model.parameters : moduleOf(node)?.parameters;
   if (count === undefined || count.total === 0) return [];
-  const lines = [exact(count.total) + (node === undefined ? "" : percent(count.total, whole))];
+  const lines = [exact(count.total) + (node === undefined ? "" : ofWhole(count.total, whole))];
   if (count.own > 0 && count.own !== count.total) lines.push(fill(words.own, exact(count.own)));
   if (count.trainable !== count.total) lines.push(fill(words.trainable, exact(count.trainable)));
   return lines;
@@ -178,7 +178,7 @@ type Measured = { flops?: number | null; activation_bytes?: number | null };
 function withShare(node: object, whole: Measured, what: keyof Measured, format: (value: number) => string): string[] {
   const value = (node as Measured)[what];
   if (value == null || value === 0) return [];
-  return [format(value) + (node === whole ? "" : percent(value, whole[what]))];
+  return [format(value) + (node === whole ? "" : ofWhole(value, whole[what]))];
 }
 
 function tiedWeightsOf(index: GraphIndex, node: GraphNode | undefined): string[] {

@@ -1,7 +1,7 @@
 /** What nodes cost, and what the boxes of pictures stand for. */
 import { describe, expect, it, vi } from "vitest";
 import type { GraphData, GraphIndex } from "../../src/graph/graph.js";
-import { type Cost, Costs } from "../../src/session/costs.js";
+import { type Cost, Costs, costsOf } from "../../src/session/costs.js";
 import { movedBytes } from "../../src/session/moved_bytes.js";
 import { Session } from "../../src/session/session.js";
 import { boxAround, standingBoxes } from "../../src/session/standing.js";
@@ -124,4 +124,9 @@ describe("moved bytes", () => {
   it("are of the rows that a lookup returns", () => {
     expect(moved("torch.nn.functional.embedding", { weights: { weight: "w" } })).toBe(32 + 32 + 32);
   });
+});
+
+it("are found once for a session", () => {
+  const session = shown(GRAPHS.cnn as GraphData, false);
+  expect(costsOf(session)).toBe(costsOf(session));
 });

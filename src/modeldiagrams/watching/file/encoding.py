@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from modeldiagrams.common.decoding import decodable
+from modeldiagrams.errors import RecordingError
 from modeldiagrams.watching.file.histogram import FINEST, Histogram
 from modeldiagrams.watching.file.records import Anomaly, Frame, Key, Loss, Moment, Row, Run
 from modeldiagrams.watching.file.varints import get_varint, put_varint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 __all__ = ["Decoder", "Encoder"]
 
@@ -63,11 +65,30 @@ class Decoder:
         names: All keys of rows so far; a row has the number of its key.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, path: Path | str = "recording") -> None:
+        """Begin with no names.
+
+        Args:
+            path: The file, for messages.
+        """
+        self._path = path
         self.names: list[Key] = []
 
     def decode(self, payload: bytes) -> Frame:
-        """The frame of a payload."""
+        """The frame of a payload.
+
+        Raises:
+            RecordingError: if the frame is whole, but not one that was written behind those before it.
+        """
+        try:
+            return self._decoded(payload)
+        except (LookupError, ValueError, struct.error, msgspec.MsgspecError) as error:
+            raise RecordingError(
+                f"{self._path}: a frame does not go with those before it, as if several had written the file "
+                f"({type(error).__name__}: {error}); record to another path"
+            ) from error
+
+    def _decoded(self, payload: bytes) -> Frame:
         size, at = get_varint(payload, 0)
         head = msgspec.json.decode(payload[at : at + size], type=decodable(_Head))
         self.names += [Key(*name) for name in head.names]  # type: ignore[arg-type]  # a newer file may have more kinds

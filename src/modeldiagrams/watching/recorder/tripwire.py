@@ -218,7 +218,8 @@ def _few_small(optimizer: torch.optim.Optimizer, own: set[int]) -> Iterator[Tens
 
 def _finite(gradients: list[Tensor]) -> bool:
     norms = torch._foreach_norm(gradients)  # noqa: SLF001
-    return bool(torch.isfinite(torch.stack([norm.float() for norm in norms]).sum()))
+    is_finite = bool(torch.isfinite(torch.stack([norm.float() for norm in norms]).sum()))
+    return is_finite or all(_is_finite(gradient) for gradient in gradients)  # squares overflow long before values do
 
 
 def _is_finite(tensor: Tensor) -> bool:
@@ -226,8 +227,8 @@ def _is_finite(tensor: Tensor) -> bool:
 
 
 def _by_gradients(names: Names, order: list[str]) -> _Found:
-    """The last module, in the order of calls or else of definition, with a gradient that isn't finite."""
-    for path in [*order[::-1], *reversed(names.modules)]:
+    """The last module of a pass that was run again with a gradient that isn't finite; without an order, none."""
+    for path in order[::-1]:
         for name, parameter in names.modules[path].named_parameters(recurse=False):
             if parameter.grad is not None and not parameter.grad.is_sparse and not _is_finite(parameter.grad):
                 text = f"the gradient of {path}.{name} is not finite, though all outputs are".replace(" .", " ")

@@ -1,9 +1,9 @@
 /** A lens on a diagram: what its boxes cost, as bars, and their scale below the picture. */
 import { sum } from "d3-array";
 import { shortName } from "../../graph/names.js";
-import { type Cost, type CostLens, Costs, isCosted } from "../../session/costs.js";
+import { type Cost, type CostLens, type Costs, costsOf, isCosted } from "../../session/costs.js";
 import { type MemoryCurve, memoryCurve } from "../../session/memory.js";
-import { pathOf, typeOf } from "../../session/naming.js";
+import { pathOf, percent, typeOf } from "../../session/naming.js";
 import type { Session } from "../../session/session.js";
 import { boxAround, type StandingBox, standingBoxes } from "../../session/standing.js";
 import { words } from "../../shared/lens_strings.js";
@@ -13,7 +13,7 @@ import { box, button, make } from "../parts/dom.js";
 import type { Widget } from "../widget.js";
 import { paint } from "./bars.js";
 import type { Row } from "./rows.js";
-import { LensScale, percent } from "./scale.js";
+import { LensScale } from "./scale.js";
 import { MemoryStrip } from "./strip.js";
 import { CostTable } from "./table.js";
 
@@ -30,7 +30,6 @@ export class Lenses {
   readonly #strip: MemoryStrip;
   #lens: CostLens | undefined;
   #curve: { session: Session; curve: MemoryCurve } | undefined;
-  #costs: { session: Session; costs: Costs } | undefined;
   /** The op of which the box is lit. */
   #running: string | undefined;
   /** The boxes of the last picture. */
@@ -155,8 +154,7 @@ export class Lenses {
   #costsOf(): Costs {
     const { session } = this.#widget;
     if (session === undefined) throw new Error("expected a session");
-    if (this.#costs?.session !== session) this.#costs = { session, costs: new Costs(session.grouped) };
-    return this.#costs.costs;
+    return costsOf(session);
   }
 
   #find(session: Session): void {

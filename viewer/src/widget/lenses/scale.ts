@@ -1,7 +1,7 @@
 /** The scales of lenses: how long a bar is, which of five tints a box has, and how amounts are written. */
 import { scaleThreshold } from "d3-scale";
 import { amountOf, type Cost, type CostLens } from "../../session/costs.js";
-import { formatBytes, locale } from "../../session/naming.js";
+import { formatBytes, locale, percent } from "../../session/naming.js";
 import { words } from "../../shared/lens_strings.js";
 import { fill, strings } from "../../shared/strings.js";
 import { formatCount } from "../../view/labels.js";
@@ -84,12 +84,4 @@ export function written(value: number, lens: CostLens): string {
 
 function significant(value: number): string {
   return Number(value.toPrecision(value < 10 ? 2 : 3)).toLocaleString(locale());
-}
-
-/** `12 %`, `0.4 %`, `< 0.1 %`. */
-export function percent(share: number): string {
-  const value = 100 * share;
-  const digits = value < 9.95 ? 1 : 0;
-  const written = (amount: number) => `${amount.toLocaleString(locale(), { maximumFractionDigits: digits })} %`;
-  return value > 0 && value < 0.1 ? fill(words.lessThan, written(0.1)) : written(value);
 }

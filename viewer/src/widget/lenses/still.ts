@@ -2,7 +2,7 @@
 import type { Key } from "../../draw/legend.js";
 import { CLASS_HUES } from "../../draw/palette.js";
 import type { Layout, Placed } from "../../layout/layout.js";
-import { type CostLens, Costs, isCosted } from "../../session/costs.js";
+import { type CostLens, costsOf, isCosted } from "../../session/costs.js";
 import type { Session } from "../../session/session.js";
 import { standingBoxes } from "../../session/standing.js";
 import type { Lens, SessionState } from "../../session/state.js";
@@ -40,7 +40,7 @@ function byClass(session: Session, layout: Layout): Colours {
 
 function byCost(session: Session, state: SessionState, layout: Layout, lens: CostLens): Colours {
   const index = session.visibleGraph(state);
-  const costs = new Costs(session.grouped);
+  const costs = costsOf(session);
   const scale = new LensScale(lens, costs.whole);
   const boxes = standingBoxes(index, layout.root.frame).filter(({ item }) => isCosted(item.kind));
   const steps = new Map(boxes.map(({ item, ids }) => [item.id, scale.read(costs.of(ids, index)).step]));

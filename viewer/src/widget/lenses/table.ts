@@ -177,7 +177,7 @@ export class CostTable {
 
   #save(): void {
     const name = this.#widget.session?.traced.graph.model.name ?? "model";
-    download(`${name}.csv`, "text/csv", asCsv(sorted(this.#rows, this.#order)));
+    download(`${name}.csv`, new Blob([asCsv(sorted(this.#rows, this.#order))], { type: "text/csv" }));
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Viz } from "../../layout/layout.js";
 import type { Session } from "../../session/session.js";
 import { hex, parseColour } from "../parts/css_colour.js";
+import { download } from "../parts/download.js";
 import { colourBehind } from "../parts/page_colour.js";
 import type { MenuItem } from "../parts/toolbar.js";
 import { LARGE } from "../scene.js";
@@ -22,13 +23,19 @@ export function savers(widget: Widget): MenuItem[] {
   const withPicture = (task: (svg: string) => void | Promise<void>) =>
     void widget.withLayout((session, viz) => task(svg(session, viz)));
   return [
-    { text: "SVG", run: () => withPicture((text) => download(widget, "svg", new Blob([text], { type: SVG_TYPE }))) },
-    { text: "PNG", run: () => withPicture(async (text) => download(widget, "png", await toPng(widget, text))) },
+    {
+      text: "SVG",
+      run: () => withPicture((text) => download(`${nameOf(widget)}.svg`, new Blob([text], { type: SVG_TYPE }))),
+    },
+    {
+      text: "PNG",
+      run: () => withPicture(async (text) => download(`${nameOf(widget)}.png`, await toPng(widget, text))),
+    },
     {
       text: "PDF",
       run: () => withPicture((text) => printAlone(text, widget.tree.picture.viewBox.baseVal, nameOf(widget))),
     },
-    { text: "JSON", run: () => void widget.withSession(({ data }) => download(widget, "json", json(data))) },
+    { text: "JSON", run: () => void widget.withSession(({ data }) => download(`${nameOf(widget)}.json`, json(data))) },
   ];
 }
 
@@ -113,13 +120,4 @@ async function toPng(widget: Widget, svg: string): Promise<Blob> {
 
 function nameOf({ session }: Widget): string {
   return session?.traced.graph.model.name.replace(/[^\w.-]+/g, "_") || "model";
-}
-
-function download(widget: Widget, extension: string, content: Blob): void {
-  const anchor = document.createElement("a");
-  anchor.href = URL.createObjectURL(content);
-  anchor.download = `${nameOf(widget)}.${extension}`;
-  anchor.click();
-  // after the browser has read it
-  setTimeout(() => URL.revokeObjectURL(anchor.href), 10_000);
 }

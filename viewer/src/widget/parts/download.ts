@@ -1,7 +1,7 @@
 /** Gives a reader a file. */
-export function download(name: string, type: string, content: string): void {
+export function download(name: string, content: Blob): void {
   const anchor = document.createElement("a");
-  anchor.href = URL.createObjectURL(new Blob([content], { type }));
+  anchor.href = URL.createObjectURL(content);
   anchor.download = name.replace(/[^\w.-]+/g, "_");
   anchor.click();
   // after the browser has read it
