@@ -227,7 +227,7 @@ def test_command_that_draws_the_same_is_copied(reader_with, server):
         item(reader, "Copy the command").click()
         reader.page.get_by_text("The command was copied.").wait_for()
         line = reader.page.evaluate("navigator.clipboard.readText()")
-        assert line == "modeldiagrams render Encoder.json --expand '[\"layers.0\"]' --direction TB"
+        assert line == "modeldiagrams render Encoder.json -o Encoder.html --expand '[\"layers.0\"]' --direction TB"
 
 
 def test_pdf_is_the_picture_alone_on_a_page_of_its_size(reader_with, server):
