@@ -35,8 +35,8 @@ def entries() -> list[Entry]:
         for file in pkgutil.iter_modules(path)
         if not file.ispkg
     ]
-    for folder in pkgutil.iter_modules(projects.__path__):
-        files.append((f"{projects.__name__}.{folder.name}", folder.name.split("_")[0], False))
+    folders = [folder.name for folder in pkgutil.iter_modules(projects.__path__)]
+    files += [(f"{projects.__name__}.{name}", name.split("_")[0], False) for name in folders]
     return [
         Entry(f"{module}.{name}", level, is_aside)
         for module, level, is_aside in sorted(files)

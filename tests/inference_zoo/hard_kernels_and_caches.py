@@ -15,16 +15,16 @@ from torch.nn import functional as fn
 __all__ = [
     "BirdCLEFNet",
     "BoxRefiner",
+    "CTSegmenter",
     "CacheDecoder",
     "ClimateForecaster",
     "ConvTasNetLike",
-    "CTSegmenter",
     "FrameInterpolator",
     "HubMixer",
     "LipReader",
     "MoleculeCaptioner",
-    "MusicGenDecoder",
     "MultiAgentMixer",
+    "MusicGenDecoder",
     "NASBenchCell",
     "PatchBackbone",
     "PerceiverIO",
@@ -207,7 +207,9 @@ def build_refiner(cfg):
 class ClimateForecaster(N.Module):
     """Pressure-level and surface variables as dicts, with the lead time in hours."""
 
-    def __init__(self, surf_vars: tuple[str, ...], atmos_vars: tuple[str, ...], levels: int, embed_dim: int = 32, patch: int = 4):
+    def __init__(
+        self, surf_vars: tuple[str, ...], atmos_vars: tuple[str, ...], levels: int, embed_dim: int = 32, patch: int = 4
+    ):
         super().__init__()
         self.surf_vars, self.atmos_vars, self.levels, self.patch = surf_vars, atmos_vars, levels, patch
         self.surf = N.Conv2d(len(surf_vars), embed_dim, patch, patch)
@@ -251,8 +253,11 @@ class ConvTasNetLike(N.Module):
             for x in range(X):
                 self.blocks.append(
                     N.Sequential(
-                        N.Conv1d(B, H, 1), N.PReLU(),
-                        N.Conv1d(H, H, P, padding=2**x * (P - 1) // 2, dilation=2**x, groups=H), N.PReLU(), N.Conv1d(H, B, 1),
+                        N.Conv1d(B, H, 1),
+                        N.PReLU(),
+                        N.Conv1d(H, H, P, padding=2**x * (P - 1) // 2, dilation=2**x, groups=H),
+                        N.PReLU(),
+                        N.Conv1d(H, B, 1),
                     )
                 )
         self.mask = N.Conv1d(B, C * N_filters, 1)
@@ -268,7 +273,15 @@ class ConvTasNetLike(N.Module):
 
 
 class CTSegmenter(N.Module):
-    def __init__(self, spatial_dims: int, in_channels: int, out_channels: int, channels: Sequence[int], strides: Sequence[int], norm: Union[str, tuple] = "instance"):
+    def __init__(
+        self,
+        spatial_dims: int,
+        in_channels: int,
+        out_channels: int,
+        channels: Sequence[int],
+        strides: Sequence[int],
+        norm: Union[str, tuple] = "instance",
+    ):
         super().__init__()
         if len(channels) < 2:
             raise ValueError("the length of `channels` should be no less than 2.")
@@ -321,10 +334,14 @@ class LipReader(N.Module):
         if mode not in ("video", "audio", "both"):
             raise NotImplementedError(mode)
         if mode != "audio":
-            self.video = N.Sequential(N.Conv3d(1, 16, (5, 7, 7), (1, 2, 2), (2, 3, 3)), N.ReLU(), N.AdaptiveAvgPool3d((None, 1, 1)))
+            self.video = N.Sequential(
+                N.Conv3d(1, 16, (5, 7, 7), (1, 2, 2), (2, 3, 3)), N.ReLU(), N.AdaptiveAvgPool3d((None, 1, 1))
+            )
         if mode != "video":
             self.audio = N.Conv1d(26, 16, 4, 4)
-        self.rnn = getattr(N, backend.upper())(16 * (2 if mode == "both" else 1), hidden, batch_first=True, bidirectional=True)
+        self.rnn = getattr(N, backend.upper())(
+            16 * (2 if mode == "both" else 1), hidden, batch_first=True, bidirectional=True
+        )
         self.fc = N.Linear(2 * hidden, vocab)
 
     def forward(self, video=None, audio=None, lengths=None):
@@ -365,7 +382,9 @@ class MusicGenDecoder(N.Module):
         self.n_q, self.card = n_q, card
         self.emb = N.ModuleList([N.Embedding(card + 1, dim) for _ in range(n_q)])
         self.cond = N.Linear(cond_dim, dim)
-        self.layers = N.ModuleList([N.TransformerDecoderLayer(dim, num_heads, 2 * dim, batch_first=True) for _ in range(layers)])
+        self.layers = N.ModuleList(
+            [N.TransformerDecoderLayer(dim, num_heads, 2 * dim, batch_first=True) for _ in range(layers)]
+        )
         self.linears = N.ModuleList([N.Linear(dim, card) for _ in range(n_q)])
 
     def forward(self, sequence: torch.LongTensor, condition_tensors: dict[str, tuple[Tensor, Tensor]]):
@@ -436,7 +455,9 @@ class PerceiverIO(N.Module):
         self.latents = N.Parameter(torch.randn(num_latents, latent_dim))
         self.kv = N.Linear(dim, latent_dim)
         self.cross = N.MultiheadAttention(latent_dim, cross_heads, batch_first=True)
-        self.layers = N.ModuleList([N.TransformerEncoderLayer(latent_dim, 4, 64, batch_first=True) for _ in range(depth)])
+        self.layers = N.ModuleList(
+            [N.TransformerEncoderLayer(latent_dim, 4, 64, batch_first=True) for _ in range(depth)]
+        )
         self.q = N.Linear(queries_dim, latent_dim)
         self.decoder = N.MultiheadAttention(latent_dim, cross_heads, batch_first=True)
         self.to_logits = N.Linear(latent_dim, logits_dim) if logits_dim is not None else N.Identity()
@@ -466,7 +487,9 @@ class SleepStager(N.Module):
         super().__init__()
         n = int(sfreq * epoch_seconds)
         self.n, self.context = n, context
-        self.features = N.Sequential(N.Conv1d(1, hidden, int(sfreq // 2), int(sfreq // 8)), N.ReLU(), N.AdaptiveAvgPool1d(8))
+        self.features = N.Sequential(
+            N.Conv1d(1, hidden, int(sfreq // 2), int(sfreq // 8)), N.ReLU(), N.AdaptiveAvgPool1d(8)
+        )
         self.rnn = N.GRU(8 * hidden, hidden, batch_first=True)
         self.out = N.Linear(hidden, len(stages))
 

@@ -16,10 +16,10 @@ from torch.nn import ModuleList as L
 from torch.nn import Sequential as Seq
 
 __all__ = [
+    "EGNN",
     "ComplexUNet",
     "ConditionalUNet1d",
     "EdgeConvNet",
-    "EGNN",
     "FourierNeuralOperator3d",
     "LatentODE",
     "MaskedAutoencoder",
@@ -124,12 +124,22 @@ class ConditionalUNet1d(nn.Module):
 
     def __init__(self, action_dim, obs_dim, obs_horizon, down_dims=(32, 64), step_embed_dim=32):
         super().__init__()
-        self.step = Seq(SinusoidalPosEmb(step_embed_dim), Lin(step_embed_dim, 4 * step_embed_dim), nn.Mish(), Lin(4 * step_embed_dim, step_embed_dim))
+        self.step = Seq(
+            SinusoidalPosEmb(step_embed_dim),
+            Lin(step_embed_dim, 4 * step_embed_dim),
+            nn.Mish(),
+            Lin(4 * step_embed_dim, step_embed_dim),
+        )
         cond = step_embed_dim + obs_dim * obs_horizon
         dims = [action_dim, *down_dims]
         self.downs = L([L([ResBlock1d(a, b, cond), nn.Conv1d(b, b, 3, 2, 1)]) for a, b in zip(dims, dims[1:])])
         self.mid = ResBlock1d(dims[-1], dims[-1], cond)
-        self.ups = L([L([nn.ConvTranspose1d(b, b, 4, 2, 1), ResBlock1d(2 * b, a if i else b, cond)]) for i, (a, b) in reversed(list(enumerate(zip(dims, dims[1:]))))])
+        self.ups = L(
+            [
+                L([nn.ConvTranspose1d(b, b, 4, 2, 1), ResBlock1d(2 * b, a if i else b, cond)])
+                for i, (a, b) in reversed(list(enumerate(zip(dims, dims[1:]))))
+            ]
+        )
         self.final = nn.Conv1d(dims[1], action_dim, 1)
 
     def forward(self, sample, timestep, global_cond):
@@ -374,7 +384,11 @@ class RecurrentWorldModel(nn.Module):
         self.reward = Lin(deter + stoch * classes, 1)
 
     def initial(self, batch):
-        return State(torch.zeros(batch, self.deter), torch.zeros(batch, self.stoch, self.classes), torch.zeros(batch, self.stoch, self.classes))
+        return State(
+            torch.zeros(batch, self.deter),
+            torch.zeros(batch, self.stoch, self.classes),
+            torch.zeros(batch, self.stoch, self.classes),
+        )
 
     def step(self, state, action, embed):
         h = self.cell(self.pre(torch.cat([state.stoch.flatten(1), action], -1)), state.deter)
@@ -528,7 +542,13 @@ class TextToImagePrior(nn.Module):
         b, n, d = inp.text_tokens.shape
         text = inp.text_tokens + self.null[:, :n]
         tokens = torch.cat(
-            [text, inp.text_embed[:, None], self.to_time(inp.t)[:, None], inp.noised_image_embed[:, None], self.learned_query.expand(b, 1, -1)],
+            [
+                text,
+                inp.text_embed[:, None],
+                self.to_time(inp.t)[:, None],
+                inp.noised_image_embed[:, None],
+                self.learned_query.expand(b, 1, -1),
+            ],
             dim=1,
         )
         return self.blocks(tokens)[:, -1]

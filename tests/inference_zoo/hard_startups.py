@@ -267,7 +267,9 @@ class AudioTagger(tnn.Module):
 class DemandModel(nn.Module):
     """Quantiles of the demand of the next days, from history, known future covariates and static ids."""
 
-    def __init__(self, *, history, horizon, n_past, n_future, static_cards: dict[str, int], quantiles=(0.1, 0.5, 0.9), hidden=32):
+    def __init__(
+        self, *, history, horizon, n_past, n_future, static_cards: dict[str, int], quantiles=(0.1, 0.5, 0.9), hidden=32
+    ):
         super().__init__()
         self.horizon, self.history, self.quantiles = horizon, history, quantiles
         self.static = nn.ModuleDict({name: nn.Embedding(card, 8) for name, card in static_cards.items()})
@@ -343,7 +345,9 @@ def build_segmenter(classes=4):
 class PoseLifter(nn.Module):
     """2-D joints of some frames to 3-D joints of the middle one."""
 
-    def __init__(self, num_joints_in, in_features, num_joints_out, filter_widths, causal=False, dropout=0.25, channels=64):
+    def __init__(
+        self, num_joints_in, in_features, num_joints_out, filter_widths, causal=False, dropout=0.25, channels=64
+    ):
         super().__init__()
         for fw in filter_widths:
             assert fw % 2 != 0, "only odd filter widths"
@@ -381,7 +385,8 @@ class InvoiceParser(nn.Module):
         self.y_pos = nn.Embedding(config["max_2d_position"], d)
         self.page = nn.Sequential(nn.Conv2d(3, d, 16, 16), nn.ReLU())
         self.layers = nn.ModuleList(
-            nn.TransformerEncoderLayer(d, config["num_heads"], 2 * d, batch_first=True) for _ in range(config["num_layers"])
+            nn.TransformerEncoderLayer(d, config["num_heads"], 2 * d, batch_first=True)
+            for _ in range(config["num_layers"])
         )
         self.tag = nn.Linear(d, len(config["tags"]))
 
@@ -395,7 +400,13 @@ class InvoiceParser(nn.Module):
 
     def forward(self, input_ids, bbox, attention_mask, pixel_values):
         x = self.words(input_ids)
-        x = x + self.x_pos(bbox[..., 0]) + self.y_pos(bbox[..., 1]) + self.x_pos(bbox[..., 2]) + self.y_pos(bbox[..., 3])
+        x = (
+            x
+            + self.x_pos(bbox[..., 0])
+            + self.y_pos(bbox[..., 1])
+            + self.x_pos(bbox[..., 2])
+            + self.y_pos(bbox[..., 3])
+        )
         page = self.page(pixel_values).flatten(2).transpose(1, 2)
         n = x.size(1)
         x = torch.cat([x, page], dim=1)

@@ -8,20 +8,20 @@ import torch.nn.functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 __all__ = [
+    "DQN",
+    "NCF",
     "ActorCritic",
     "AttnDecoderRNN",
     "BiLSTMClassifier",
     "CaptionDecoder",
     "CharRNN",
     "ColorizeNet",
-    "DQN",
     "DenoisingUNet",
     "GATLayer",
     "GraphSAGE",
     "LitClassifier",
     "MNISTFlow",
     "MultiTaskFace",
-    "NCF",
     "NextFrameConvLSTM",
     "PointNetCls",
     "PositionalLM",
@@ -155,8 +155,16 @@ class ActorCritic(nn.Module):
 class ColorizeNet(nn.Module):
     def __init__(self, input_size=128):
         super().__init__()
-        self.midlevel = nn.Sequential(nn.Conv2d(1, 32, 7, 2, 3), nn.BatchNorm2d(32), nn.ReLU(), nn.Conv2d(32, 64, 3, 2, 1), nn.ReLU())
-        self.upsample = nn.Sequential(nn.Conv2d(64, 32, 3, padding=1), nn.ReLU(), nn.Upsample(scale_factor=2), nn.Conv2d(32, 2, 3, padding=1), nn.Upsample(scale_factor=2))
+        self.midlevel = nn.Sequential(
+            nn.Conv2d(1, 32, 7, 2, 3), nn.BatchNorm2d(32), nn.ReLU(), nn.Conv2d(32, 64, 3, 2, 1), nn.ReLU()
+        )
+        self.upsample = nn.Sequential(
+            nn.Conv2d(64, 32, 3, padding=1),
+            nn.ReLU(),
+            nn.Upsample(scale_factor=2),
+            nn.Conv2d(32, 2, 3, padding=1),
+            nn.Upsample(scale_factor=2),
+        )
 
     def forward(self, input):
         return self.upsample(self.midlevel(input))
@@ -261,7 +269,12 @@ class MNISTFlow(nn.Module):
     def __init__(self, dim, n_flows, hidden):
         super().__init__()
         self.half = dim // 2
-        self.nets = nn.ModuleList([nn.Sequential(nn.Linear(self.half, hidden), nn.ReLU(), nn.Linear(hidden, 2 * (dim - self.half))) for _ in range(n_flows)])
+        self.nets = nn.ModuleList(
+            [
+                nn.Sequential(nn.Linear(self.half, hidden), nn.ReLU(), nn.Linear(hidden, 2 * (dim - self.half)))
+                for _ in range(n_flows)
+            ]
+        )
 
     def forward(self, x):
         log_det = torch.zeros(x.shape[0])
@@ -318,7 +331,10 @@ class ConvLSTMCell(nn.Module):
 
     def init_hidden(self, batch_size, image_size):
         height, width = image_size
-        return (torch.zeros(batch_size, self.hidden_dim, height, width), torch.zeros(batch_size, self.hidden_dim, height, width))
+        return (
+            torch.zeros(batch_size, self.hidden_dim, height, width),
+            torch.zeros(batch_size, self.hidden_dim, height, width),
+        )
 
 
 class NextFrameConvLSTM(nn.Module):
@@ -436,8 +452,12 @@ class StyleTransferNet(nn.Module):
         return self.decoder(alpha * t + (1 - alpha) * c)
 
 
-vgg_like = nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(16, 32, 3, padding=1), nn.ReLU())
-decoder = nn.Sequential(nn.Conv2d(32, 16, 3, padding=1), nn.ReLU(), nn.Upsample(scale_factor=2), nn.Conv2d(16, 3, 3, padding=1))
+vgg_like = nn.Sequential(
+    nn.Conv2d(3, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(16, 32, 3, padding=1), nn.ReLU()
+)
+decoder = nn.Sequential(
+    nn.Conv2d(32, 16, 3, padding=1), nn.ReLU(), nn.Upsample(scale_factor=2), nn.Conv2d(16, 3, 3, padding=1)
+)
 
 
 class TabularModel(nn.Module):
@@ -477,7 +497,9 @@ class VanillaGAN(nn.Module):
         numel = 1
         for side in img_shape:
             numel *= side
-        self.model = nn.Sequential(*block(latent_dim, 64, normalize=False), *block(64, 128), nn.Linear(128, numel), nn.Tanh())
+        self.model = nn.Sequential(
+            *block(latent_dim, 64, normalize=False), *block(64, 128), nn.Linear(128, numel), nn.Tanh()
+        )
 
     def forward(self, z):
         img = self.model(z)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
 from modeldiagrams.target.inference.said_of_arguments import said_by_conditions
-from modeldiagrams.target.inference.unknown import Number, Refused, Use, slots_of
+from modeldiagrams.target.inference.unknown import Number, Real, Refused, Use, slots_of
 from modeldiagrams.target.inference.unknown_containers import Fields, Items
 from modeldiagrams.target.inference.vocabulary import is_listed
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["blamed", "forward_uses", "refusal"]
 
 _MOST_FRAMES = 12
+_WHOLE = Use("instance", (int,))
 _SAID = (
     (r"not a Module subclass|is not a Module|cannot assign .* as child module", Use("forward")),
     (r"called with an iterable|not iterable|must be an iterable", Use("items")),
@@ -32,6 +33,8 @@ _SAID = (
         r"'(Items|Text)' object cannot be interpreted|'Text' and '|and 'Text'|but got Text|can only concatenate str",
         Use("number"),
     ),
+    (r"got Real|'Real' object", _WHOLE),
+    (r"expected to be 2-dimensional|must be a 2-?D? tensor", Use("instance", (Tensor,))),
     (r"(must|should|has to|needs? to) be an? (list|sequence)\b", Use("items")),
     (r"(must|should|has to|needs? to) be an? tuple\b", Use("instance", (tuple,))),
     (r"name must be string|(should|must|has to) be an? (str|string)\b|expected an? str", Use("text", "")),
@@ -70,8 +73,10 @@ def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
         spread = _spread(frame, at)
         if members and spread:
             return Refused(spread[0], members)
-        slots = [slot for value in frame.f_locals.values() if isinstance(value, Number) for slot in value.slots]
+        slots = [slot for value in frame.f_locals.values() if isinstance(value, Number | Real) for slot in value.slots]
         slots = [*_in_expression(frame, at), *slots]
+        if use == _WHOLE:
+            slots = [slot for slot in slots if isinstance(slot.option(), float)]
         if use and slots:
             return Refused(slots[0], use)
     return None

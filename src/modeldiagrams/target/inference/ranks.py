@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import linecache
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from modeldiagrams.target.inference.lookups import tracebacks
+from modeldiagrams.target.inference.lookups import resolved, tracebacks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from modeldiagrams.target.inference.probing import Probed
 
@@ -35,10 +36,20 @@ def unpacked(probed: Probed, message: str) -> Iterator[Missing]:
     line = linecache.getline(trace.tb_frame.f_code.co_filename, trace.tb_lineno)
     if ".shape" not in line and ".size(" not in line:
         return
-    for name in re.findall(r"[A-Za-z_]\w*", line):
-        value = trace.tb_frame.f_locals.get(name)
+    for value in _measured(line, trace.tb_frame.f_locals):
+        yield (int(match[1]) - value.ndim, (tuple(value.shape),))
+
+
+def _measured(line: str, names: Mapping[str, Any]) -> Iterator[Tensor]:
+    """Tensors in a line that asks for shapes: ``x.shape``, ``batch["x"].size()``, ``data.x.shape[2:]``."""
+    for words in re.findall(r"[A-Za-z_][\w.]*(?:\[[\"'\d]\w*[\"']?\])*[\w.]*", line):
+        owner = re.sub(r"\.(shape|size)$", "", words)
+        try:
+            value = resolved(ast.parse(owner, mode="eval").body, names)
+        except SyntaxError:
+            continue
         if isinstance(value, Tensor):
-            yield (int(match[1]) - value.ndim, (tuple(value.shape),))
+            yield value
 
 
 _RANKS = (

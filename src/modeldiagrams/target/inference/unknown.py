@@ -59,6 +59,7 @@ class Slot(Protocol):
     divisors: set[int]
     one_of: tuple[int, ...]
     is_called_in_forward: bool
+    last_layer: str
     ways: set[str]
     is_tested: bool
     is_reckoned_with: bool
@@ -225,6 +226,11 @@ class Text(str):
     def __contains__(self, part: object) -> bool:
         self._compared(part, sys._getframe(1))  # noqa: SLF001
         return isinstance(part, str) and str.__contains__(self, part)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or is_asked_for_tensor(sys._getframe(1), name):  # noqa: SLF001
+            raise AttributeError(name)
+        raise Refused(self.slot, Use("attribute", name))
 
     def startswith(self, part: Any, *args: Any) -> bool:
         """As `str.startswith`."""

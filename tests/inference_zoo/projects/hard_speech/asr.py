@@ -1,6 +1,7 @@
-from inference_zoo.projects.hard_speech.registry import build, register
 import torch
 from torch import nn
+
+from inference_zoo.projects.hard_speech.registry import build, register
 
 
 @register("streaming")
