@@ -132,7 +132,7 @@ def main() -> None:
         given, path = batch(), folder / f"{name}.mdwatch"
         attached = {
             "plain": lambda _: lambda: None,
-            "not recorded": ours(folder / "seldom.mdwatch", 1 << 40),
+            "not recorded": ours(folder / f"{name}-seldom.mdwatch", 1 << 40),
             "recorded": ours(path, 1),
             **rivals,
         }

@@ -319,3 +319,90 @@ def test_a_first_rate_of_zero_leaves_nothing_dead(tmp_path):
 class Loss(nn.Module):
     def forward(self, x):
         return (x - 1).square().mean()
+
+
+class Wide(nn.Module):
+    """An embedding of which a batch uses few rows, and a sample sees even fewer."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed, self.head = nn.Embedding(5000, 64), nn.Linear(64, 4)
+
+    def forward(self, x):
+        return [self.head(self.embed(x.argmax(-1))).square().mean()]
+
+
+def test_rows_of_an_embedding_that_the_sample_misses_are_not_frozen(tmp_path):
+    torch.manual_seed(0)
+    assert trained(Wide(), tmp_path / "run.mdwatch", lambda out: out, steps=8) == ()
+
+
+def test_a_small_embedding_that_does_not_change_is_frozen(tmp_path):
+    torch.manual_seed(0)
+    model = Wide()
+    model.embed = nn.Embedding(20, 8)
+    model.head = nn.Linear(8, 4)
+    optimizer = torch.optim.SGD(model.head.parameters(), lr=1e-2)
+    with watch(model, every=1, path=tmp_path / "run.mdwatch") as watcher:
+        for _ in range(5):
+            model.zero_grad()
+            model(torch.randn(8, 16))[0].backward()
+            optimizer.step()
+            watcher.step()
+    found = load_recording(tmp_path / "run.mdwatch").anomalies
+    assert [(anomaly.kind, anomaly.node) for anomaly in found] == [("frozen", "embed")]
+
+
+def test_two_optimizers_that_take_turns_freeze_nothing(tmp_path):
+    """Gradients of both are there in every recorded step, which is always the turn of the same."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 4))
+    optimizers = [torch.optim.SGD(model[i].parameters(), lr=1e-2) for i in (0, 2)]
+    with watch(model, every=2, path=tmp_path / "run.mdwatch") as watcher:
+        for step in range(16):
+            model.zero_grad()
+            model(torch.randn(8, 16)).square().mean().backward()
+            optimizers[step % 2].step()
+            watcher.step()
+    found = load_recording(tmp_path / "run.mdwatch")
+    assert found.anomalies == ()
+    assert {key.node for key in found.moments[-1].rows if key.kind == "update"} == {"0"}
+
+
+@pytest.mark.parametrize("factor", [3.0, 5.0])
+def test_gradients_that_grow_little_by_little_explode(tmp_path, factor):
+    torch.manual_seed(0)
+    model = nn.Sequential(*(Layer(nn.Linear(16, 16)) for _ in range(30)))
+    for each in model:
+        nn.init.orthogonal_(each.inner.weight)
+        each.fault = lambda out: Scaled.apply(out, factor)
+    found = trained(model, tmp_path / "run.mdwatch", lambda out: [out.square().mean()], rate=1e-30)
+    (exploding,) = (anomaly for anomaly in found if anomaly.kind == "exploding")
+    number = int(exploding.node.partition(".")[0])
+    assert factor ** (29 - number) == pytest.approx(1e8, rel=10)
+    assert exploding.step == 0
+
+
+def test_depth_alone_is_no_explosion(tmp_path):
+    torch.manual_seed(0)
+    model = nn.Sequential(*(nn.Sequential(nn.Linear(16, 16), nn.ReLU()) for _ in range(30)), nn.Linear(16, 4))
+    for each in model[:-1]:
+        nn.init.kaiming_normal_(each[0].weight, nonlinearity="relu")
+    found = trained(model, tmp_path / "run.mdwatch", lambda out: [out.square().mean()], rate=1e-4)
+    assert [anomaly for anomaly in found if anomaly.kind == "exploding"] == []
+
+
+def test_a_few_numbers_that_all_positions_use_do_not_explode(tmp_path):
+    """Their gradient is the sum over all positions."""
+
+    class Conditioned(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.shift, self.head = nn.Linear(16, 4), nn.Conv2d(4, 4, 1)
+
+        def forward(self, x):
+            image = torch.ones(1, 4, 256, 256)
+            return [self.head(image + self.shift(x[:1])[..., None, None]).mean()]
+
+    torch.manual_seed(0)
+    assert trained(Conditioned(), tmp_path / "run.mdwatch", lambda out: out) == ()

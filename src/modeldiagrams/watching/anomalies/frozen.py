@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from modeldiagrams.watching.file.records import Anomaly
 
 if TYPE_CHECKING:
-    from modeldiagrams.watching.file.records import Moment
+    from modeldiagrams.watching.file.records import Key, Moment
 
 __all__ = ["Frozen"]
 
@@ -50,5 +50,12 @@ def _changes(moment: Moment) -> dict[str, bool]:
     found: dict[str, bool] = {}
     for key, row in moment.rows.items():
         if key.kind in {"update", "parameter_gradient"}:
-            found[key.node] = found.get(key.node, False) or (key.kind == "update" and row.norm > 0)
+            has_changed = key.kind == "update" and (row.norm > 0 or _may_have_missed(moment, key))
+            found[key.node] = found.get(key.node, False) or has_changed
     return found
+
+
+def _may_have_missed(moment: Moment, update: Key) -> bool:
+    """Whether values that changed may not be in the sample: of a large embedding, a batch uses a few rows."""
+    gradient = moment.rows.get(update._replace(kind="parameter_gradient"))
+    return gradient is not None and gradient.zeros > 0 and moment.rows[update].count < gradient.count

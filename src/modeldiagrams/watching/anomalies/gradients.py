@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from modeldiagrams.watching.file.records import Anomaly, Key, Moment
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["Gradients"]
 
 _GROWN = 1e4
+"""Against the largest gradient behind it."""
+_GROWN_IN_ALL = 1e8
+"""Against the gradients next to the losses, where each module makes them a little larger."""
 _SHRUNK = 1e-6
 """Against the largest gradient behind it. Pooling over an image makes them smaller by its pixels, which is in order."""
 _SUDDEN = 1e3
@@ -57,17 +61,22 @@ class Gradients:
 
 def _exploding(step: int, ways: Sequence[_Way]) -> list[Anomaly]:
     for way in ways:
-        if way.size > _GROWN * way.largest > 0:
+        at_once, in_all = way.size.times(way.largest), way.size.times(way.first)
+        if at_once > _GROWN:
             node, text = _blamed(way)
-            return [_anomaly("exploding", step, node, f"{text} {way.size / way.largest:.0e} times as large")]
+            return [_anomaly("exploding", step, node, f"{text} {at_once:.0e} times as large")]
+        if in_all > _GROWN_IN_ALL:
+            text = f"the gradient of its output is {in_all:.0e} times as large as next to the loss"
+            return [_anomaly("exploding", step, way.key.node, text)]
     return []
 
 
 def _vanishing(ways: Sequence[_Way]) -> tuple[str, str] | None:
     for way in ways:
-        if way.size < _SHRUNK * way.largest:
+        size, largest = way.size.rms, way.largest.rms
+        if size < _SHRUNK * largest:
             node, text = _blamed(way)
-            left = f"{way.size / way.largest:.0e} of the largest behind" if way.size else "zero"
+            left = f"{size / largest:.0e} of the largest behind" if size else "zero"
             return node, f"{text} {left}"
     return None
 
@@ -76,17 +85,40 @@ _Edges: TypeAlias = "Mapping[Key, Sequence[Key]]"
 """Output → outputs that were computed from it, through which its gradient comes."""
 
 
+class _Size(NamedTuple):
+    """How large a gradient is."""
+
+    rms: float
+    norm: float
+
+    def times(self, other: _Size) -> float:
+        """How many times as large as another, or 0 where that is zero.
+
+        By the smaller of two ratios: a few numbers that all positions use have the sum of their gradients, which is
+        large for each number, but not in all.
+        """
+        if not (other.rms and other.norm):
+            return 0.0
+        return min(self.rms / other.rms, self.norm / other.norm)
+
+    def or_larger(self, other: _Size) -> _Size:
+        """The larger of both, rms and norm each."""
+        return _Size(max(self.rms, other.rms), max(self.norm, other.norm))
+
+
 class _Way(NamedTuple):
     """How a gradient came to an output."""
 
     key: Key
-    size: float
+    size: _Size
     behind: Key
     """The last of those it comes from directly."""
     before: float
-    """Its size."""
-    largest: float
+    """Its rms."""
+    largest: _Size
     """Of all on its ways from the losses."""
+    first: _Size
+    """The largest of those with which its ways begin."""
 
 
 def _ways(moment: Moment, edges: _Edges) -> Iterator[_Way]:
@@ -95,24 +127,29 @@ def _ways(moment: Moment, edges: _Edges) -> Iterator[_Way]:
     Losses may be of very different sizes: a gradient is compared with those that it comes from, and where as many
     passes are in both.
     """
-    largest: dict[Key, float] = {}
+    largest: dict[Key, _Size] = {}
+    first: dict[Key, _Size] = {}
     arrived: dict[Key, int] = {}
     for key, row in moment.rows.items():
         if key.kind != "gradient" or row.count == row.fires or not math.isfinite(row.rms):  # a loss is one number
             continue
+        size = _Size(row.rms, row.norm)
         used = (other for other in edges.get(key, ()) if other in largest)
         behind = [other for other in used if moment.rows[other].fires == row.fires]
         if behind:
+            most = reduce(_Size.or_larger, (largest[other] for other in behind))
+            begun = reduce(_Size.or_larger, (first[other] for other in behind))
             nearest = max(behind, key=arrived.__getitem__)
-            most = max(largest[other] for other in behind)
-            yield _Way(key, row.rms, nearest, moment.rows[nearest].rms, most)
+            yield _Way(key, size, nearest, moment.rows[nearest].rms, most, begun)
+            largest[key], first[key] = size.or_larger(most), begun
+        else:
+            largest[key] = first[key] = size
         arrived[key] = len(arrived)
-        largest[key] = max([row.rms, *(largest[other] for other in behind)])
 
 
 def _blamed(way: _Way) -> tuple[str, str]:
     """The module between two gradients if the change is its doing, or else the one whose gradient is so different."""
-    small, large = sorted((way.before, way.size))
+    small, large = sorted((way.before, way.size.rms))
     if large > _SUDDEN * small:
         return way.behind.node, "on its way back through this module, the gradient becomes"
     return way.key.node, "the gradient of its output is"

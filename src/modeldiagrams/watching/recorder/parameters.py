@@ -62,9 +62,16 @@ class Parameters:
             handle.remove()
         self._before.clear()
 
-    def measure_unstepped(self, model: nn.Module) -> None:
-        """Measure what no optimizer used: a gradient scaler skipped the step, or none of torch's has the parameter."""
-        self._measure([p for p in model.parameters() if id(p) not in self._measured], scaled=False)
+    def measure_unstepped(self, model: nn.Module, optimizers: Iterable[torch.optim.Optimizer]) -> None:
+        """Measure what no optimizer used: a gradient scaler skipped the step, or none of torch's has the parameter.
+
+        Args:
+            model: The watched model.
+            optimizers: Those that made a step at any time. Where one did in this step, it is not the turn of others.
+        """
+        waiting = {id(p) for each in optimizers for p in parameters_of(each)} if self.were_updated else set()
+        left = [p for p in model.parameters() if id(p) not in self._measured | waiting]
+        self._measure(left, scaled=False)
 
     def _own(self, parameters: Iterable[nn.Parameter]) -> Iterator[tuple[str, str, nn.Parameter]]:
         for parameter in parameters:

@@ -18,7 +18,7 @@ from modeldiagrams.watching.recorder.parts import parts_of
 from modeldiagrams.watching.recorder.rows import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from torch import Tensor, nn
 
@@ -103,10 +103,15 @@ class RecordedStep:
     # its end
 
     @torch.no_grad()
-    def end(self, extra: Sequence[Tensor] = ()) -> tuple[Phases, list[float]]:
-        """What was measured, by phase; and the values of other tensors. Nothing is left on model and optimizers."""
+    def end(self, extra: Sequence[Tensor], optimizers: Iterable[torch.optim.Optimizer]) -> tuple[Phases, list[float]]:
+        """What was measured, by phase; and the values of other tensors. Nothing is left on model and optimizers.
+
+        Args:
+            extra: Other tensors, of one number each.
+            optimizers: Those that made a step at any time.
+        """
         if self._parameters is not None:
-            self._parameters.measure_unstepped(self.root)
+            self._parameters.measure_unstepped(self.root, optimizers)
         self.drop()
         measured = [] if self.has_failed else [row for rows in self._rows.values() for row in rows.measured]
         scale = [] if self._scale is None else [self._scale]

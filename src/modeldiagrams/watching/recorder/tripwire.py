@@ -40,6 +40,7 @@ class Tripwire(Listener):
 
     Attributes:
         is_done: Whether it has found something, and may be removed.
+        optimizers: All that made a step meanwhile.
     """
 
     def __init__(self, model: nn.Module, tell: Callable[[str, str, str, str], None], *, can_repeat: bool) -> None:
@@ -53,6 +54,7 @@ class Tripwire(Listener):
         self._model, self._tell = weakref.ref(model), weakref.WeakMethod(tell)  # global hooks would keep them
         self._inputs: tuple[Any, Any, Any] | None = None
         self.is_done = False
+        self.optimizers = weakref.WeakSet[torch.optim.Optimizer]()
         self._handles = [register_optimizer_step_pre_hook(self._before_step)]
         if can_repeat:
             self.listen([model])
@@ -75,6 +77,7 @@ class Tripwire(Listener):
                 self._inputs = [_weak(value) for value in values], structure, context
 
     def _before_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:  # noqa: ARG002
+        self.optimizers.add(optimizer)
         try:
             self._look_at(optimizer)
         except Exception as error:  # noqa: BLE001 (training goes on)

@@ -172,7 +172,7 @@ class Watcher:
         if step is None:
             return
         try:
-            found, numbers = step.end(self._losses.tensors())
+            found, numbers = step.end(self._losses.tensors(), self._tripwire.optimizers)
         except Exception as error:  # noqa: BLE001 (training goes on)
             step.drop()
             step.fail(error)
