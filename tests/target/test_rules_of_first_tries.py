@@ -233,3 +233,28 @@ def test_what_can_be_read_of_a_call_is_kept(tmp_path, monkeypatch):
     assert found["kwargs.hidden"] == ("40", "as in train.py:7")
     assert found["inputs.x"][0] == "[1, 24]"
     assert not found["kwargs.weights"][1].startswith("as in ")
+
+
+def default(given, other):
+    return given if given is not None else other() if callable(other) else other
+
+
+class Layers(nn.Module):
+    def __init__(self, dim, depth=None, inner=None):
+        super().__init__()
+        assert depth is not None, "`depth` must be passed in"
+        self.layers = nn.Sequential(*[nn.Linear(dim, default(inner, dim)) for _ in range(depth)])
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+class CausalLayers(Layers):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+
+
+def test_arguments_that_only_an_error_names():
+    found = said(CausalLayers)
+    assert found["kwargs.dim"] == "64"
+    assert found["kwargs.depth"] == "2"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.target.inference.slots import Slot
 
-__all__ = ["blamed", "forward_uses", "refusal"]
+__all__ = ["blamed", "forward_uses", "names_left_open", "refusal"]
 
 _MOST_FRAMES = 12
 _WHOLE = Use("instance", (int,))
@@ -52,6 +52,15 @@ def blamed(error: BaseException, known: Iterable[Slot]) -> list[Slot]:
     in_frames = [slot for frame, _ in frames for value in [*frame.f_locals.values()] for slot in _slots(value)]
     found = dict.fromkeys([*in_expressions[:4], *named, *in_expressions, *in_frames, *every])
     return [slot for slot in found if slot in every]
+
+
+def names_left_open(error: BaseException) -> Iterator[str]:
+    """Arguments that an error names and that are None where it was raised: ``assert depth is not None, "depth …"``."""
+    words = (
+        re.findall(r"[A-Za-z_]\w+", str(error)) if isinstance(error, AssertionError | ValueError | TypeError) else []
+    )
+    for frame, _ in _frames(error)[:1]:
+        yield from (word for word in words if frame.f_locals.get(word, 0) is None)
 
 
 def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:

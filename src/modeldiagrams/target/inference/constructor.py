@@ -24,7 +24,7 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.target.allocations import Allocations, TooLargeError
 from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.annotations import annotations_of
-from modeldiagrams.target.inference.blame import blamed, forward_uses, refusal
+from modeldiagrams.target.inference.blame import blamed, forward_uses, names_left_open, refusal
 from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.guard import guarded
 from modeldiagrams.target.inference.slots import Slot
@@ -189,10 +189,10 @@ class _Search:
                     raise
 
     def _asks_for_another(self, error: BaseException) -> bool:
-        """Whether a key is missing that ``**kwargs`` may hold; then there is one more argument."""
+        """Whether something is missing that ``**kwargs`` may hold; then there is one more argument."""
         known = parameters_of(self.maker).values()
         is_open = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known)
-        name = error.args[0] if isinstance(error, KeyError) and error.args else None
+        name = error.args[0] if isinstance(error, KeyError) and error.args else next(names_left_open(error), None)
         if not is_open or not isinstance(name, str) or not name.isidentifier() or name in {*self.required, *self.given}:
             return False
         self.lessons += 1

@@ -148,6 +148,9 @@ class _Numeric:
         raise self._refuse(Use("length"))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        frame = sys._getframe(1)  # noqa: SLF001
+        if "callable(" in linecache.getline(frame.f_code.co_filename, frame.f_lineno) and not args:
+            return self  # `d() if callable(d) else d`: no function was asked for
         raise self._refuse(Use("called", (len(args), tuple(kwargs))))
 
     def __hash__(self) -> int:
