@@ -98,7 +98,9 @@ function actionButtons(widget: Widget, id: string): HTMLElement[] {
 
 /** For a node that represents a run of equal modules: a choice of the one to open. */
 function repeatChoice(widget: Widget, session: Session, id: string): HTMLElement[] {
-  const modules = session.repeatsOf(id);
+  const { nodes } = session.visibleGraph();
+  const isBox = (each: string) => /^(module|function)$/.test(nodes.get(each)?.kind ?? "");
+  const modules = session.rolled().all(id).filter(isBox);
   if (modules.length < 2) return [];
   const choice = make("select", "mg-choice", make("option", "", fill(words.openRepeat, modules.length)));
   choice.ariaLabel = words.repeats;
