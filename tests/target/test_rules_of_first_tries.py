@@ -16,6 +16,7 @@ from torch import nn
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import record, resolve
 from modeldiagrams.target.inference.constructor import solved_arguments
+from modeldiagrams.target.inference.input_solver import InputSolver
 from modeldiagrams.target.inference.search import is_connected
 
 LAYERS = [8, 6]
@@ -258,3 +259,20 @@ def test_arguments_that_only_an_error_names():
     found = said(CausalLayers)
     assert found["kwargs.dim"] == "64"
     assert found["kwargs.depth"] == "2"
+
+
+class ByRank(nn.Module):
+    """Normalizes without weights, and treats each rank in its own way."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm, self.out = nn.LayerNorm(24, elementwise_affine=False), nn.Linear(24, 5)
+        self.ways = {3: self.out, 4: lambda x: self.out(x.flatten(1, 2))}
+
+    def forward(self, x):
+        return self.ways[self.norm(x).ndim](x)
+
+
+def test_rank_that_a_table_is_asked_for():
+    solution = next(InputSolver(ByRank().eval()).solutions())
+    assert solution.entries == {"x": [1, 16, 24]}

@@ -50,6 +50,7 @@ class GrowingRecording:
         self._decoder, self._finder = Decoder(self._path), Finder()
         self._merging = Merging(self._most, self._per_octave, self._kinds)
         self._latest = -1
+        self._is_reduced = False
         self._runs: list[Run] = []
         self._losses: list[Loss] = []
         self._noticed: list[Anomaly] = []
@@ -64,7 +65,7 @@ class GrowingRecording:
         is_longer = bool(self._last) and data.startswith(self._last)
         if not (is_longer and self._go_on(data[len(self._last) :])):
             self._read_all()
-        found = self._finder.found(self._losses, self._noticed)
+        found = self._noticed if self._is_reduced else self._finder.found(self._losses, self._noticed)
         return Recording(self._runs, self._merging.moments(), self._losses, found)
 
     def _read_all(self) -> None:
@@ -113,5 +114,6 @@ class GrowingRecording:
     def _add_moment(self, moment: Moment) -> None:
         if moment.phase == "train":
             self._latest = moment.step + 1
+            self._is_reduced |= moment.last is not None  # its anomalies were found before it was reduced
             self._finder.add(moment)
             self._merging.add(moment)

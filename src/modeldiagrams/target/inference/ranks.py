@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.target.inference.probing import Probed
 
-__all__ = ["INDEXING", "missing", "unpacked"]
+__all__ = ["INDEXING", "looked_up", "missing", "unpacked"]
 
 Shape = tuple[int, ...]
 Missing = tuple[int, tuple[Shape, ...]]
@@ -38,6 +38,14 @@ def unpacked(probed: Probed, message: str) -> Iterator[Missing]:
         return
     for value in _measured(line, trace.tb_frame.f_locals):
         yield (int(match[1]) - value.ndim, (tuple(value.shape),))
+
+
+def looked_up(probed: Probed) -> Iterator[Missing]:
+    """``{3: …, 4: …}[x.ndim]`` has no entry for this rank."""
+    key = probed.error.args[0] if isinstance(probed.error, KeyError) and probed.error.args else None
+    for frame, _ in probed.frames() if type(key) is int else ():
+        shapes = [tuple(value.shape) for value in frame.f_locals.values() if isinstance(value, Tensor)]
+        yield from ((1, (shape,)) for shape in shapes if len(shape) == key)
 
 
 def _measured(line: str, names: Mapping[str, Any]) -> Iterator[Tensor]:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from modeldiagrams.target.inference.conditions import counted_too_far_in, multiple, tensor_of_rank, unequal_sides
 from modeldiagrams.target.inference.messages import contrasted
-from modeldiagrams.target.inference.ranks import INDEXING, missing, unpacked
+from modeldiagrams.target.inference.ranks import INDEXING, looked_up, missing, unpacked
 from modeldiagrams.target.inference.sizes import BATCHES
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def wanted_by(probed: Probed) -> Iterator[Wanted]:
     if re.search("broadcast|must match the size|non-singleton", message) and probed.function != "einsum":
         yield from _aligned(shapes)
     yield from (Wanted("rank", more, shapes=of) for more, of in unpacked(probed, message))
+    yield from (Wanted("rank", more, shapes=of) for more, of in looked_up(probed))
     if _COMPLEX.search(message):
         yield Wanted("dtype", dtype="complex64", shapes=shapes)
     yield from _named_attributes(probed, message)
@@ -131,6 +132,8 @@ def _by_function(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
             yield Wanted("rank", len(a) - len(b), shapes=(b,))
         case "linear" | "layer_norm" | "rms_norm", [x, w, *_] if x:
             yield Wanted("size", w[-1], x[-1], shapes=(x,))
+        case "layer_norm" | "rms_norm", [x] if x and len(probed.arguments) > 1:  # without weights
+            yield Wanted("size", probed.arguments[1][-1], x[-1], shapes=(x,))
         case str(name), [x, w, *_] if name.startswith("conv"):
             groups = next((a for a in probed.arguments[6:7] if isinstance(a, int)), 1)
             yield from _convolved(x, w, w[0] if "transpose" in name else w[1] * groups)
