@@ -90,18 +90,7 @@ def nested_graph(deep: int, wide: int) -> Graph:
             nodes.append(OpNode(id=f"{parent}/{name}", name=f"torch.{name}", outputs=(f"{parent}/{name}:0",)))
             hierarchy[f"{parent}/{name}"] = parent
             chain.append(f"{parent}/{name}")
-    return Graph(
-        model=ModelInfo(name="Nested", class_="mypkg.Nested", parameters=count),
-        nodes=(*nodes, OutputNode(id="output:y", name="y")),
-        adjacency={
-            source: (Edge(to=target, tensor=f"{source}:0"),) for source, target in pairwise([*chain, "output:y"])
-        },
-        hierarchy=hierarchy,
-        tensors={f"{name}:0": TensorSpec(shape=(1, 4), dtype="float32") for name in chain},
-        parameters={},
-        status=Status(state="complete", mode="real"),
-        provenance=Provenance(modeldiagrams="0"),
-    )
+    return _chained(chain, nodes, hierarchy, ModelInfo(name="Nested", class_="mypkg.Nested", parameters=count))
 
 
 def with_repeats() -> Graph:
@@ -119,18 +108,7 @@ def with_repeats() -> Graph:
             nodes.append(OpNode(id=op, name="torch.nn.functional.linear", outputs=(f"{op}:0",)))
             hierarchy |= {layer: block, op: layer}
             chain.append(op)
-    return Graph(
-        model=ModelInfo(name="Repeats", class_="mypkg.Repeats", parameters=count),
-        nodes=(*nodes, OutputNode(id="output:y", name="y")),
-        adjacency={
-            source: (Edge(to=target, tensor=f"{source}:0"),) for source, target in pairwise([*chain, "output:y"])
-        },
-        hierarchy=hierarchy,
-        tensors={f"{name}:0": TensorSpec(shape=(1, 4), dtype="float32") for name in chain},
-        parameters={},
-        status=Status(state="complete", mode="real"),
-        provenance=Provenance(modeldiagrams="0"),
-    )
+    return _chained(chain, nodes, hierarchy, ModelInfo(name="Repeats", class_="mypkg.Repeats", parameters=count))
 
 
 HOSTILE_NAMES = (
@@ -200,6 +178,22 @@ def hostile_graph() -> Graph:
         adjacency=adjacency,
         hierarchy=hierarchy,
         tensors={f"{n.id}:0": TensorSpec(shape=(1, 'a"b'), dtype="float32") for n in nodes if isinstance(n, OpNode)},
+        parameters={},
+        status=Status(state="complete", mode="real"),
+        provenance=Provenance(modeldiagrams="0"),
+    )
+
+
+def _chained(chain: list[str], nodes: list[Node], hierarchy: dict[str, str | None], model: ModelInfo) -> Graph:
+    """A graph of nodes of which those in the chain follow each other, up to the output ``y``."""
+    return Graph(
+        model=model,
+        nodes=(*nodes, OutputNode(id="output:y", name="y")),
+        adjacency={
+            source: (Edge(to=target, tensor=f"{source}:0"),) for source, target in pairwise([*chain, "output:y"])
+        },
+        hierarchy=hierarchy,
+        tensors={f"{name}:0": TensorSpec(shape=(1, 4), dtype="float32") for name in chain},
         parameters={},
         status=Status(state="complete", mode="real"),
         provenance=Provenance(modeldiagrams="0"),

@@ -258,3 +258,72 @@ def test_forced_colours_keep_what_tells_values(readers: Readers, trained):
             .map(e => getComputedStyle(e).backgroundColor)"""
         )
         assert len(set(fills)) > 3
+
+
+@pytest.fixture(scope="module")
+def own_file(tmp_path_factory):
+    """A recording that a reader has."""
+    path = tmp_path_factory.mktemp("own") / "mine.mdwatch"
+    path.write_bytes(recording(8).to_bytes())
+    return path
+
+
+def choose_file(reader, path):
+    with reader.page.expect_file_chooser() as chooser:
+        button(reader, "Open a recording").click()
+    chooser.value.set_files(path)
+
+
+def test_a_reader_opens_a_recording_beside_that_of_the_page(shown, own_file):
+    choose_file(shown, own_file)
+    runs = shown.page.get_by_label("Run", exact=True)
+    runs.wait_for()
+    assert runs.locator("option").all_inner_texts() == ["first.mdwatch", "mine.mdwatch"]
+    assert len(strips(shown, "layers.0.mlp")) == 2 * LAYERS
+    assert violations(shown) == []
+    button(shown, "Close mine.mdwatch").click()
+    assert not runs.is_visible()
+    assert not button(shown, "Close mine.mdwatch").is_visible()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("notes.txt", b"hello", "notes.txt can't be shown: it is no recording"),
+        ("other.mdwatch", None, "other.mdwatch can't be shown: it is a recording of another model"),
+    ],
+)
+def test_other_files_are_told_and_change_nothing(shown, tmp_path, name, content, words):
+    other = Recording([Run(step=0)], [Moment(step=0, rows={Key("stem", "activation"): row(1)})])
+    (tmp_path / name).write_bytes(content or other.to_bytes())
+    before = shown.page.locator(".mg-run-legend").inner_text()
+    choose_file(shown, tmp_path / name)
+    shown.page.locator(".mg-run-note", has_text=words).wait_for()
+    assert shown.page.locator(".mg-run-legend").inner_text() == before
+
+
+def test_a_recording_can_be_dropped_on_the_diagram(shown, own_file):
+    shown.page.evaluate(
+        """(bytes) => {
+            const data = new DataTransfer();
+            data.items.add(new File([Uint8Array.from(bytes)], "dropped.mdwatch"));
+            const host = document.querySelector("model-graph");
+            const over = new DragEvent("dragover", { dataTransfer: data, bubbles: true, cancelable: true });
+            host.dispatchEvent(over);
+            if (!over.defaultPrevented) throw new Error("the page would be left");
+            host.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+        }""",
+        list(own_file.read_bytes()),
+    )
+    button(shown, "Close dropped.mdwatch").wait_for()
+
+
+def test_the_training_can_be_hidden_and_shown_again(shown):
+    assert tint(shown, "layers.0.mlp") is not None
+    button(shown, "Hide the training").click()
+    assert tint(shown, "layers.0.mlp") is None
+    assert not slider(shown).is_visible()
+    assert not shown.page.locator(".mg-run-sheet").is_visible()
+    button(shown, "Show the training").click()
+    assert tint(shown, "layers.0.mlp") is not None
+    assert slider(shown).is_visible()

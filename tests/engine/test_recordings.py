@@ -19,7 +19,7 @@ from modeldiagrams.engine.store import Store
 from modeldiagrams.errors import RecordingError
 from modeldiagrams.ir.serialize import save
 from modeldiagrams.options.parsing import parse_options
-from modeldiagrams.watching.file.records import Key, Moment, Row, Run
+from modeldiagrams.watching.file.records import Anomaly, Key, Moment, Row, Run
 
 GRAPH = encoder(layers=2)
 SCHEMA_FILE = Path(__file__).parents[2] / "docs" / "recording.schema.json"
@@ -87,13 +87,13 @@ def test_a_reduced_recording_is_kept_until_its_file_changes(tmp_path, monkeypatc
     read = lambda: read_recordings(GRAPH, {"run.mdwatch": file}, store)  # noqa: E731
     first = read()
     loads = []
-    load = "modeldiagrams.engine.recordings.load_recording"
-    monkeypatch.setattr(load, lambda path: loads.append(path) or Recording())
+    load = "modeldiagrams.engine.recordings.GrowingRecording.read"
+    monkeypatch.setattr(load, lambda growing: loads.append(growing) or Recording())
     assert read() == first
     assert not loads
     write(file, "embed", steps=4)
     read()
-    assert loads == [file]
+    assert len(loads) == 1
 
 
 def test_diagrams_with_and_without_a_recording_have_different_files():
@@ -120,3 +120,11 @@ def test_a_file_of_its_own_brings_what_shows_a_recording(tmp_path):
     assert '"recording.js"' not in without
     with pytest.raises(RecordingError, match="another model"):
         to_html(GRAPH, recording=write(tmp_path / "other.mdwatch", "conv"))
+
+
+def test_a_reduced_recording_keeps_the_anomalies_that_were_found_in_the_whole_one(tmp_path):
+    moments = [Moment(step=step, last=step + 1, rows={Key("embed", "activation"): Row(count=9)}) for step in (0, 2)]
+    found = [Anomaly(step=3, kind="dead", node="embed", what="activation", text="dead")]
+    Recording([Run(step=0)], moments, [], found).save(tmp_path / "run.mdwatch")
+    (page,) = read_recordings(GRAPH, {"run.mdwatch": tmp_path / "run.mdwatch"})
+    assert [(one.step, one.kind) for one in page.findings] == [(3, "dead")]

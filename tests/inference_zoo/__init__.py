@@ -9,7 +9,7 @@ import importlib
 import pkgutil
 from dataclasses import dataclass
 
-from inference_zoo import aside
+from inference_zoo import aside, projects
 
 __all__ = ["LEVELS", "Entry", "entries"]
 
@@ -35,6 +35,8 @@ def entries() -> list[Entry]:
         for file in pkgutil.iter_modules(path)
         if not file.ispkg
     ]
+    folders = [folder.name for folder in pkgutil.iter_modules(projects.__path__)]
+    files += [(f"{projects.__name__}.{name}", name.split("_")[0], False) for name in folders]
     return [
         Entry(f"{module}.{name}", level, is_aside)
         for module, level, is_aside in sorted(files)

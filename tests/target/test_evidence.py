@@ -169,7 +169,7 @@ def test_inputs_are_those_that_the_project_calls_it_with():
 
 @pytest.mark.parametrize("name", ["Alone", "Linear", "Varied", "Configured"])
 def test_without_a_call_that_can_be_read_names_and_use_decide(name):
-    assert "as in" not in said_of(name)["kwargs.n_in"][1]
+    assert not said_of(name)["kwargs.n_in"][1].startswith("as in ")
     assert "evident.train" not in sys.modules
 
 
@@ -178,7 +178,7 @@ def test_options_come_first():
 
 
 def test_parameters_have_no_value():
-    assert "as in" not in said_of("Made")["kwargs.n_in"][1]
+    assert not said_of("Made")["kwargs.n_in"][1].startswith("as in ")
 
 
 def test_without_a_file_that_only_projects_have_other_folders_are_not_read(tmp_path):

@@ -58,16 +58,6 @@ def test_video_has_frames_and_channels_that_the_constructor_was_told():
     assert len(target.tried) <= 2
 
 
-class Backbone(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.patches, self.body = nn.Conv2d(3, width, 4, 4), nn.Sequential(nn.Linear(width, width))
-        self.register_buffer("offset", torch.zeros(width))
-
-    def forward(self, x):
-        return self.body(self.patches(x).flatten(2).transpose(1, 2) + self.offset)
-
-
 def test_sizes_are_read_of_all_forms():
     arguments = {
         "encoder": {"_target_": "mypkg.ViT", "image_size": 48, "in_chans": 4},
@@ -78,6 +68,6 @@ def test_sizes_are_read_of_all_forms():
     with told(arguments):
         assert told_sides() == [(48, 48), (40, 56)]
         assert (values_of("<size>")[:2], values_of("<frames>")[0], told_channels()) == ((48, 32), 5, {4})
-        candidates = next(inferred_candidates(Backbone(8)))
-        assert candidates["x"][0].entry == [1, 3, "<size>", "<size>"]
+        candidates = next(inferred_candidates(nn.Sequential(nn.Conv2d(3, 8, 4))))
+        assert candidates["input"][0].entry == [1, 3, "<size>", "<size>"]
     assert values_of("<size>")[0] == 32

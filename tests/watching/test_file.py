@@ -197,12 +197,20 @@ def test_a_closed_file_is_free_though_a_forked_worker_has_it(tmp_path):
 def test_frames_that_two_have_written_are_no_recording(tmp_path):
     """Each of them gave its own numbers to names."""
     path = tmp_path / "run.mdwatch"
-    payload = list(payloads(small_recording(2).to_bytes()))[2][0]  # the second moment: its names are in the first
+    payload = list(payloads(small_recording(2).to_bytes()))[3][0]  # a later moment: its names are in the first
     path.write_bytes(MAGIC + framed(payload))
     growing = GrowingRecording(path, 8, 2)
     for read in (lambda: load_recording(path), lambda: Writer(path), growing.read):
         with pytest.raises(RecordingError, match=r"run\.mdwatch: a frame does not go with those before"):
             read()
+
+
+def test_a_frame_that_cannot_be_unpacked_is_the_end_as_a_damaged_one_is(tmp_path):
+    packed = b"not packed"
+    whole = small_recording(2).to_bytes()
+    path = tmp_path / "run.mdwatch"
+    path.write_bytes(whole + struct.pack("<II", len(packed), zlib.crc32(packed)) + packed)
+    assert load_recording(path).to_bytes() == whole
 
 
 def test_a_growing_file_whose_beginning_is_not_written_yet(tmp_path):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from modeldiagrams.overlay.overlay import Overlay
     from modeldiagrams.render.draw import Picture
 
-__all__ = ["check_format", "draw_diagram", "to_html", "to_pdf", "to_png", "to_svg", "write"]
+__all__ = ["Theme", "check_format", "draw_diagram", "to_html", "to_pdf", "to_png", "to_svg", "write"]
 
 _SUFFIXES = (".json", ".svg", ".png", ".pdf", ".html", ".dot", ".mmd")
 _PICTURES = (".svg", ".png", ".pdf")

@@ -15,7 +15,7 @@ import click
 import modeldiagrams
 from modeldiagrams.api.annotations import overlay_by_options
 from modeldiagrams.api.explain import explain
-from modeldiagrams.api.export import check_format, write
+from modeldiagrams.api.export import Theme, check_format, write
 from modeldiagrams.api.graph_files import is_worse, loaded
 from modeldiagrams.api.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, check_table, summary
 from modeldiagrams.api.terminal import PARTIAL, STDIO, echo, errors, exit_if_partial, progress, report
@@ -29,7 +29,6 @@ from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.ir import serialize
 from modeldiagrams.options.options import Author, Call, Limits, View, is_graph_file
 from modeldiagrams.options.parsing import option_help, option_names, parse_option, parse_view
-from modeldiagrams.render.draw import Theme
 from modeldiagrams.worker import Mode
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import msgspec
 
 from modeldiagrams.common.environment import has_torch
 from modeldiagrams.engine.annotations import annotated
-from modeldiagrams.engine.cache import Cache, picture_file_key, picture_key
+from modeldiagrams.engine.cache import Cache, cached_picture, picture_file_key, picture_key
 from modeldiagrams.engine.compare.check import Check, changes_since
 from modeldiagrams.engine.compare.difference import difference_by
 from modeldiagrams.engine.compare.history import History, committed_graph, history_of
@@ -145,12 +145,8 @@ class DiagramBuilder:
         """
         content = serialize(graph)
         key = picture_file_key(content, view, form, theme, beside)
-        file = self._cache.picture(key, PictureFile) if self._cache else None
-        if file is None:
-            file = self._session.drawer.render_file(content, view, form, theme, beside)
-            if self._cache:
-                self._cache.add_picture(key, file)
-        return file
+        draw = self._session.drawer.render_file
+        return cached_picture(self._cache, key, PictureFile, lambda: draw(content, view, form, theme, beside))
 
     def draw_image(self, svg: str, size: tuple[float, float], form: FileForm) -> PictureFile:
         """Make another file of an author's SVG, whose size is in CSS pixels.
@@ -182,9 +178,7 @@ class DiagramBuilder:
 
     def changes_since(self, version: str) -> Check:
         """Compare all snapshots with those of another version, see `changes_since` of `engine.compare.check`."""
-        if self._snapshots is None:
-            raise ModelDiagramsError("expected a folder of snapshots, as only they have other versions")
-        return changes_since(version, self._snapshots.folder, self._session.drawer.difference)
+        return changes_since(version, self._versioned(), self._session.drawer.difference)
 
     def history(self, model: str, since: str | None) -> History:
         """A model in all releases, see `history_of`.
@@ -196,18 +190,19 @@ class DiagramBuilder:
         Raises:
             ModelDiagramsError: if there is nothing to read.
         """
-        if is_graph_file(model):
-            file = self.folder / model
-        elif self._snapshots:
-            file = committed_graph(model, self._snapshots.folder)
-        else:
-            raise ModelDiagramsError("expected a folder of snapshots, as only they have other versions")
+        file = self.folder / model if is_graph_file(model) else committed_graph(model, self._versioned())
         return history_of(file, since, self._session.drawer.difference)
 
     def note_left_out(self, written: Options) -> None:
         """Report that no page shows this model after all, as in `build`, so that its snapshot is not missing."""
         if self._snapshots:
             self._snapshots.note_left_out(self._snapshots.path(_snapshot_name(written)).absolute())
+
+    def _versioned(self) -> Path:
+        """The folder of snapshots."""
+        if self._snapshots is None:
+            raise ModelDiagramsError("expected a folder of snapshots, as only they have other versions")
+        return self._snapshots.folder
 
     def _loaded(self, options: Options, name: str, accepted: Collection[str] = frozenset()) -> LoadedGraph | Refused:
         """The model as it is now."""
@@ -216,13 +211,10 @@ class DiagramBuilder:
     def _compared(self, diagram: Diagram, earlier: str, name: str) -> Diagram:
         """The diagram of what changed."""
         options = diagram.options
-        if options.figure.recording:
-            raise OptionError("recording", "belongs to `model-graph`: a diagram of what changed shows no training")
-        for option, value in msgspec.structs.asdict(options.author).items():
+        for option, value in {"recording": options.figure.recording, **msgspec.structs.asdict(options.author)}.items():
             if value:
-                raise OptionError(
-                    option, "belongs to `model-graph`: a diagram of what changed shows models as they are"
-                )
+                reason = "a diagram of what changed shows models as they are"
+                raise OptionError(option, f"belongs to `model-graph`: {reason}")
         after = self._version("after", options.compare.after, options, name)
         before = self._version("before", earlier, options, name)
         sources, problem = (*before.sources, *after.sources), before.problem or after.problem
@@ -297,12 +289,8 @@ class DiagramBuilder:
     def _draw(self, content: bytes, options: Options, beside: Beside | None = None) -> Picture:
         """Take a picture from the cache, or draw it."""
         key = picture_key(content, options.view, beside)
-        picture = self._cache.picture(key, Picture) if self._cache else None
-        if picture is None:
-            picture = self._session.drawer.render(content, options.view, beside)
-            if self._cache:
-                self._cache.add_picture(key, picture)
-        return picture
+        draw = self._session.drawer.render
+        return cached_picture(self._cache, key, Picture, lambda: draw(content, options.view, beside))
 
 
 def _snapshot_name(written: Options) -> str:

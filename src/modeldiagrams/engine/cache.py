@@ -22,7 +22,7 @@ from modeldiagrams.render.flat import flat_digest
 from modeldiagrams.worker import Traced
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from modeldiagrams.engine.store import Store
@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from modeldiagrams.render.draw import Beside, Picture, Theme
     from modeldiagrams.render.picture_file import FileForm, PictureFile
 
-__all__ = ["Cache", "graph_key", "picture_file_key", "picture_key"]
+__all__ = ["Cache", "cached_picture", "graph_key", "picture_file_key", "picture_key"]
 
 T = TypeVar("T")
+_Drawn = TypeVar("_Drawn", "Picture", "PictureFile")
 
 
 class _GraphEntry(msgspec.Struct, frozen=True):
@@ -148,6 +149,16 @@ class Cache:
     def add_picture(self, key: str, picture: Picture | PictureFile) -> None:
         """Keep a picture."""
         self._store.write(f"{key}.picture", picture)
+
+
+def cached_picture(cache: Cache | None, key: str, kind: type[_Drawn], draw: Callable[[], _Drawn]) -> _Drawn:
+    """Take a picture from the cache, or draw it and keep it."""
+    picture = cache.picture(key, kind) if cache else None
+    if picture is None:
+        picture = draw()
+        if cache:
+            cache.add_picture(key, picture)
+    return picture
 
 
 def graph_key(options: Options, folder: Path) -> str:

@@ -17,7 +17,7 @@ from modeldiagrams.render.draw import Beside, Earlier, Picture, Said
 from modeldiagrams.watching.page import PageRecording
 from modeldiagrams.worker import Kind, Problem
 
-__all__ = ["Comparison", "Diagram", "Problem", "forward_problem", "in_words", "naming", "with_problem"]
+__all__ = ["Comparison", "Diagram", "Kind", "Problem", "forward_problem", "in_words", "naming", "with_problem"]
 
 _KINDS: dict[type[ModelDiagramsError], Kind] = {
     CommentError: "comment",

@@ -15,8 +15,7 @@ from modeldiagrams.engine.diagram import with_problem
 from modeldiagrams.errors import ModelDiagramsError, OptionError, RecordingError
 from modeldiagrams.ir.documents import schema_of
 from modeldiagrams.watching.growing import GrowingRecording
-from modeldiagrams.watching.page import MOST_MOMENTS, PER_OCTAVE, VERSION, PageRecording, page_recording
-from modeldiagrams.watching.reader import load_recording
+from modeldiagrams.watching.page import MOST_MOMENTS, PER_OCTAVE, VERSION, WITH_HEAT, PageRecording, page_recording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,11 +78,7 @@ def _reduced(graph: Graph, name: str, file: Path, store: Store | None) -> PageRe
     key = _key(file, nodes) if store else None
     page = store.read(f"{key}.recording", PageRecording) if store and key else None
     if page is None:
-        try:
-            recording = load_recording(file)
-        except RecordingError as error:
-            raise RecordingError(str(error).replace(str(file), name)) from error
-        page = page_recording(recording, Path(name).name, nodes)
+        _, page = LiveRecording(graph, file, name).read()
         if store and key:
             store.write(f"{key}.recording", page)
     _check_model(graph, name, page)
@@ -93,9 +88,10 @@ def _reduced(graph: Graph, name: str, file: Path, store: Store | None) -> PageRe
 class LiveRecording:
     """A recording for a page, while its training goes on."""
 
-    def __init__(self, graph: Graph, file: Path) -> None:
-        self._graph, self._file = graph, file
-        self._growing = GrowingRecording(file, MOST_MOMENTS, PER_OCTAVE)
+    def __init__(self, graph: Graph, file: Path, name: str = "") -> None:
+        """Read nothing yet; messages call the file by its name, unless by another."""
+        self._graph, self._file, self._name = graph, file, name or file.name
+        self._growing = GrowingRecording(file, MOST_MOMENTS, PER_OCTAVE, WITH_HEAT)
 
     def read(self) -> tuple[int, PageRecording]:
         """How much of the file has been read, and what it says so far.
@@ -103,13 +99,12 @@ class LiveRecording:
         Raises:
             RecordingError: if the file is no recording, or one of another model.
         """
-        name = self._file.name
         try:
             recording = self._growing.read()
         except RecordingError as error:
-            raise RecordingError(str(error).replace(str(self._file), name)) from error
-        page = page_recording(recording, name, [node.id for node in self._graph.nodes])
-        _check_model(self._graph, name, page)
+            raise RecordingError(str(error).replace(str(self._file), self._name)) from error
+        page = page_recording(recording, self._file.name, [node.id for node in self._graph.nodes])
+        _check_model(self._graph, self._name, page)
         return self._growing.position, page
 
 

@@ -9,14 +9,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from modeldiagrams.common.files import digest
-from modeldiagrams.engine.diagram import Diagram, Problem, in_words
+from modeldiagrams.engine.diagram import Diagram, Kind, Problem, in_words
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.hosting.mentions import mentions
 from modeldiagrams.ir.graph import Graph, ModuleNode
 from modeldiagrams.options.options import Compare, Figure, is_function, is_graph_file
 from modeldiagrams.options.parsing import option_help, option_names, parse_option, parse_options
 from modeldiagrams.options.reading import read_yaml
-from modeldiagrams.worker import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

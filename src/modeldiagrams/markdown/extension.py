@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from modeldiagrams.common.files import write_atomically
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.errors import SettingError
 from modeldiagrams.hosting.site_files import FOLDER
@@ -118,8 +117,8 @@ class MarkdownHost(FenceHost):
         super().note_shown(diagram)
         if self._site:
             self._site.add(self.page, diagram)
-        if self._docs and not (ignored := self._docs / FOLDER / ".gitignore").exists():
-            write_atomically(ignored, b"*\n")
+        if self._docs and ".gitignore" not in (folder := SiteFolder(self._docs / FOLDER)):
+            folder.write({".gitignore": b"*\n"})
 
     def end_document(self) -> None:
         """Write what all pages share."""

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.forward import parameters_of
-from modeldiagrams.target.inference.constructor import solved_arguments
+from modeldiagrams.target.inference.constructor import Solved, solved_arguments
 from modeldiagrams.target.inference.conventions import (
     configuration_class,
     conventional_arguments,
     required_parameters,
+    unset_fields,
     without_which_it_fails,
 )
+from modeldiagrams.target.inference.members import constants_for
 from modeldiagrams.target.inference.names import PROJECT, project_value
 from modeldiagrams.target.inference.rules import Rule, assumed
 from modeldiagrams.target.objects import from_option
@@ -107,15 +109,37 @@ def with_fewer_layers(arguments: Arguments, call: Call) -> Arguments:
 
 def other_arguments(found: Callable[..., Any], arguments: Arguments, error: TargetError) -> Iterator[Arguments]:
     """Other arguments after a call with conventional ones failed."""
+    if arguments.config_class is not None:
+        yield from _other_fields(arguments, str(error))
+        return
     more = without_which_it_fails(found, arguments.kwargs, str(error))
     if more:
         yield _with(arguments, more)
     known = {p.name: project_value("arguments", p.name) for p in required_parameters(found)}
     given = {name: value for name, value in known.items() if value is not None}
-    solved = solved_arguments(found, str(error), given)
+    beside = {name: value for name, value in constants_for(found).items() if name not in given}
+    reasons = {**dict.fromkeys(given, PROJECT), **dict.fromkeys(beside, "the constant of this name beside it")}
+    if beside:
+        yield from _solved(found, str(error), {**given, **beside}, reasons)
+    yield from _solved(found, str(error), given, reasons)
+
+
+def _other_fields(arguments: Arguments, error: str) -> Iterator[Arguments]:
+    """Values for fields of a configuration whose defaults say that they are set elsewhere, and that an error names."""
+    values = {} if arguments.values else unset_fields(arguments.config_class, error)
+    if values:
+        said = assumed("config", values, "making the model failed with the default")
+        yield replace(arguments, values=values, assumptions=(*arguments.assumptions[:1], said), is_last=True)
+
+
+def _solved(
+    found: Callable[..., Any], error: str, given: dict[str, Any], reasons: dict[str, str]
+) -> Iterator[Arguments]:
+    """By how arguments are used, where some are known."""
+    is_all = {p.name for p in required_parameters(found)} <= {*given} != set()
+    solved = Solved({}, {}, 0) if is_all else solved_arguments(found, error, given)
     if solved:
-        reasons = {**dict.fromkeys(given, PROJECT), **solved.reasons}
-        kwargs = {**given, **solved.kwargs}
+        kwargs, reasons = {**given, **solved.kwargs}, {**reasons, **solved.reasons}
         rule = Rule.CONVENTIONS.assumption(f"constructor arguments by how they are used, after {solved.tries} tries")
         values = (assumed(f"kwargs.{name}", value, reasons[name]) for name, value in kwargs.items())
         yield Arguments(kwargs=kwargs, assumptions=(rule, *values), is_last=True, is_made_up=True)

@@ -15,6 +15,7 @@ from torch import nn
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.arguments import Arguments, arguments_of, other_arguments, with_fewer_layers
 from modeldiagrams.target.construct import construct, construct_afforded
+from modeldiagrams.target.inference.constructor import solved_arguments
 from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.evidence import CallSite, call_sites
 from modeldiagrams.target.inference.guard import guarded
@@ -37,6 +38,8 @@ HUGE = 500_000_000
 """From this number on, it stays there even if it can't run there: its weights would fill the memory."""
 _MOST_SITES = 6
 """Calls in the project that are tried."""
+_SECONDS = 2.0
+"""Of the processor, for what one of them leaves open."""
 
 
 @dataclass(frozen=True)
@@ -140,10 +143,10 @@ def _as_in_project(found: Callable[..., Any], call: Call, meta_from: float) -> B
     """The model as the project itself makes it somewhere, if it requires arguments and none are given."""
     if any(given is not None for given in (call.args, call.kwargs, call.config)) or not required_parameters(found):
         return None
-    for site in islice(call_sites(found), _MOST_SITES):
-        values = (assumed(f"kwargs.{name}", value, f"as in {site.places[name]}") for name, value in site.kwargs.items())
-        rule = Rule.CONVENTIONS.assumption(f"constructor arguments as in {site.place}")
-        arguments = Arguments(kwargs=site.kwargs, assumptions=(rule, *values), is_last=True)
+    for site in islice(call_sites(found, parts=True), _MOST_SITES):
+        arguments = _shown(found, site)
+        if arguments is None:
+            continue
         try:
             model, arguments = _made(found, call, arguments, meta_from)
             with user_code(f"{call.model}.eval()"):
@@ -152,6 +155,18 @@ def _as_in_project(found: Callable[..., Any], call: Call, meta_from: float) -> B
             continue
         return Built(model, found, arguments.assumptions, arguments.told_to(found), site)
     return None
+
+
+def _shown(found: Callable[..., Any], site: CallSite) -> Arguments | None:
+    """The arguments of a call in the project; those of them that can't be read are solved."""
+    solved = None if site.is_whole else solved_arguments(found, "", site.kwargs, seconds=_SECONDS)
+    if not site.is_whole and solved is None and not {p.name for p in required_parameters(found)} <= {*site.kwargs}:
+        return None
+    reasons = {name: f"as in {site.places[name]}" for name in site.kwargs} | (solved.reasons if solved else {})
+    kwargs = {**site.kwargs, **(solved.kwargs if solved else {})}
+    values = (assumed(f"kwargs.{name}", value, reasons[name]) for name, value in kwargs.items())
+    rule = Rule.CONVENTIONS.assumption(f"constructor arguments as in {site.place}")
+    return Arguments(kwargs=kwargs, assumptions=(rule, *values), is_last=True, is_made_up=solved is not None)
 
 
 def _refuse_arguments(call: Call) -> None:
@@ -170,7 +185,7 @@ def _made(found: Callable[..., Any], call: Call, arguments: Arguments, meta_from
             partial(_construct, found, call, arguments), meta_from, is_configured=arguments.config_class is not None
         )
     except TargetError as error:
-        is_open = all(given is None for given in (call.args, call.kwargs, call.config, arguments.config_class))
+        is_open = all(given is None for given in (call.args, call.kwargs, call.config))
         if not is_open or arguments.is_last:
             raise
         for other in other_arguments(found, arguments, error):

@@ -13,7 +13,7 @@ from torch import nn
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-__all__ = ["VARIADIC", "Part", "listed_parameters", "parameters_of", "unpacked_parameters"]
+__all__ = ["VARIADIC", "Part", "columns_read", "listed_parameters", "parameters_of", "unpacked_parameters"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,44 @@ def listed_parameters(model: nn.Module) -> dict[str, int]:
     loops = {name: count for node in ast.walk(tree) for name, count in _counted_loops(node, model)}
     counts = {name: _most_items(tree, name, loops) for name in parameters_of(model.forward)}
     return {name: count for name, count in counts.items() if count}
+
+
+def columns_read(model: nn.Module) -> dict[str, tuple[int, int]]:
+    """Parameters whose columns a forward takes one by one: ``emb(x[:, i])``, ``boxes[..., 0], boxes[..., 1]``.
+
+    Returns:
+        Parameter → the dimension of the columns, 1 or -1, and how many there are.
+    """
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(model.forward))))
+    except (OSError, TypeError, SyntaxError):
+        return {}
+    loops = {name: count for node in ast.walk(tree) for name, count in _counted_loops(node, model)}
+    assigned = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    found: dict[tuple[str, int], set[int]] = {}
+    for node in ast.walk(tree):
+        for name, dimension, numbers in _columns(node, loops):
+            found.setdefault((name, dimension), set()).update(numbers)
+    return {
+        name: (dimension, len(numbers))
+        for (name, dimension), numbers in found.items()
+        if name in {*parameters_of(model.forward)} - assigned and len(numbers) > 1 and numbers == {*range(len(numbers))}
+    }
+
+
+def _columns(node: ast.AST, loops: Mapping[str, int]) -> Iterator[tuple[str, int, set[int]]]:
+    match node:
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple(elts=[ast.Slice(None, None, None), column])):
+            dimension = 1
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple(elts=[ast.Constant(value=first), column])):
+            dimension = -1 if first is Ellipsis else 0
+        case _:
+            return
+    match column:
+        case ast.Constant(value=int(number)) if dimension:
+            yield name, dimension, {number}
+        case ast.Name(id=variable) if dimension and loops.get(variable, 0):
+            yield name, dimension, {*range(loops[variable])}
 
 
 def _counted_loops(node: ast.AST, model: nn.Module) -> Iterator[tuple[str, int]]:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from modeldiagrams.watching.anomalies.find import Finder
 from modeldiagrams.watching.file.encoding import Decoder
 from modeldiagrams.watching.file.frames import MAGIC, payloads
-from modeldiagrams.watching.file.records import Anomaly, Loss, Moment, Run
+from modeldiagrams.watching.file.records import KINDS, Anomaly, Loss, Moment, Run
 from modeldiagrams.watching.file.writer import check_beginning
 from modeldiagrams.watching.reader import assembled, read_from
 from modeldiagrams.watching.recording import Recording
 from modeldiagrams.watching.reduction import Merging
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     from modeldiagrams.watching.file.records import Frame
@@ -31,23 +32,25 @@ class GrowingRecording:
         position: Where the last whole frame that was read ends.
     """
 
-    def __init__(self, path: Path, most: int, per_octave: int) -> None:
+    def __init__(self, path: Path, most: int, per_octave: int, kinds: Collection[str] = KINDS) -> None:
         """Read nothing yet.
 
         Args:
             path: The file.
             most: Moments, at most; an even number.
             per_octave: Bins of histograms.
+            kinds: Of tensors whose histograms are wanted: to merge them takes most of the time.
         """
-        self._path, self._most, self._per_octave = path, most, per_octave
+        self._path, self._most, self._per_octave, self._kinds = path, most, per_octave, kinds
         self._begin()
 
     def _begin(self) -> None:
         self.position = 0
         self._last = b""
         self._decoder, self._finder = Decoder(self._path), Finder()
-        self._merging = Merging(self._most, self._per_octave)
+        self._merging = Merging(self._most, self._per_octave, self._kinds)
         self._latest = -1
+        self._is_reduced = False
         self._runs: list[Run] = []
         self._losses: list[Loss] = []
         self._noticed: list[Anomaly] = []
@@ -62,22 +65,26 @@ class GrowingRecording:
         is_longer = bool(self._last) and data.startswith(self._last)
         if not (is_longer and self._go_on(data[len(self._last) :])):
             self._read_all()
-        found = self._finder.found(self._losses, self._noticed)
+        found = self._noticed if self._is_reduced else self._finder.found(self._losses, self._noticed)
         return Recording(self._runs, self._merging.moments(), self._losses, found)
 
     def _read_all(self) -> None:
+        """Read first what is in the file, then values, of one moment after the other: all together take much memory."""
         self._begin()
         data = read_from(self._path)
         check_beginning(data, self._path)
-        whole = assembled(self._frames(data, len(MAGIC)))
+        found = self._frames(data, len(MAGIC), with_rows=False)
+        whole = assembled(frame for frame, _ in found)
         self._runs, self._losses, self._noticed = [*whole.runs], [*whole.losses], [*whole.noticed]
-        waiting, whole.moments = [*whole.moments][::-1], ()
-        while waiting:  # merged ones are let go: their histograms, once they are looked at, take fifty times the file
-            self._add_moment(waiting.pop())
+        ends = {id(frame.record): end for frame, end in found if frame.record}
+        for moment in whole.moments:
+            if moment.phase == "train":
+                payload, _ = next(payloads(data, ends[id(moment)]))
+                self._add_moment(self._decoder.with_rows(moment, payload))
 
     def _go_on(self, data: bytes) -> bool:
         """Read what is new; False if what was read before counts no more."""
-        for frame in self._frames(data, 0):
+        for frame, _ in self._frames(data, 0):
             if self._goes_back(frame):
                 return False
             self._losses += frame.losses
@@ -87,10 +94,11 @@ class GrowingRecording:
                 self._add_moment(frame.record)
         return True
 
-    def _frames(self, data: bytes, start: int) -> list[Frame]:
+    def _frames(self, data: bytes, start: int, *, with_rows: bool = True) -> list[tuple[Frame, int]]:
+        """Frames, each with the position where it begins."""
         found, end = [], start if len(data) >= start else 0  # of a beginning that is being written, nothing
         for payload, behind in payloads(data, start):
-            found.append(self._decoder.decode(payload))
+            found.append((self._decoder.decode(payload, with_rows=with_rows), end))
             end = behind
         self._last = (self._last + data[:end])[-_LAST:]
         self.position += end
@@ -106,5 +114,6 @@ class GrowingRecording:
     def _add_moment(self, moment: Moment) -> None:
         if moment.phase == "train":
             self._latest = moment.step + 1
+            self._is_reduced |= moment.last is not None  # its anomalies were found before it was reduced
             self._finder.add(moment)
             self._merging.add(moment)

@@ -22,7 +22,17 @@ if TYPE_CHECKING:
     from modeldiagrams.watching.file.records import Key, Moment, Row
     from modeldiagrams.watching.recording import Recording
 
-__all__ = ["MOST_MOMENTS", "PER_OCTAVE", "Finding", "Heat", "PageRecording", "Series", "TensorSeries", "page_recording"]
+__all__ = [
+    "MOST_MOMENTS",
+    "PER_OCTAVE",
+    "WITH_HEAT",
+    "Finding",
+    "Heat",
+    "PageRecording",
+    "Series",
+    "TensorSeries",
+    "page_recording",
+]
 
 VERSION = "1.0"
 MOST_MOMENTS = 200
@@ -33,7 +43,7 @@ _LEAST_MOMENTS = 12
 _NO_MAPS = "This model has too many tensors for maps of their values on a page."
 Shown: TypeAlias = Literal["activation", "gradient", "parameter", "parameter_gradient", "update"]
 _SHOWN: tuple[str, ...] = get_args(Shown)
-_WITH_HEAT = frozenset[str]({"activation", "gradient", "parameter"})
+WITH_HEAT = frozenset[str]({"activation", "gradient", "parameter"})
 _STATISTICS = {
     **{name: name for name in ("min", "max", "mean", "rms", "ratio")},
     "zeros": "zero_share",
@@ -186,7 +196,7 @@ def _tensor(key: Key, moments: Sequence[Moment], *, with_heat: bool) -> TensorSe
         name=key.tensor,
         seen="".join("0" if row is None else "1" for row in rows),
         values=_values(rows),
-        heat=_heat(histograms) if with_heat and key.kind in _WITH_HEAT else None,
+        heat=_heat(histograms) if with_heat and key.kind in WITH_HEAT else None,
     )
 
 

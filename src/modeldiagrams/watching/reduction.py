@@ -6,10 +6,10 @@ import math
 from typing import TYPE_CHECKING
 
 from modeldiagrams.watching.file.histogram import merged
-from modeldiagrams.watching.file.records import Moment, Row
+from modeldiagrams.watching.file.records import KINDS, Moment, Row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from modeldiagrams.watching.file.records import Key
 
@@ -29,9 +29,9 @@ def reduced_moments(moments: Sequence[Moment], most: int, per_octave: int) -> li
 class Merging:
     """Moments that come one after the other: at most so many, each merged from equally many; the last from fewer."""
 
-    def __init__(self, most: int, per_octave: int) -> None:
-        """Begin; `most` is even."""
-        self._most, self._per_octave = most, per_octave
+    def __init__(self, most: int, per_octave: int, kinds: Collection[str] = KINDS) -> None:
+        """Begin; `most` is even, and tensors of other kinds have no histograms."""
+        self._most, self._per_octave, self._kinds = most, per_octave, kinds
         self._size = 1
         self._whole: list[Moment] = []
         self._last: list[Moment] = []
@@ -40,19 +40,19 @@ class Merging:
         """Add the next."""
         self._last.append(moment)
         if len(self._last) == self._size:
-            self._whole.append(_merged_moment(self._last, self._per_octave))
+            self._whole.append(_merged_moment(self._last, self._per_octave, self._kinds))
             self._last = []
         if len(self._whole) == self._most:
             self._size *= 2
             pairs = zip(self._whole[::2], self._whole[1::2], strict=True)
-            self._whole = [_merged_moment(pair, self._per_octave) for pair in pairs]
+            self._whole = [_merged_moment(pair, self._per_octave, self._kinds) for pair in pairs]
 
     def moments(self) -> list[Moment]:
         """What there is so far."""
-        return [*self._whole, *([_merged_moment(self._last, self._per_octave)] if self._last else [])]
+        return [*self._whole, *([_merged_moment(self._last, self._per_octave, self._kinds)] if self._last else [])]
 
 
-def _merged_moment(moments: Sequence[Moment], per_octave: int) -> Moment:
+def _merged_moment(moments: Sequence[Moment], per_octave: int, kinds: Collection[str] = KINDS) -> Moment:
     first = moments[0]
     if len(moments) == 1 and first.last is not None and _has(first, per_octave):
         return first
@@ -62,7 +62,9 @@ def _merged_moment(moments: Sequence[Moment], per_octave: int) -> Moment:
     for key in keys:
         own = [moment.rows[key] for moment in moments if key in moment.rows]
         same = tuple(map(id, own))
-        rows[key] = made[same] if same in made else made.setdefault(same, merged_rows(own, per_octave))
+        if same not in made:
+            made[same] = merged_rows(own, per_octave, with_histogram=key.kind in kinds)
+        rows[key] = made[same]
     return Moment(
         step=first.step,
         phase=first.phase,
@@ -80,7 +82,7 @@ def _has(moment: Moment, per_octave: int) -> bool:
     return all(row.histogram.per_octave == per_octave for row in moment.rows.values())
 
 
-def merged_rows(rows: Sequence[Row], per_octave: int) -> Row:
+def merged_rows(rows: Sequence[Row], per_octave: int, *, with_histogram: bool = True) -> Row:
     """One row for the same tensor at several moments."""
     moments = sum(row.moments for row in rows)
     count = sum(row.count for row in rows)
@@ -99,7 +101,7 @@ def merged_rows(rows: Sequence[Row], per_octave: int) -> Row:
         if any(row.ratio is None for row in rows)
         else _quadratic_mean((row.ratio or 0.0, row.moments) for row in rows),
         moments=moments,
-        histogram=merged(row.histogram.coarser(per_octave) for row in rows),
+        histogram=merged((row.histogram for row in rows if with_histogram), per_octave),
     )
 
 

@@ -1,7 +1,10 @@
 /** Entry of `recording.js`: a diagram with what training recorded. */
+import { strings } from "../shared/strings.js";
 import { adoptStyle } from "../widget/parts/adopt_style.js";
+import { box, button } from "../widget/parts/dom.js";
 import { follow } from "../widget/watching/live.js";
 import { recordingsOf, Watching } from "../widget/watching/watching.js";
+import type { Widget } from "../widget/widget.js";
 
 /** The text of the style sheet, inserted by the build. */
 declare const RECORDING_STYLE: string;
@@ -14,5 +17,20 @@ globalThis.modelDiagramsRecording = (widget, session) => {
   else {
     watching.update(recordingsOf(widget.host));
     watching.begin();
+    offerToHide(widget, watching);
   }
 };
+
+/** As long as nothing is live, a reader may want the picture as it was. */
+function offerToHide({ foot }: Widget, watching: Watching): void {
+  const show = box(
+    "mg-scale",
+    button(strings.showTraining, () => toggle(false)),
+  );
+  const toggle = (isHidden: boolean) => {
+    watching.hide(isHidden);
+    if (isHidden) foot.prepend(show);
+    else show.remove();
+  };
+  watching.bar.onHide = () => toggle(true);
+}

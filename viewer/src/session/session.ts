@@ -13,7 +13,7 @@ import { annotated } from "../graph/overlay.js";
 import { subgraph } from "../graph/subgraph.js";
 import { type Layout, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
 import { atOnce, type Steps } from "../shared/slices.js";
-import { type FoldedRun, firstMember, runsIn, shownContents } from "../view/contents.js";
+import { firstMember, runsIn, shownContents } from "../view/contents.js";
 import type { Frame } from "../view/frame.js";
 import { withFunctions } from "../view/functions.js";
 import { localName } from "../view/labels.js";
@@ -21,9 +21,11 @@ import { shownIndex } from "../view/shown_index.js";
 import { toggle, toggleRun } from "../view/toggle.js";
 import { view } from "../view/view.js";
 import { classScale, type Scale } from "./colour_scale.js";
+import { Costs } from "./costs.js";
 import { Flow } from "./flow.js";
 import { LruMap } from "./lru.js";
 import { pathOf, tensorText } from "./naming.js";
+import { Rolled } from "./rolled.js";
 import type { DiagramData, SessionState } from "./state.js";
 import * as transitions from "./transitions.js";
 
@@ -63,6 +65,8 @@ export class Session {
   readonly #subgraphs = new LruMap<string, GraphIndex>(CACHED_SUBGRAPHS);
   #state: SessionState;
   #grouped: GraphIndex | undefined;
+  #costs: Costs | undefined;
+  #rolled: { state: SessionState; rolled: Rolled } | undefined;
   /** Cache of the last layout's flow. */
   #flow: { root: Layout["root"]; hidden: OnlyIn | undefined; flow: Flow } | undefined;
   /** Of two versions, the one whose own nodes and edges are hidden. */
@@ -234,19 +238,17 @@ export class Session {
     return (runs.find(({ id }) => id === name) ?? runs.find(({ members }) => members.includes(head)))?.id;
   }
 
-  /** The runs of a container. */
-  runsIn(container: string): FoldedRun[] {
-    return runsIn(shownContents(this.visibleGraph(), container, new Set(this.#state.unrolled)));
+  /** The costs of the trace. */
+  get costs(): Costs {
+    this.#costs ??= new Costs(this.grouped);
+    return this.#costs;
   }
 
-  /** Ids of the modules that are shown as one with this one, itself included. */
-  repeatsOf(id: string): string[] {
-    const graph = this.visibleGraph();
-    const parent = graph.parent.get(id);
-    if (parent === undefined) return [];
-    const run = this.runsIn(parent).find(({ members }) => members.includes(id));
-    const isBox = (member: string) => /^(module|function)$/.test(graph.nodes.get(member)?.kind ?? "");
-    return run?.members.filter(isBox) ?? [];
+  /** What a state shows as one. */
+  rolled(state: SessionState = this.#state): Rolled {
+    if (this.#rolled?.state !== state)
+      this.#rolled = { state, rolled: new Rolled(this.visibleGraph(state), state.unrolled) };
+    return this.#rolled.rolled;
   }
 
   /** The graph that knows a node: the trace has no bundles and no calls of functions. */

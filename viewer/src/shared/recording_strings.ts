@@ -69,6 +69,18 @@ const ENGLISH = {
   live: "Live: this page follows the file.",
   lost: "The connection was lost. Trying again…",
   ended: "The file can't be read: {0}",
+  hide: "Hide the training",
+
+  // files that readers open
+  openFile: "Open a recording…",
+  closeFile: "Close {0}",
+  reading: "Reading {0}…",
+  notRead: "{0} can't be shown: {1}",
+  noRecording: "it is no recording (.mdwatch)",
+  otherModel: "it is a recording of another model",
+  onlyNoticed:
+    "Read in the browser: listed is only what was noticed while training. “modeldiagrams watch” looks for dead units, gradients, frozen layers and jumps, too.",
+  wasTraced: "The model was also exported or traced, which is not recorded.",
 } satisfies Unshared;
 
 export const words: Readonly<typeof ENGLISH> = { ...ENGLISH, ...(strings as Partial<typeof ENGLISH>) };

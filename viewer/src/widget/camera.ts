@@ -296,6 +296,4 @@ export class Camera {
   }
 }
 
-function middle(box: DOMRect): number {
-  return box.left + box.width / 2;
-}
+const middle = ({ left, right }: DOMRect) => (left + right) / 2;

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
 from modeldiagrams.target.inference.said_of_arguments import said_by_conditions
-from modeldiagrams.target.inference.unknown import Number, Refused, Use, slots_of
+from modeldiagrams.target.inference.unknown import Number, Real, Refused, Use, slots_of
 from modeldiagrams.target.inference.unknown_containers import Fields, Items
 from modeldiagrams.target.inference.vocabulary import is_listed
 
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
     from modeldiagrams.target.inference.slots import Slot
 
-__all__ = ["blamed", "forward_uses", "refusal"]
+__all__ = ["blamed", "forward_uses", "names_left_open", "refusal"]
 
 _MOST_FRAMES = 12
+_WHOLE = Use("instance", (int,))
 _SAID = (
     (r"not a Module subclass|is not a Module|cannot assign .* as child module", Use("forward")),
     (r"called with an iterable|not iterable|must be an iterable", Use("items")),
@@ -32,6 +33,8 @@ _SAID = (
         r"'(Items|Text)' object cannot be interpreted|'Text' and '|and 'Text'|but got Text|can only concatenate str",
         Use("number"),
     ),
+    (r"got Real|'Real' object", _WHOLE),
+    (r"expected to be 2-dimensional|must be a 2-?D? tensor", Use("instance", (Tensor,))),
     (r"(must|should|has to|needs? to) be an? (list|sequence)\b", Use("items")),
     (r"(must|should|has to|needs? to) be an? tuple\b", Use("instance", (tuple,))),
     (r"name must be string|(should|must|has to) be an? (str|string)\b|expected an? str", Use("text", "")),
@@ -49,6 +52,15 @@ def blamed(error: BaseException, known: Iterable[Slot]) -> list[Slot]:
     in_frames = [slot for frame, _ in frames for value in [*frame.f_locals.values()] for slot in _slots(value)]
     found = dict.fromkeys([*in_expressions[:4], *named, *in_expressions, *in_frames, *every])
     return [slot for slot in found if slot in every]
+
+
+def names_left_open(error: BaseException) -> Iterator[str]:
+    """Arguments that an error names and that are None where it was raised: ``assert depth is not None, "depth …"``."""
+    words = (
+        re.findall(r"[A-Za-z_]\w+", str(error)) if isinstance(error, AssertionError | ValueError | TypeError) else []
+    )
+    for frame, _ in _frames(error)[:1]:
+        yield from (word for word in words if frame.f_locals.get(word, 0) is None)
 
 
 def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
@@ -70,8 +82,10 @@ def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
         spread = _spread(frame, at)
         if members and spread:
             return Refused(spread[0], members)
-        slots = [slot for value in frame.f_locals.values() if isinstance(value, Number) for slot in value.slots]
+        slots = [slot for value in frame.f_locals.values() if isinstance(value, Number | Real) for slot in value.slots]
         slots = [*_in_expression(frame, at), *slots]
+        if use == _WHOLE:
+            slots = [slot for slot in slots if isinstance(slot.option(), float)]
         if use and slots:
             return Refused(slots[0], use)
     return None

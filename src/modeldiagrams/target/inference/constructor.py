@@ -24,7 +24,7 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.target.allocations import Allocations, TooLargeError
 from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.annotations import annotations_of
-from modeldiagrams.target.inference.blame import blamed, forward_uses, refusal
+from modeldiagrams.target.inference.blame import blamed, forward_uses, names_left_open, refusal
 from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.guard import guarded
 from modeldiagrams.target.inference.slots import Slot
@@ -67,7 +67,11 @@ class Solved:
 
 
 def solved_arguments(
-    found: Callable[..., Any], error: str = "", given: Mapping[str, Any] | None = None
+    found: Callable[..., Any],
+    error: str = "",
+    given: Mapping[str, Any] | None = None,
+    *,
+    seconds: float = _CPU_SECONDS,
 ) -> Solved | None:
     """Find arguments for all required parameters of a class or factory; None if no run succeeds.
 
@@ -75,6 +79,7 @@ def solved_arguments(
         found: The class or the factory.
         error: What a call without them raised: it names those that ``**kwargs`` hide.
         given: Arguments that are known, as the option `kwargs`; the others are looked for.
+        seconds: Of the processor, after which no other run begins.
     """
     required = required_parameters(found)
     if any(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in required):
@@ -84,7 +89,7 @@ def solved_arguments(
     names = names or re.findall(r"KeyError: '([A-Za-z_]\w*)'$", error)
     given = given or {}
     names = [name for name in names if name not in given]
-    return _Search(found, names, dict(given)).solved() if names else None
+    return _Search(found, names, dict(given), seconds).solved() if names else None
 
 
 @dataclass
@@ -92,6 +97,7 @@ class _Search:
     maker: Callable[..., Any]
     required: list[str]
     given: dict[str, Any] = field(default_factory=dict)
+    seconds: float = _CPU_SECONDS
     slots: list[Slot] = field(default_factory=list)
     runs: int = 0
     lessons: int = 0
@@ -118,9 +124,22 @@ class _Search:
         if found is None:
             return None
         first = self._result()
+        before = self._likeliest()
         self._read_layers(found)
+        if self._likeliest() != before:  # of other values other multiples are asked for
+            for slot in self._all():
+                slot.divisors = {1}
         again = self._searched(rounds=4)
         return self._result() if again is not None else first
+
+    def _likeliest(self) -> list[Any]:
+        """Values that arguments would have if no multiples were asked for."""
+        found = []
+        for slot in self._all():
+            divisors, slot.divisors = slot.divisors, {1}
+            found.append(slot.option())
+            slot.divisors = divisors
+        return found
 
     def _result(self) -> Solved:
         kwargs = {slot.path: slot.written() for slot in self.slots}
@@ -142,7 +161,7 @@ class _Search:
 
     def _is_late(self) -> bool:
         cpu, wall = self.started
-        return time.process_time() - cpu > _CPU_SECONDS or time.monotonic() - wall > _SECONDS
+        return time.process_time() - cpu > self.seconds or time.monotonic() - wall > _SECONDS
 
     def _choose(self, choices: Choices) -> None:
         wanted = dict(choices)
@@ -170,10 +189,10 @@ class _Search:
                     raise
 
     def _asks_for_another(self, error: BaseException) -> bool:
-        """Whether a key is missing that ``**kwargs`` may hold; then there is one more argument."""
+        """Whether something is missing that ``**kwargs`` may hold; then there is one more argument."""
         known = parameters_of(self.maker).values()
         is_open = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known)
-        name = error.args[0] if isinstance(error, KeyError) and error.args else None
+        name = error.args[0] if isinstance(error, KeyError) and error.args else next(names_left_open(error), None)
         if not is_open or not isinstance(name, str) or not name.isidentifier() or name in {*self.required, *self.given}:
             return False
         self.lessons += 1

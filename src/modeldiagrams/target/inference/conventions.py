@@ -18,6 +18,7 @@ __all__ = [
     "conventional_arguments",
     "likely_value",
     "required_parameters",
+    "unset_fields",
     "without_which_it_fails",
 ]
 
@@ -72,6 +73,23 @@ def without_which_it_fails(found: Callable[..., Any], given: dict[str, Any], err
         elif default is None and value is not None and re.search(rf"\b{re.escape(name)}\b", error):
             more[name] = value
     return more
+
+
+def unset_fields(maker: Any, error: str) -> dict[str, Any]:
+    """Likely values for fields that an error names and whose default, None or below zero, is no value.
+
+    Args:
+        maker: A class of configurations.
+        error: What making the model raised.
+    """
+    unset = [p for p in parameters_of(maker).values() if p.default is None or _is_below_zero(p.default)]
+    named = [p for p in unset if re.search(rf"\b{re.escape(p.name)}\b", error)]
+    found = {p.name: likely_value(p) for p in named}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _is_below_zero(value: Any) -> bool:
+    return type(value) in (int, float) and value < 0
 
 
 def likely_value(parameter: inspect.Parameter) -> Any:

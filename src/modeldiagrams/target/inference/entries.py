@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["OBJECT", "Leaf", "Path", "is_repeated", "leaves", "put", "put_all", "subtree"]
+__all__ = ["LESS", "OBJECT", "Leaf", "Path", "factored", "is_repeated", "leaves", "put", "put_all", "subtree"]
 
 Path = tuple[str | int, ...]
+LESS = 30
+"""Sides that are made smaller have this size and that of their dimension."""
 OBJECT = {"_target_": "types.SimpleNamespace"}
 """An object whose attributes are the other keys."""
 
@@ -88,3 +91,14 @@ def subtree(entry: Any, path: Path) -> Any:
     for key in path:
         entry = entry[key]
     return entry
+
+
+def factored(size: int, parts: int) -> Iterator[tuple[int, ...]]:
+    """A size as a product: of image sides, with channels before them, or with one dimension for all."""
+    if parts >= 2:  # noqa: PLR2004
+        for channels in (1, 3, 4, 16, 32, 64):
+            side = math.isqrt(size // channels)
+            if channels * side * side == size and (parts > 2 or channels == 1):  # noqa: PLR2004
+                yield (*(1,) * (parts - 3), *((channels,) if parts > 2 else ()), side, side)  # noqa: PLR2004
+    yield (*(1,) * (parts - 1), size)
+    yield (size, *(1,) * (parts - 1))

@@ -1,10 +1,11 @@
 """How the project itself makes a class: in code, documentation, tests and configurations, which are read, never run.
 
-A call counts if all its arguments can be read: literals, names that are assigned such values, here or in another file
-of the project, what functions around it are called with, defaults of command lines, fields of dataclasses, files with
-data, arithmetic, classes by name, and calls of classes (``nn.Linear(8, 4)``). Where the object that it makes is called
-in turn, and its arguments are ``torch.randn`` and the like, their shapes are example inputs. Beside calls there are
-configurations that name the class, ``_target_: mypkg.Model``, and such as have exactly its parameters as keys.
+A call counts if its arguments can be read, all of them or, where no call is better, some: literals, names that are
+assigned such values, here or in another file of the project, what functions around it are called with, defaults of
+command lines, fields of dataclasses, files with data, arithmetic, classes by name, and calls of classes (``nn.Linear(8,
+4)``). Where the object that it makes is called in turn, and its arguments are ``torch.randn`` and the like, their
+shapes are example inputs. Beside calls there are configurations that name the class, ``_target_: mypkg.Model``, and
+such as have exactly its parameters as keys.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.target.inference.data_files import subtrees
+from modeldiagrams.target.inference.inputs_shown import inputs_shown
 from modeldiagrams.target.inference.parameters import frames
 from modeldiagrams.target.inference.parsed_file import called_name
 from modeldiagrams.target.inference.parsed_project import ParsedProject
@@ -39,6 +43,8 @@ _NAMING = ("_target_", "class_path", "type", "name", "target", "class", "model")
 """Keys of configurations that name what they are for."""
 _ARGUMENTS = ("init_args", "params", "kwargs", "args", "arguments")
 """Keys beside them that hold the arguments."""
+_MOST_PARTS = 2
+"""Calls of which some arguments can be read."""
 _MANY = 8
 """Options of a command line, from which only those are taken that the model's file mentions."""
 
@@ -57,13 +63,16 @@ class CallSite:
     """Absolute; a change of one may change the call."""
     inputs: list[list[Any]] = field(default_factory=list)
     """What the model is called with, as the option `inputs`."""
+    is_whole: bool = True
+    """Whether all its arguments could be read."""
 
 
-def call_sites(found: Callable[..., Any]) -> Iterator[CallSite]:
+def call_sites(found: Callable[..., Any], *, parts: bool = False) -> Iterator[CallSite]:
     """Calls of a class or factory in its project, those that show it to readers before those of tests.
 
     Args:
         found: The class or the function; of one in an installed package, only its own file is read.
+        parts: Whether to end with calls of which only some arguments can be read.
     """
     name = getattr(found, "__name__", "")
     try:
@@ -73,8 +82,8 @@ def call_sites(found: Callable[..., Any]) -> Iterator[CallSite]:
         return
     if name and own.is_file():
         sources = ParsedProject(Project(own, found.__module__))
-        seen = []
-        for site in _Evidence(name, signature, sources).all():
+        seen, evidence = [], _Evidence(name, signature, sources)
+        for site in chain(evidence.all(), evidence.parts if parts else ()):
             if site.kwargs not in seen:
                 seen.append(site.kwargs)
                 yield site
@@ -89,6 +98,8 @@ class _Evidence:
     def __post_init__(self) -> None:
         self.project = self.sources.project
         self.reader = Reader(self.sources)
+        self.parts: list[CallSite] = []
+        """Sites of which only some arguments can be read, after those that `all` gives."""
 
     def all(self) -> Iterator[CallSite]:
         own = self.project.own
@@ -143,9 +154,28 @@ class _Evidence:
             for name in bound:
                 places[name] = " and ".join(dict.fromkeys([place, *self._own_places(call, name, args, scope)]))
         except Unreadable:
+            self._note_part(place, call, source, scope)
             return
         files = (source.file, *(self.project.root / said.rpartition(":")[0] for said in reader.places))
-        yield from self._sites(place, bound, places, files, _inputs(reader, source, node, scope))
+        yield from self._sites(place, bound, places, files, inputs_shown(reader, source, node, scope))
+
+    def _note_part(self, place: str, call: ast.Call, source: ParsedFile, scope: Scope) -> None:
+        """What can be read of a call whose other arguments only a run would tell."""
+        if len(self.parts) < _MOST_PARTS:
+            names = [*self.signature.parameters]
+            plain = [*takewhile(lambda argument: not isinstance(argument, ast.Starred), call.args)]
+            given = [*zip(names, plain, strict=False), *((k.arg, k.value) for k in call.keywords)]
+            known: dict[str, Any] = {}
+            self.reader.places = []
+            for name, node in given:
+                with suppress(Unreadable):
+                    value = self.reader.read(node, scope)
+                    known |= {name: written(value)} if name else _written_values(value)
+            files = (source.file, *(self.project.root / said.rpartition(":")[0] for said in self.reader.places))
+            known = {name: value for name, value in known.items() if name in names and value not in (None, {})}
+            if known:
+                paths = tuple(dict.fromkeys(map(str, files)))
+                self.parts.append(CallSite(place, known, dict.fromkeys(known, place), paths, is_whole=False))
 
     def _own_places(self, call: ast.Call, name: str, args: list[Any], scope: Scope) -> list[str]:
         """Where else the value of one argument is written; of all arguments, where only all are known."""
@@ -261,32 +291,5 @@ class _Evidence:
         return Tree(kept, value.place, value.places, value.maker) if kept else value
 
 
-def _inputs(reader: Reader, source: ParsedFile, made: ast.Call, scope: Scope) -> list[list[Any]]:
-    """Arguments of calls of the name that a call's result is assigned to."""
-    names = dict.fromkeys(
-        target.id
-        for node in ast.walk(source.tree)
-        if isinstance(node, ast.Assign) and _passes_on(node.value, made)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    )
-    found: list[list[Any]] = []
-    for node in [call for name in names for call in source.calls.get(name, [])]:
-        if isinstance(node.func, ast.Name) and node.args and not node.keywords:
-            for place in [scope, *frames(reader.sources, source, source.around[node])][:2]:
-                try:
-                    entries = [reader.entry(argument, place) for argument in node.args]
-                except Unreadable:
-                    continue
-                if entries not in found:
-                    found.append(entries)
-                break
-    return found
-
-
-def _passes_on(value: ast.expr, made: ast.Call) -> bool:
-    """Whether what is made gets the inputs of a value: ``Model(3).to(device)``, ``torch.compile(Model(3))``."""
-    match value:
-        case ast.Call(func=ast.Attribute(value=ast.Call() as inner)) | ast.Call(args=[inner]) if value is not made:
-            return _passes_on(inner, made)
-    return value is made
+def _written_values(value: Any) -> dict[str, Any]:
+    return {str(key): written(item) for key, item in value.values.items()} if isinstance(value, Tree) else {}

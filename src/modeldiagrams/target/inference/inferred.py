@@ -6,7 +6,7 @@ import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.target.forward import listed_parameters, parameters_of, unpacked_parameters
+from modeldiagrams.target.forward import columns_read, listed_parameters, parameters_of, unpacked_parameters
 from modeldiagrams.target.inference.candidates import ABSENT, Candidate
 from modeldiagrams.target.inference.layers import layer_candidates
 from modeldiagrams.target.inference.names import project_value
@@ -61,6 +61,9 @@ def inferred_candidates(model: nn.Module) -> Iterator[Candidates]:
         candidates: Candidates = {
             p.name: _parameter(p, layers, inside.get(p.name, ()), lists.get(p.name, 0)) for p in named
         }
+        for name, (dimension, count) in columns_read(model).items():
+            if name in candidates:
+                candidates[name] = _with_columns(candidates[name], dimension, count)
         if is_of_graph:
             candidates = {
                 name: options if is_graph(str(name)) else _in_a_graph(str(name), options)
@@ -69,6 +72,24 @@ def inferred_candidates(model: nn.Module) -> Iterator[Candidates]:
         if all(options[0] is ABSENT for options in candidates.values()):
             candidates[named[0].name] = candidates[named[0].name][1:]
         yield {name: options for name, options in candidates.items() if options}
+
+
+def _with_columns(options: Sequence[Candidate], dimension: int, count: int) -> list[Candidate]:
+    """The same with so many columns, before those without."""
+    first = [option for option in options if option is ABSENT]
+    found = []
+    for option in options:
+        shape = option.entry.get("shape") if isinstance(option.entry, dict) else option.entry
+        if not isinstance(shape, list) or not shape or isinstance(shape[0], list | dict):
+            continue
+        is_float = shape is option.entry
+        at = dimension if len(shape) > 1 else len(shape)
+        sized = [*shape, count] if dimension < 0 and not is_float else [*shape[: at % len(shape)], count]
+        if dimension > 0 and len(shape) > at:
+            sized = [*shape[:at], count, *shape[at + 1 :]]
+        entry = sized if is_float else {**option.entry, "shape": sized}
+        found.append(Candidate(entry, f"forward reads {count} columns of it"))
+    return [*first, *found, *(option for option in options if option is not ABSENT)]
 
 
 def tensor_candidates(model: nn.Module, name: str) -> list[Candidate]:

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.target.forward import VARIADIC, parameters_of, unpacked_parameters
+from modeldiagrams.target.forward import VARIADIC, columns_read, parameters_of, unpacked_parameters
 from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, element_count, resolved
-from modeldiagrams.target.inference.entries import is_repeated, leaves, put, put_all
+from modeldiagrams.target.inference.entries import LESS, is_repeated, leaves, put, put_all
 from modeldiagrams.target.inference.inferred import NODES, inferred_candidates, is_graph, tensor_candidates
 from modeldiagrams.target.inference.layers import state_entries
 from modeldiagrams.target.inference.mending import changes
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-    from modeldiagrams.target.inference.entries import Path
+    from modeldiagrams.target.inference.entries import Leaf, Path
     from modeldiagrams.target.inference.probing import Probed
 
 __all__ = ["InputSolver", "Solution"]
@@ -50,8 +50,8 @@ _MOST_CHANGES = 24
 """Of one failed pass."""
 _FIRST_CHANGES = 3
 _MOST_ELEMENTS = 1 << 22
-_LARGE, _LESS = 40, 30
-"""A side that is large, and what is left of it where all inputs would be too large."""
+_LARGE = 40
+"""A side that may be made smaller."""
 _FIRST_SEEDS = 4
 
 
@@ -94,6 +94,7 @@ class InputSolver:
         self._seen: set[str] = set()
         self._work = 0
         parameters = parameters_of(self.model.forward)
+        self._columns = {(name,): columns for name, columns in columns_read(self.model).items()}
         self._taken_apart = unpacked_parameters(self.model)
         self._is_graph = any(is_graph(name) for name in parameters)
         self.optional = tuple(
@@ -170,7 +171,7 @@ class InputSolver:
             if element_count(entries) <= _MOST_ELEMENTS:
                 break
             small = [
-                _LESS + d if size > _LARGE and self.sizes.is_own(size) else size for d, size in enumerate(leaf.shape)
+                LESS + d if size > _LARGE and self.sizes.is_own(size) else size for d, size in enumerate(leaf.shape)
             ]
             entries = put_all(entries, leaf.path, replace(leaf, shape=tuple(small)).entry)
         return entries
@@ -224,14 +225,41 @@ class InputSolver:
         if is_repeated(plain) and path[0] not in self._taken_apart:
             return [self._own_sizes(plain[0], (*path, 0))] * len(plain)
         for leaf in [*leaves(plain)]:
-            plain = put(plain, leaf.path, self.sizes.of(replace(leaf, path=(*path, *leaf.path))).entry)
+            sized = self.sizes.of(replace(leaf, path=(*path, *leaf.path)))
+            if not leaf.path and path in self._columns:
+                dimension, count = self._columns[path]
+                sized = sized.sized(dimension % len(sized.shape), count)
+            plain = put(plain, leaf.path, sized.entry)
         return plain
 
     def _with_usual_sizes(self, entries: Entries) -> Iterator[Entries]:
         """The same as readers would write it, if the model runs with that; and as it was found."""
         entries = self._with_numbers(entries)
-        yield self._shown(entries)
-        yield entries
+        shown = self._shown(entries)
+        yield shown
+        probed = self._run(shown)
+        keeps_batch = probed is not None and probed.error is None  # or this would be the same
+        yield self._mostly_shown(entries, self.sizes.batch if keeps_batch else 0)
+
+    def _mostly_shown(self, entries: Entries, but_not: int) -> Entries:
+        """The same with usual sizes where it still runs with them: some numbers suit each other by chance."""
+        own = {size for leaf in leaves(entries) for size in leaf.shape if self.sizes.is_own(size)} - {but_not}
+        for size in sorted(own):
+            having = [leaf.path for leaf in leaves(entries) if size in leaf.shape]
+            for paths in (having, *([path] for path in having if len(having) > 1)):
+                changed = self._shown_in(entries, size, paths)
+                probed = self._run(changed)
+                if probed is not None and probed.error is None:
+                    entries = changed
+                    break
+        return entries
+
+    def _shown_in(self, entries: Entries, size: int, paths: list[Path]) -> Entries:
+        for leaf in [leaf for leaf in leaves(entries) if leaf.path in paths]:
+            usual = self._usual(leaf, entries).shape
+            shape = tuple(b if a == size else a for a, b in zip(leaf.shape, usual, strict=True))
+            entries = put(entries, leaf.path, replace(leaf, shape=shape).entry)
+        return entries
 
     def _with_numbers(self, entries: Entries) -> Entries:
         """The same with other numbers than whole ones, where the model runs with them and no name says whole."""
@@ -244,10 +272,12 @@ class InputSolver:
         return entries
 
     def _shown(self, entries: Any) -> Any:
-        batch = NODES if self._is_graph or "edge_" in repr(entries) else 1
         for leaf in [*leaves(entries)]:
-            entries = put(entries, leaf.path, self.sizes.usual(leaf, batch).entry)
+            entries = put(entries, leaf.path, self._usual(leaf, entries).entry)
         return entries
+
+    def _usual(self, leaf: Leaf, entries: Any) -> Leaf:
+        return self.sizes.usual(leaf, NODES if self._is_graph or "edge_" in repr(entries) else 1)
 
 
 def _string_choices(model: nn.Module) -> dict[str | int, list[str]]:

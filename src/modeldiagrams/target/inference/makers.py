@@ -9,12 +9,12 @@ from torch import nn
 
 from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.members import classes_around, classes_beside, members_of, members_read
-from modeldiagrams.target.inference.vocabulary import usual, words_of
+from modeldiagrams.target.inference.vocabulary import usual, with_last_layer, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["classes_for", "is_read_as_one_of", "modules_for", "path_of"]
+__all__ = ["classes_for", "is_read_as_one_of", "modules_for", "modules_with", "path_of"]
 
 _CONTAINERS = (nn.ModuleDict, nn.ModuleList)
 _SHORTEST_WORD = 3
@@ -64,6 +64,20 @@ def modules_for(
         *general,
         *({"_target_": path_of(class_)} for class_ in other[:_MOST_OTHERS]),
     ] or [{"_target_": path_of(base)}]
+
+
+def modules_with(member: str, name: str, names: Mapping[str, Any], without: tuple[Any, ...]) -> list[Any]:
+    """Modules that have a part: the project's that sounds like the argument and takes one input, then one made up."""
+    own = [
+        class_ for class_ in classes_around(names, nn.Module) if class_ not in without and _sounds_like(name, class_)
+    ]
+    fitting = [class_ for class_ in own if member in members_of(class_) and _takes_one_input(class_)]
+    return [*({"_target_": path_of(class_)} for class_ in fitting), *with_last_layer(member)]
+
+
+def _takes_one_input(class_: type[nn.Module]) -> bool:
+    required = [p for p in parameters_of(class_.forward).values() if p.default is p.empty]
+    return len(required) == len(("self", "x"))
 
 
 def is_read_as_one_of(name: str, names: Mapping[str, Any], makers: tuple[Any, ...]) -> bool:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
+from modeldiagrams.target.forward import VARIADIC, parameters_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["classes_around", "classes_beside", "members_of", "members_read"]
+__all__ = ["classes_around", "classes_beside", "constants_for", "members_of", "members_read"]
 
 _SET = re.compile(r"self\.(\w+)\s*(?=[,=:])|register_(?:buffer|parameter)\(\s*[\"'](\w+)")
 
@@ -41,6 +43,23 @@ def classes_around(names: Mapping[str, Any], base: type) -> list[type]:
     parents = [module.rsplit(".", count)[0] for count in range(1, module.count(".") + 1)]
     others = [sys.modules[name] for name in dict.fromkeys([*sources, *parents]) if name in sys.modules]
     return [*dict.fromkeys([*own, *(each for other in others for each in classes_beside(vars(other), base))])]
+
+
+def constants_for(maker: Any) -> dict[str, Any]:
+    """Required arguments for which the module of a class has something of the same name: ``SCHEMA`` for ``schema``.
+
+    A number or a string may be anything; a list, a mapping, a configuration or a module is what it is called.
+    """
+    names = vars(inspect.getmodule(maker) or inspect)
+    by_word = {name.lower(): name for name, value in names.items() if _is_data(value)}
+    wanted = [p.name for p in parameters_of(maker).values() if p.default is p.empty and p.kind not in VARIADIC]
+    module = getattr(maker, "__module__", "")
+    return {name: {"_object_": f"{module}.{by_word[name.lower()]}"} for name in wanted if name.lower() in by_word}
+
+
+def _is_data(value: Any) -> bool:
+    is_own_class = inspect.isclass(value) and not issubclass(value, nn.Module) and value.__module__ != "builtins"
+    return is_own_class or isinstance(value, nn.Module) or (isinstance(value, list | dict | tuple) and bool(value))
 
 
 def members_read(makers: tuple[Any, ...], name: str) -> set[str]:

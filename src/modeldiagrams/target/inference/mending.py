@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.target.inference.entries import Leaf, Path, leaves, put, put_all, subtree
+from modeldiagrams.target.inference.entries import LESS, Leaf, Path, factored, leaves, put, put_all, subtree
 from modeldiagrams.target.inference.slopes import Slopes
 from modeldiagrams.target.inference.structure import structural_changes
 from modeldiagrams.target.inference.wanted import Wanted, wanted_by
@@ -38,9 +38,14 @@ def changes(entries: Entries, probed: Probed, sizes: Sizes, seeds: Seeds) -> Ite
     yield from structural_changes(entries, probed, seeds)
     change = _Change(entries, probed, sizes)
     slopes = Slopes(entries, probed, sizes, seeds.again)
+    if change.has_one_row():
+        yield from change.with_one_row()
     if slopes.lacks_dimension():
         yield from change.of(Wanted("rank", 1, shapes=change.operand_shapes()))
+    if "broadcast" in probed.message or "must match the size" in probed.message:
+        yield from change.with_same_sides()
     yield from slopes.solved()
+    yield from change.with_one_row()
     every = [*wanted_by(probed)]
     for wanted in every:
         yield from change.of(wanted)
@@ -75,6 +80,40 @@ class _Change:
                 for leaf in self._all():
                     if len(leaf.shape) > 2 and leaf.dtype == "float32":  # noqa: PLR2004  (batch and channels stay)
                         yield self._scaled(leaf, wanted.value)
+
+    def with_one_row(self) -> Iterator[Entries]:
+        """The batch is one row, where the model has put all rows in one."""
+        batch, shapes = self.sizes.batch, self.operand_shapes()
+        first = shapes[0] if shapes else ()
+        rows = [leaf for leaf in self._sources() if leaf.shape[:1] == (batch,)]
+        if rows and len(first) > 1 and first[0] == 1 and (first[-1] % batch == 0 or self.has_one_row()):
+            changed = self.entries
+            for leaf in self._all():
+                if leaf.shape[:1] == (batch,):
+                    changed = put(changed, leaf.path, leaf.sized(0, 1).entry)
+            if changed != self.entries:
+                yield changed
+
+    def with_same_sides(self) -> Iterator[Entries]:
+        """Pictures, clips and volumes that are combined have the same height and width."""
+        pictures = [leaf for leaf in self._sources() if len(leaf.shape) > _SIDES and leaf.dtype == "float32"]
+        if not all(map(self._has_free_sides, pictures)):
+            return  # the last size is that of features
+        for sides in dict.fromkeys(leaf.shape[-_SIDES:] for leaf in pictures):
+            changed = self.entries
+            for leaf in pictures:
+                changed = put(changed, leaf.path, replace(leaf, shape=(*leaf.shape[:-_SIDES], *sides)).entry)
+            if changed != self.entries:
+                yield changed
+
+    def _has_free_sides(self, leaf: Leaf) -> bool:
+        height, width = leaf.shape[-_SIDES:]
+        is_made_small = LESS < height == width - 1 < LESS + _MAX_RANK
+        return is_made_small or (self.sizes.is_own(height) and self.sizes.is_own(width))
+
+    def has_one_row(self) -> bool:
+        """Whether the model's own state has one row."""
+        return any(leaf.shape[:2] == (1, 1) for leaf in self._all())
 
     def _of_dtype(self, leaf: Leaf, wanted: Wanted) -> Iterator[Entries]:
         if leaf.dtype != wanted.dtype:
@@ -124,8 +163,18 @@ class _Change:
         for leaf in self._all():
             if math.prod(leaf.shape) == elements:
                 first, *tail = view
+                if tail == [-1]:
+                    yield from self._with_rows(leaf, first)
+                    continue
                 own = leaf.shape[: max(1, len(leaf.shape) - len(tail))] if first < 0 else (first,)
                 yield self._with(replace(leaf, shape=(*own, *tail)))
+
+    def _with_rows(self, leaf: Leaf, rows: int) -> Iterator[Entries]:
+        """As many rows as another input has in its first dimensions: ``x.view(batch * points, -1)``."""
+        for other in self._all():
+            for count in range(2, len(other.shape)):
+                if math.prod(other.shape[:count]) == rows and leaf.shape[0] == other.shape[0]:
+                    yield self._with(replace(leaf, shape=(*other.shape[:count], leaf.shape[-1])))
 
     def guessed(self, got: int, wanted: int) -> Iterator[Entries]:
         """What may give another size that no dimension has itself."""
@@ -148,7 +197,7 @@ class _Change:
             for start in range(1, len(leaf.shape)):
                 for end in range(start + 2, len(leaf.shape) + 1):
                     if math.prod(leaf.shape[start:end]) == got:
-                        for part in _factored(wanted, end - start):
+                        for part in factored(wanted, end - start):
                             yield self._with(replace(leaf, shape=(*leaf.shape[:start], *part, *leaf.shape[end:])))
 
     def _elements(self, got: int, wanted: int) -> Iterator[Entries]:
@@ -241,14 +290,3 @@ class _Change:
 
     def _scaled(self, leaf: Leaf, factor: int) -> Entries:
         return self._with(replace(leaf, shape=(*leaf.shape[:2], *(size * factor for size in leaf.shape[2:]))))
-
-
-def _factored(size: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """A size as a product: of image sides, with channels before them, or with one dimension for all."""
-    if parts >= 2:  # noqa: PLR2004
-        for channels in (1, 3, 4, 16, 32, 64):
-            side = math.isqrt(size // channels)
-            if channels * side * side == size and (parts > 2 or channels == 1):  # noqa: PLR2004
-                yield (*(1,) * (parts - 3), *((channels,) if parts > 2 else ()), side, side)  # noqa: PLR2004
-    yield (*(1,) * (parts - 1), size)
-    yield (size, *(1,) * (parts - 1))

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import linecache
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from modeldiagrams.target.inference.lookups import tracebacks
+from modeldiagrams.target.inference.lookups import resolved, tracebacks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from modeldiagrams.target.inference.probing import Probed
 
-__all__ = ["INDEXING", "missing", "unpacked"]
+__all__ = ["INDEXING", "looked_up", "missing", "unpacked"]
 
 Shape = tuple[int, ...]
 Missing = tuple[int, tuple[Shape, ...]]
@@ -35,10 +36,28 @@ def unpacked(probed: Probed, message: str) -> Iterator[Missing]:
     line = linecache.getline(trace.tb_frame.f_code.co_filename, trace.tb_lineno)
     if ".shape" not in line and ".size(" not in line:
         return
-    for name in re.findall(r"[A-Za-z_]\w*", line):
-        value = trace.tb_frame.f_locals.get(name)
+    for value in _measured(line, trace.tb_frame.f_locals):
+        yield (int(match[1]) - value.ndim, (tuple(value.shape),))
+
+
+def looked_up(probed: Probed) -> Iterator[Missing]:
+    """``{3: …, 4: …}[x.ndim]`` has no entry for this rank."""
+    key = probed.error.args[0] if isinstance(probed.error, KeyError) and probed.error.args else None
+    for frame, _ in probed.frames() if type(key) is int else ():
+        shapes = [tuple(value.shape) for value in frame.f_locals.values() if isinstance(value, Tensor)]
+        yield from ((1, (shape,)) for shape in shapes if len(shape) == key)
+
+
+def _measured(line: str, names: Mapping[str, Any]) -> Iterator[Tensor]:
+    """Tensors in a line that asks for shapes: ``x.shape``, ``batch["x"].size()``, ``data.x.shape[2:]``."""
+    for words in re.findall(r"[A-Za-z_][\w.]*(?:\[[\"'\d]\w*[\"']?\])*[\w.]*", line):
+        owner = re.sub(r"\.(shape|size)$", "", words)
+        try:
+            value = resolved(ast.parse(owner, mode="eval").body, names)
+        except SyntaxError:
+            continue
         if isinstance(value, Tensor):
-            yield (int(match[1]) - value.ndim, (tuple(value.shape),))
+            yield value
 
 
 _RANKS = (

@@ -46,7 +46,7 @@ def _of_class(value: Any, classes: Any) -> Iterator[Refused]:
 
 def _one_of(value: Any, options: Any) -> Iterator[Refused]:
     """It is one of these numbers."""
-    known = [*options] if isinstance(options, tuple | list | set | frozenset | range) else []
+    known = [*options] if isinstance(options, tuple | list | set | frozenset | range | dict) else []
     numbers = tuple(sorted({int(each) for each in known if type(each) is int}))
     if numbers and len(numbers) == len(known) and plain(value) not in numbers:
         yield from (Refused(slot, Use("one of", numbers)) for slot in slots_of(value)[:1])

@@ -54,7 +54,8 @@ class Slopes:
             return  # such a size is that of an input itself
         moving = [
             (size, places, moved)
-            for size, places in self._groups()[:_MOST_GROUPS]
+            for size, all_places in self._groups()[:_MOST_GROUPS]
+            for places in self._parted(size, all_places)
             if (moved := self._moves(size, places))
         ]
         for leaf, first in self._pictures([places for _, places, _ in moving]):
@@ -86,6 +87,13 @@ class Slopes:
         """Differences and by how much they change if a size is twice as large."""
         moved = self._moved(self.again(self._sized(places, 2 * size)))
         return [(w.got - w.value, step) for w, step in moved if self.sizes.batch not in (w.got, w.value)]
+
+    def _parted(self, size: int, places: list[tuple[Leaf, int]]) -> list[list[tuple[Leaf, int]]]:
+        """Places of a size, those of each input alone if the pass does not get as far with all of them changed."""
+        paths = dict.fromkeys(leaf.path for leaf, _ in places)
+        if len(paths) < 2 or not self.sizes.is_own(size) or self._moves(size, places):  # noqa: PLR2004
+            return [places]
+        return [[place for place in places if place[0].path == path] for path in paths]
 
     def _alone(self, size: int, places: list[tuple[Leaf, int]], less: float) -> Iterator[Entries]:
         target = size - less

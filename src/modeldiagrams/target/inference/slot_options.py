@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 
 from modeldiagrams.target.inference.annotations import is_own_class
-from modeldiagrams.target.inference.makers import classes_for, modules_for, path_of
+from modeldiagrams.target.inference.makers import classes_for, modules_for, modules_with, path_of
 from modeldiagrams.target.inference.vocabulary import number_values, usual, usual_counts, usual_item
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.target.inference.unknown import Slot
 
-__all__ = ["options_of"]
+__all__ = ["as_option", "options_of"]
 
 _TENSORS = ([100, 32], [32], [16, 16])
 _MULTIPLES = (1, 2, 4, 8)
@@ -36,6 +36,14 @@ def options_of(slot: Slot) -> list[Any]:
         "tensor": lambda _: [{"_target_": "torch.rand", "_args_": shape} for shape in _TENSORS],
     }
     return make[slot.kind](slot)
+
+
+def as_option(values: dict[str, Any], ways: set[str]) -> dict[str, Any]:
+    """A configuration whose fields are read in these ways."""
+    if "attribute" not in ways:
+        return values
+    both = "modeldiagrams.target.objects.Settings" if "key" in ways else "types.SimpleNamespace"
+    return {"_target_": both, **values}
 
 
 def _texts(slot: Slot) -> list[Any]:
@@ -56,7 +64,8 @@ def _numbers(slot: Slot) -> list[Any]:
     if slot.annotation is float:
         values = [float(v) for v in values if isinstance(v, float)] or [0.5, 1.0]
     if slot.annotation is int:
-        values = [int(v) for v in values if isinstance(v, int)] or values  # 0 and 1 for what is only tested
+        whole = [int(v) for v in values if v == int(v)]  # 0 and 1 for what is only tested
+        values = whole or number_values("", slot.attributes, is_tested_only=False, is_item=False)
     compared = [v for v in slot.compared if isinstance(v, int | float) and not isinstance(v, bool)]
     return _allowed(slot, [*values, *(v for v in compared if v not in values)])
 
@@ -68,11 +77,14 @@ def _allowed(slot: Slot, values: list[Any]) -> list[Any]:
     step = math.lcm(*slot.divisors)
     if step == 1:
         return values
-    return [v for v in values if v and v % step == 0] or [step * factor for factor in _MULTIPLES]
+    near = [step * round(v / step) for v in values if v >= step]
+    return [v for v in values if v and v % step == 0] or [*dict.fromkeys(near), *(step * n for n in _MULTIPLES)]
 
 
 def _made(slot: Slot) -> list[Any]:
     annotation = slot.annotation
+    if slot.last_layer:
+        return modules_with(slot.last_layer, slot.name, slot.names, slot.makers)
     if inspect.isclass(annotation) and is_own_class(annotation) and not issubclass(annotation, nn.Module):
         return [{"_target_": path_of(annotation)}]
     base = annotation if inspect.isclass(annotation) and issubclass(annotation, nn.Module) else nn.Module

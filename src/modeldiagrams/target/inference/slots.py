@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from torch import nn
+from torch import Tensor, nn
 
 from modeldiagrams.target.inference.annotations import (
     annotations_of,
@@ -18,7 +18,7 @@ from modeldiagrams.target.inference.annotations import (
 )
 from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.makers import is_read_as_one_of
-from modeldiagrams.target.inference.slot_options import options_of
+from modeldiagrams.target.inference.slot_options import as_option, options_of
 from modeldiagrams.target.inference.unknown import Refused, Use, text, wrapped
 from modeldiagrams.target.inference.unknown_containers import Fields, Fixed, Items
 from modeldiagrams.target.inference.vocabulary import is_a_model, is_listed
@@ -75,6 +75,7 @@ class Slot:
     is_tested: bool = False
     is_reckoned_with: bool = False
     is_called_in_forward: bool = False
+    last_layer: str = ""  # of a module: the name of what is read or replaced
     given: Any = None
     """The tensor that the last run got."""
     why: str = ""
@@ -91,6 +92,8 @@ class Slot:
             self.kind = "text"
         elif annotation is dict:
             self._make_mapping(0)
+        elif annotation is Tensor:
+            self.kind = "tensor"
         elif annotation in (list, tuple) or _LISTS.search(str(annotation).lower()):
             self.kind = "items"
         elif inspect.isclass(annotation) and (issubclass(annotation, nn.Module) or is_own_class(annotation)):
@@ -151,17 +154,10 @@ class Slot:
                 items = [child.written() for child in self._items()]
                 return {"_target_": "builtins.tuple", "_args_": [items]} if self.is_tuple else items
             case "fields":
-                return self._written_fields()
+                return as_option({str(key): slot.written() for key, slot in self.children.items()}, self.ways)
             case "made":
                 return {**option, **{name: slot.written() for name, slot in self._parts(option).items()}}
         return option
-
-    def _written_fields(self) -> Any:
-        values: dict[str, Any] = {str(key): slot.written() for key, slot in self.children.items()}
-        if "attribute" not in self.ways:
-            return values
-        both = "modeldiagrams.target.objects.Settings" if "key" in self.ways else "types.SimpleNamespace"
-        return {"_target_": both, **values}
 
     def _items(self) -> list[Slot]:
         count = int(self.option())
@@ -215,7 +211,7 @@ class Slot:
         return before != self._known()
 
     def _known(self) -> tuple[Any, ...]:
-        limits = self.one_of, len(self.divisors), self.is_tuple, self.annotation
+        limits = self.one_of, len(self.divisors), self.is_tuple, self.annotation, self.last_layer
         return self.kind, self.count, self.call, len(self.compared), self.choice, len(self.children), limits
 
     def _learn(self, use: Use) -> None:
@@ -229,6 +225,8 @@ class Slot:
                 self.one_of = numbers
             case Use("instance", tuple(classes)):
                 self._learn_class(classes)
+            case Use("lacks", str(name)):
+                self._learn_lacking(name)
             case Use("forward"):
                 self.kind, self.is_called_in_forward, self.why = "made", True, "forward calls it"
             case _:
@@ -242,10 +240,19 @@ class Slot:
         self.why = f"it has to be a {self.annotation.__name__}"
         self._read_annotation()
 
+    def _learn_lacking(self, name: str) -> None:
+        """A module, a tensor, or an object that has what is read."""
+        self.why = f"its {name} is read"
+        if self.kind == "made" and is_listed("last_layers", name):
+            self.last_layer = name
+        else:
+            self.kind, self.ways = "fields", self.ways | {"attribute"}
+
     def _learn_kind(self, use: Use) -> None:
         match use:
             case Use("attribute", str(name)):
                 self.kind, self.why = self._kind_with(name), f"its {name} is read"
+                self.last_layer = name if self.kind == "made" and is_listed("last_layers", name) else ""
                 self.ways |= {"attribute"} if self.kind == "fields" and name not in _MAPPING_METHODS else set()
             case Use("key", str(name)):
                 self._make_mapping(0)
@@ -265,10 +272,10 @@ class Slot:
                 self.why = f"it is called with {count + len(names)} argument{'s' * (count + len(names) != 1)}"
             case Use("number"):
                 self.kind, self.why = "number", "a number is expected"
-            case Use("lacks", str(name)):
-                self.kind, self.why, self.ways = "fields", f"its {name} is read", self.ways | {"attribute"}
 
     def _kind_with(self, name: str) -> Kind:
+        if is_listed("configurations", self.name) and name not in _MAPPING_METHODS:
+            return "fields"
         if is_listed("text_methods", name):
             return "text"
         if is_listed("list_methods", name):
@@ -289,6 +296,5 @@ class Slot:
 
     def fill(self, count: int = 0) -> None:
         """Give a mapping whose length is asked for some more keys."""
-        count = count or (_MANY if is_listed("mappings", self.name) else 2)
-        for index in range(len(self.children), count):
+        for index in range(len(self.children), count or (_MANY if is_listed("mappings", self.name) else 2)):
             self.child(f"item{index}").name = self.name

@@ -135,6 +135,9 @@ def _unpacked(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, 
     count, frame = int(match[1]), frames[0][0]
     line = linecache.getline(frame.f_code.co_filename, tracebacks(probed.error)[0].tb_lineno)
     is_shape = ".shape" in line or ".size(" in line
+    for path in _parts(entries, line, frame, places, count):
+        yield from (put(entries, path, state) for state in seeds.states if _length(state) == count)
+        yield put(entries, path, _seeded(_targets(probed) or [str(path[-1])] * count, path, seeds))
     for path in _named(line, frame, places):
         found = next((leaf for leaf in leaves(subtree(entries, path))), None)
         if found is None:
@@ -142,17 +145,52 @@ def _unpacked(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, 
         if not is_shape:
             yield from (put(entries, path, state) for state in seeds.states if _length(state) == count)
             names = _targets(probed) or [str(path[-1])] * count
-            yield put(entries, path, [seeds.seed(name, (*path, index)) for index, name in enumerate(names[:count])])
+            yield put(entries, path, _seeded(names[:count], path, seeds))
             yield put(entries, path, {"shape": [count, 8], "dtype": "int64", "high": _FEW})
             yield put(entries, path, found.sized(0, count).entry)
 
 
-def _targets(probed: Probed) -> list[str]:
-    """The names that a value is unpacked into."""
-    match expression_at(*probed.frames()[0]):
-        case ast.Tuple(elts=elements) if all(isinstance(each, ast.Name) for each in elements):
-            return [each.id for each in elements if isinstance(each, ast.Name)]
+def _parts(entries: Entries, line: str, frame: FrameType, places: dict[int, Path], count: int) -> list[Path]:
+    """Parts of an input that a statement takes apart: ``x, (h, c) = inputs``, ``text, mask = batch["text"]``."""
+    try:
+        statement = ast.parse(line.strip()).body
+    except SyntaxError:
+        return []
+    match statement:
+        case [ast.Assign(targets=[ast.Tuple(elts=parts)], value=value)]:
+            path = places.get(id(resolved(value, frame.f_locals)))
+            if path is None:
+                return []
+            inner = [at for at, part in enumerate(parts) if isinstance(part, ast.Tuple) and len(part.elts) == count]
+            for whole in (path, path[:-1]):  # the name may be that of a part by now: `x, (h, c) = x`
+                before = subtree(entries, whole) if inner and whole else None
+                if isinstance(before, list) and not isinstance(before[0], int):
+                    return [(*whole, at) for at in inner]
+            return [path] if isinstance(value, ast.Subscript) and not inner else []
     return []
+
+
+Names = list["str | Names"]
+
+
+def _seeded(names: Names, path: Path, seeds: Seeds) -> list[Any]:
+    return [
+        seeds.seed(name, (*path, index)) if isinstance(name, str) else _seeded(name, (*path, index), seeds)
+        for index, name in enumerate(names)
+    ]
+
+
+def _targets(probed: Probed) -> Names:
+    """The names that a value is unpacked into: ``x, (h, c) = inputs``."""
+    node = expression_at(*probed.frames()[0])
+    return _named_parts(node) if isinstance(node, ast.Tuple) else []
+
+
+def _named_parts(node: ast.Tuple) -> Names:
+    parts = [each for each in node.elts if isinstance(each, ast.Name | ast.Tuple)]
+    if len(parts) < len(node.elts):
+        return []
+    return [each.id if isinstance(each, ast.Name) else _named_parts(each) for each in parts]
 
 
 def _length(entry: Any) -> int:

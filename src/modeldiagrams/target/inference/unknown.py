@@ -59,6 +59,7 @@ class Slot(Protocol):
     divisors: set[int]
     one_of: tuple[int, ...]
     is_called_in_forward: bool
+    last_layer: str
     ways: set[str]
     is_tested: bool
     is_reckoned_with: bool
@@ -147,6 +148,9 @@ class _Numeric:
         raise self._refuse(Use("length"))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        frame = sys._getframe(1)  # noqa: SLF001
+        if "callable(" in linecache.getline(frame.f_code.co_filename, frame.f_lineno) and not args:
+            return self  # `d() if callable(d) else d`: no function was asked for
         raise self._refuse(Use("called", (len(args), tuple(kwargs))))
 
     def __hash__(self) -> int:
@@ -225,6 +229,11 @@ class Text(str):
     def __contains__(self, part: object) -> bool:
         self._compared(part, sys._getframe(1))  # noqa: SLF001
         return isinstance(part, str) and str.__contains__(self, part)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or is_asked_for_tensor(sys._getframe(1), name):  # noqa: SLF001
+            raise AttributeError(name)
+        raise Refused(self.slot, Use("attribute", name))
 
     def startswith(self, part: Any, *args: Any) -> bool:
         """As `str.startswith`."""

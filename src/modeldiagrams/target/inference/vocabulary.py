@@ -13,7 +13,16 @@ from modeldiagrams.target.inference.names import matches, project_value, value_o
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["is_a_model", "is_listed", "number_values", "usual", "usual_counts", "usual_item", "words_of"]
+__all__ = [
+    "is_a_model",
+    "is_listed",
+    "number_values",
+    "usual",
+    "usual_counts",
+    "usual_item",
+    "with_last_layer",
+    "words_of",
+]
 
 
 @functools.cache
@@ -44,6 +53,8 @@ def number_values(name: str, attributes: Collection[str], *, is_tested_only: boo
     by_name = _role_by_words(name.lower())
     if role is None or (role in ("width", "channels") and by_name in tables["sizes"]["roles"]):
         role = by_name
+    if role in ("kernel", "one") and by_name == "patch":  # patches are cut by a convolution with such steps
+        role = by_name
     if is_item:
         known = None
     others = [] if role in tables["no_others"]["roles"] else tables["values"]["unknown"]
@@ -62,10 +73,12 @@ def _role_by_use(name: str, attributes: Collection[str]) -> str | None:
 
 
 def _role_by_words(name: str) -> str | None:
-    words = ["_".join(words_of(name)), *words_of(name)]
-    for row in _tables()["words"]:
-        if any(matches(row["names"], word) for word in (words[:1] if row.get("whole") else words)):
-            return str(row["role"])
+    whole, words = "_".join(words_of(name)), words_of(name)
+    telling = [word for word in words if not matches(_tables()["counting"]["names"], word)]
+    for known in (telling, words):  # `n_features` is about features
+        for row in _tables()["words"]:
+            if any(matches(row["names"], word) for word in ([whole] if row.get("whole") else [whole, *known])):
+                return str(row["role"])
     return None
 
 
@@ -75,6 +88,12 @@ def usual(table: str, name: str) -> list[Any]:
     rows = [row for row in _tables()[table] if matches(row["names"], name.lower())]
     found = [value for row in rows for value in row.get("values", [row.get("value")])]
     return [known, *found] if isinstance(known, str) else found
+
+
+def with_last_layer(name: str) -> list[Any]:
+    """A network whose last layer goes by a name, as an option."""
+    parts = {**_tables()["last_layers"]["others"], name: _tables()["last_layers"]["last"]}
+    return [{"_target_": "torch.nn.Sequential", "_args_": [{"_target_": "collections.OrderedDict", **parts}]}]
 
 
 def usual_counts(name: str) -> list[int]:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from modeldiagrams.target.inference.conditions import counted_too_far_in, multiple, tensor_of_rank, unequal_sides
 from modeldiagrams.target.inference.messages import contrasted
-from modeldiagrams.target.inference.ranks import INDEXING, missing, unpacked
+from modeldiagrams.target.inference.ranks import INDEXING, looked_up, missing, unpacked
 from modeldiagrams.target.inference.sizes import BATCHES
 
 if TYPE_CHECKING:
@@ -51,7 +51,10 @@ _FLOAT = re.compile(
     r"must have the same dtype|Input dtype must be|should be (a )?float",
     re.IGNORECASE,
 )
-_BOOL = re.compile(r"boolean mask|only supports? bool|expected .*bool|Bool but|logical_not|bitwise", re.IGNORECASE)
+_BOOL = re.compile(
+    r"boolean mask|only (supports? )?bool|Boolean-type|expected .*bool|Bool but|logical_not|bitwise", re.IGNORECASE
+)
+_COMPLEX = re.compile(r"non-complex|only supported for complex|[Ee]xpected .*complex|must be complex")
 _SMALL = re.compile(r"Kernel size can't be greater|too small|smaller than|Output size|non-?zero size|[Pp]adding size")
 
 
@@ -64,6 +67,9 @@ def wanted_by(probed: Probed) -> Iterator[Wanted]:
     if re.search("broadcast|must match the size|non-singleton", message) and probed.function != "einsum":
         yield from _aligned(shapes)
     yield from (Wanted("rank", more, shapes=of) for more, of in unpacked(probed, message))
+    yield from (Wanted("rank", more, shapes=of) for more, of in looked_up(probed))
+    if _COMPLEX.search(message):
+        yield Wanted("dtype", dtype="complex64", shapes=shapes)
     yield from _named_attributes(probed, message)
     yield from _masked(message)
     if isinstance(probed.error, LookupError):
@@ -122,8 +128,12 @@ def _whole_operands(probed: Probed) -> list[Shape]:
 def _by_function(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
     """Sizes that the other operands give."""
     match probed.function, shapes:
+        case "copy_", [a, b] if len(b) > len(a):
+            yield Wanted("rank", len(a) - len(b), shapes=(b,))
         case "linear" | "layer_norm" | "rms_norm", [x, w, *_] if x:
             yield Wanted("size", w[-1], x[-1], shapes=(x,))
+        case "layer_norm" | "rms_norm", [x] if x and len(probed.arguments) > 1:  # without weights
+            yield Wanted("size", probed.arguments[1][-1], x[-1], shapes=(x,))
         case str(name), [x, w, *_] if name.startswith("conv"):
             groups = next((a for a in probed.arguments[6:7] if isinstance(a, int)), 1)
             yield from _convolved(x, w, w[0] if "transpose" in name else w[1] * groups)
@@ -234,7 +244,7 @@ def _views(message: str) -> Iterator[Wanted]:
         tail = tuple(size for size in sizes[1:] if size > 1)
         if sizes[0] == -1 and len(tail) > 1:
             yield Wanted("view", got=got, shapes=((-1, *tail),))
-        if min(sizes) > 0:
+        if min(sizes) > 0 or sizes[0] > 1:
             yield Wanted("view", got=got, shapes=(tuple(sizes),))
         yield Wanted("size", product, got)
         for batch in (*BATCHES, 1):

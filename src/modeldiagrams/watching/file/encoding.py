@@ -74,28 +74,51 @@ class Decoder:
         self._path = path
         self.names: list[Key] = []
 
-    def decode(self, payload: bytes) -> Frame:
+    def decode(self, payload: bytes, *, with_rows: bool = True) -> Frame:
         """The frame of a payload.
+
+        Args:
+            payload: Of the frame behind the last one.
+            with_rows: Whether a moment has its rows.
 
         Raises:
             RecordingError: if the frame is whole, but not one that was written behind those before it.
         """
         try:
-            return self._decoded(payload)
+            return self._decoded(payload, with_rows=with_rows)
         except (LookupError, ValueError, struct.error, msgspec.MsgspecError) as error:
-            raise RecordingError(
-                f"{self._path}: a frame does not go with those before it, as if several had written the file "
-                f"({type(error).__name__}: {error}); record to another path"
-            ) from error
+            raise self._strange(error) from error
 
-    def _decoded(self, payload: bytes) -> Frame:
+    def with_rows(self, moment: Moment, payload: bytes) -> Moment:
+        """A moment that was decoded without its rows, with them; names may have come since.
+
+        Raises:
+            RecordingError: as in `decode`.
+        """
+        try:
+            size, at = get_varint(payload, 0)
+            _, at = _get_losses(payload, at + size)
+            return msgspec.structs.replace(moment, rows=self._rows(payload, at))
+        except (LookupError, ValueError, struct.error) as error:
+            raise self._strange(error) from error
+
+    def _rows(self, payload: bytes, at: int) -> dict[Key, Row]:
+        return {self.names[number]: row for number, row in _get_rows(payload, at).items()}
+
+    def _strange(self, error: Exception) -> RecordingError:
+        return RecordingError(
+            f"{self._path}: a frame does not go with those before it, as if several had written the file "
+            f"({type(error).__name__}: {error}); record to another path"
+        )
+
+    def _decoded(self, payload: bytes, *, with_rows: bool) -> Frame:
         size, at = get_varint(payload, 0)
         head = msgspec.json.decode(payload[at : at + size], type=decodable(_Head))
         self.names += [Key(*name) for name in head.names]  # type: ignore[arg-type]  # a newer file may have more kinds
         losses, at = _get_losses(payload, at + size)
         record = _from_json(head.record)
         if isinstance(record, Moment):
-            record.rows = {self.names[number]: row for number, row in _get_rows(payload, at).items()}
+            record.rows = self._rows(payload, at) if with_rows else {}
             record.edges = tuple((self.names[one], self.names[other]) for one, other in head.edges)
         return Frame(record=record, losses=losses)
 

@@ -32,5 +32,9 @@ def payloads(data: bytes, start: int = len(MAGIC)) -> Iterator[tuple[bytes, int]
         packed = data[start + _HEAD.size : end]
         if size > _MOST or end > len(data) or zlib.crc32(packed) != checksum:
             return
-        yield zlib.decompress(packed), end
+        try:
+            payload = zlib.decompress(packed)
+        except zlib.error:
+            return
+        yield payload, end
         start = end

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
-from collections import Counter
+from collections import defaultdict
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from modeldiagrams.watching.file.varints import get_varint, put_varint
+from modeldiagrams.watching.file.varints import get_varints, put_varint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = ["FINEST", "INFINITE", "LOWEST_EXPONENT", "NAN", "OCTAVES", "Histogram", "bin_edges", "center"]
 
@@ -97,28 +97,39 @@ class Histogram:
 
     def coarser(self, per_octave: int) -> Histogram:
         """Exactly what a histogram with fewer bins would have counted."""
-        factor = self.per_octave // per_octave
-        if factor == 1:
-            return self
-        counts: Counter[int] = Counter()
-        for index, n in self.counts.items():
-            counts[_coarser_bin(index, factor)] += n
-        return Histogram(counts, per_octave)
+        return self if per_octave == self.per_octave else merged([self], per_octave)
+
+    def add_to(self, counts: defaultdict[int, int], bins: Mapping[int, int]) -> None:
+        """Add the number of values in each bin to that of another bin.
+
+        Args:
+            counts: What is added to.
+            bins: Bin → bin to add to.
+        """
+        if self._counts is not None:
+            for index, n in self._counts.items():
+                counts[bins[index]] += n
+            return
+        for start, numbers in _runs(self._raw):
+            for index, n in enumerate(numbers, start):
+                counts[bins[index]] += n
 
     def to_bytes(self) -> bytes:
         """As in a file: runs of neighbouring bins."""
         return self._raw if self._counts is None else _encoded(self._counts)
 
 
-def merged(histograms: Iterable[Histogram]) -> Histogram:
-    """The histogram of all values together; all have the same bins."""
-    counts: Counter[int] = Counter()
-    per_octave = FINEST
+def merged(histograms: Iterable[Histogram], per_octave: int = FINEST) -> Histogram:
+    """The histogram of all values together, in bins that are not finer than any of theirs."""
+    counts: defaultdict[int, int] = defaultdict(int)
     for histogram in histograms:
-        per_octave = histogram.per_octave
-        for index, n in histogram.counts.items():
-            counts[index] += n
+        histogram.add_to(counts, _coarser_bins(histogram.per_octave // per_octave))
     return Histogram(counts, per_octave)
+
+
+@functools.cache
+def _coarser_bins(factor: int) -> dict[int, int]:
+    return {index: _coarser_bin(index, factor) for index in range(-INFINITE, NAN + 1)}
 
 
 def _coarser_bin(index: int, factor: int) -> int:
@@ -148,13 +159,16 @@ def _varint(number: int) -> bytes:
 
 
 def _decoded(raw: bytes) -> dict[int, int]:
-    counts: dict[int, int] = {}
+    return {index: n for start, numbers in _runs(raw) for index, n in enumerate(numbers, start)}
+
+
+def _runs(raw: bytes) -> Iterator[tuple[int, list[int]]]:
+    """The first bin of each run of neighbours, and the numbers of values in them."""
+    numbers = get_varints(raw)
     at, index = 0, -INFINITE
-    while at < len(raw):
-        skipped, at = get_varint(raw, at)
-        length, at = get_varint(raw, at)
-        index += skipped
-        for _ in range(length):
-            counts[index], at = get_varint(raw, at)
-            index += 1
-    return counts
+    while at < len(numbers):
+        length = numbers[at + 1]
+        index += numbers[at]
+        yield index, numbers[at + 2 : at + 2 + length]
+        index += length
+        at += 2 + length

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["get_varint", "put_varint"]
+__all__ = ["get_varint", "get_varints", "put_varint"]
 
 _LOW = 0x7F
 _MORE = 0x80
@@ -27,3 +27,17 @@ def get_varint(data: bytes, at: int) -> tuple[int, int]:
         number |= (byte & _LOW) << shift
         shift += 7
     return number, at
+
+
+def get_varints(data: bytes) -> list[int]:
+    """All numbers of some bytes: histograms are read so, which is most of the work of reading a recording."""
+    found: list[int] = []
+    number = shift = 0
+    for byte in data:
+        if byte < _MORE:
+            found.append(number | byte << shift if shift else byte)
+            number = shift = 0
+        else:
+            number |= (byte & _LOW) << shift
+            shift += 7
+    return found

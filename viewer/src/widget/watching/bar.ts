@@ -3,7 +3,7 @@ import { scaleLinear, scaleSymlog } from "d3-scale";
 import { select } from "d3-selection";
 import { words } from "../../shared/recording_strings.js";
 import { fill } from "../../shared/strings.js";
-import { box, make } from "../parts/dom.js";
+import { box, button, iconButton, make } from "../parts/dom.js";
 import { stepAxis } from "./heat.js";
 import { MEASURES, type Scale } from "./measures.js";
 import { short } from "./numbers.js";
@@ -26,6 +26,15 @@ export class RunBar {
   readonly #runLabel = make("label", "mg-row", `${words.run} `, this.#run);
   readonly #legend = box("mg-run-legend");
   readonly #note = make("span", "mg-run-note");
+  readonly #file = make("input", "");
+  readonly #open = button(words.openFile, () => this.#file.click());
+  readonly #close = button("", () => this.onClose());
+  /** Called with a file that a reader chose. */
+  onFile: (file: File) => void = () => undefined;
+  /** Called when a reader wants to see that file no more. */
+  onClose: () => void = () => undefined;
+  readonly #hide = iconButton(words.hide, "M4 4l8 8M12 4l-8 8", () => this.#onHide());
+  #onHide: () => void = () => undefined;
   /** Of no use before there is a recorded step. */
   readonly #controls: readonly HTMLElement[];
   #runs: readonly Run[] = [];
@@ -45,9 +54,24 @@ export class RunBar {
     const slide = box("mg-slide", this.#slider);
     slide.prepend(this.#track);
     const tint = make("label", "mg-row", `${words.tintBy} `, this.#measure);
-    const choices = box("mg-row mg-run-choices", this.#told, tint, this.#runLabel, this.#note);
+    const choices = box(
+      "mg-row mg-run-choices",
+      this.#told,
+      tint,
+      this.#runLabel,
+      this.#open,
+      this.#file,
+      this.#close,
+      this.#note,
+      this.#hide,
+    );
+    this.#note.role = "status";
+    this.#close.hidden = true;
+    this.#listenForFiles();
     this.#controls = [slide, tint, this.#runLabel];
     this.#toggle(false);
+    this.#hide.classList.add("mg-run-hide");
+    this.#hide.hidden = true;
     this.element = box("mg-run-bar", slide, choices, this.#legend);
     this.element.role = "region";
     this.element.ariaLabel = words.training;
@@ -79,6 +103,30 @@ export class RunBar {
   /** Say something about the whole, such as that the connection was lost. */
   set note(text: string) {
     this.#note.textContent = text;
+  }
+
+  /** Called when a reader wants to see no training at all; without it, there is no such button. */
+  set onHide(hide: () => void) {
+    this.#onHide = hide;
+    this.#hide.hidden = false;
+  }
+
+  /** The name of the file that a reader opened. */
+  set opened(name: string | undefined) {
+    this.#open.hidden = name !== undefined;
+    this.#close.hidden = name === undefined;
+    this.#close.textContent = fill(words.closeFile, name ?? "");
+  }
+
+  #listenForFiles(): void {
+    this.#file.type = "file";
+    this.#file.accept = ".mdwatch";
+    this.#file.hidden = true;
+    this.#file.addEventListener("change", () => {
+      const [file] = this.#file.files ?? [];
+      if (file !== undefined) this.onFile(file);
+      this.#file.value = ""; // the same file again is a change, too
+    });
   }
 
   /** Show these runs; a slider at the end stays there. */

@@ -52,8 +52,9 @@ export class RunSheet {
     const title = isNamed ? [make("strong", "", recording.name)] : [];
     const rows = (recording.findings ?? []).map((finding) => make("li", "", this.#row(finding)));
     const list = rows.length === 0 ? make("p", "", words.nothingFound) : make("ol", "", ...rows);
-    const { strangers = [] } = recording;
-    if (strangers.length === 0) return [...title, list];
+    const { strangers = [], notes = [] } = recording;
+    const told = [...title, list, ...notes.map((note) => make("p", "mg-run-hint", note))];
+    if (strangers.length === 0) return told;
     const names = strangers.map((id) => make("li", "", make("code", "", id)));
     const missing = make(
       "details",
@@ -61,7 +62,7 @@ export class RunSheet {
       make("summary", "", `${words.missing} (${strangers.length})`),
       make("ul", "", ...names),
     );
-    return [...title, list, missing];
+    return [...told, missing];
   }
 
   #row(finding: Finding): HTMLElement {

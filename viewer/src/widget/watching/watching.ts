@@ -1,9 +1,12 @@
 /** A diagram with what training recorded: joins the picture, the bar and the sheet. */
 import type { Session } from "../../session/session.js";
+import { words } from "../../shared/recording_strings.js";
+import { fill } from "../../shared/strings.js";
 import { box } from "../parts/dom.js";
 import type { Widget } from "../widget.js";
 import { RunBar } from "./bar.js";
 import type { Finding, Recording } from "./data.js";
+import { readRecording } from "./file/read.js";
 import { MEASURES, type Measure, measureFor, type Scale, scaleOf } from "./measures.js";
 import { Places } from "./places.js";
 import { Run, worstOf } from "./run.js";
@@ -15,6 +18,10 @@ export class Watching {
   readonly #session: Session;
   readonly bar = new RunBar(() => this.#refresh());
   readonly #sheet = new RunSheet();
+  readonly #below = box("mg-run-below", this.#sheet.element);
+  /** Those of the page, and one that a reader opened. */
+  #given: readonly Recording[] = [];
+  #opened: Recording | undefined;
   #runs: readonly Run[] = [];
   #places: Places | undefined;
   #painted: SVGSVGElement | undefined;
@@ -25,7 +32,10 @@ export class Watching {
     this.#session = session;
     this.#sheet.onFinding = (finding) => this.#goTo(finding);
     widget.foot.prepend(this.bar.element);
-    widget.foot.after(box("mg-run-below", this.#sheet.element));
+    widget.foot.after(this.#below);
+    this.bar.onFile = (file) => void this.#open(file);
+    this.bar.onClose = () => this.#showWith(undefined);
+    acceptFiles(widget.host, (file) => void this.#open(file));
     widget.exportDecorators.push((picture) => this.#paint(picture));
     widget.on("drawn", () => this.#onDrawn());
     widget.on("selected", () => this.#showSheet());
@@ -33,6 +43,38 @@ export class Watching {
 
   /** Show other recordings, or what has come since. */
   update(recordings: readonly Recording[]): void {
+    this.#given = recordings;
+    this.#showWith(this.#opened);
+  }
+
+  /** Hide all of it, or show it again. */
+  hide(isHidden: boolean): void {
+    this.bar.element.hidden = isHidden;
+    this.#below.hidden = isHidden;
+    this.#refresh();
+  }
+
+  /** Show a reader's own file, beside the first recording of the page. */
+  async #open(file: File): Promise<void> {
+    this.bar.note = fill(words.reading, file.name);
+    try {
+      const bytes = new Uint8Array(await file.arrayBuffer());
+      const nodes = this.#session.traced.graph.nodes.map(({ id }) => id);
+      const found = await readRecording(file.name, bytes, nodes);
+      if (!found.tensors.some(({ node }) => node !== "") && (found.strangers ?? []).length > 0) {
+        throw new RangeError(words.otherModel);
+      }
+      this.#showWith(found);
+      this.bar.note = "";
+    } catch (error) {
+      this.bar.note = fill(words.notRead, file.name, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #showWith(opened: Recording | undefined): void {
+    this.#opened = opened;
+    this.bar.opened = opened?.name;
+    const recordings = opened === undefined ? this.#given : [...this.#given.slice(0, 1), opened];
     this.#runs = recordings.map((recording) => new Run(recording));
     this.#places = undefined;
     const steps = [...new Set(recordings.flatMap((recording) => recording.steps))].sort((a, b) => a - b);
@@ -51,7 +93,7 @@ export class Watching {
   }
 
   #refresh(): void {
-    const measure = this.#measure;
+    const measure = this.bar.element.hidden ? undefined : this.#measure;
     const recordings = this.#runs.map(({ recording }) => recording);
     this.#scale = measure === undefined ? undefined : scaleOf(measure, recordings);
     this.#widget.stage.dataset.palette = this.#scale?.palette ?? "";
@@ -71,13 +113,13 @@ export class Watching {
 
   #paint(picture: SVGSVGElement): void {
     this.#painted = this.#widget.tree.picture;
-    const measure = this.#measure;
+    const measure = this.bar.element.hidden ? undefined : this.#measure;
     paint(picture, this.#scale, (id) => (measure === undefined ? undefined : this.#shown(id, measure)));
   }
 
   #shown(id: string, measure: Measure): Shown | undefined {
     const places = this.#placesNow;
-    const repeats = places.repeats(id);
+    const repeats = this.#session.rolled().all(id);
     const isEmpty = repeats.every((repeat) => places.inside(repeat).length === 0);
     if (isEmpty && !places.isRecordable(id)) return undefined;
     const strips = this.#runs.map((run) => {
@@ -91,7 +133,7 @@ export class Watching {
     const { selected: id } = this.#widget;
     if (id === undefined) this.#sheet.show(this.#runs, undefined, this.bar.step);
     else {
-      const chosen = { id, name: this.#session.title(id), repeats: this.#placesNow.repeats(id) };
+      const chosen = { id, name: this.#session.title(id), repeats: this.#session.rolled().all(id) };
       this.#sheet.show(this.#runs, chosen, this.bar.step);
     }
   }
@@ -104,8 +146,7 @@ export class Watching {
   /** The box that shows a node: its own, or that of the repeats it is one of. */
   #boxOf(node: string): string | undefined {
     const { tree } = this.#widget;
-    if (tree.has(node)) return node;
-    return [...tree.ids].find((id) => this.#placesNow.repeats(id).includes(node));
+    return [node, this.#session.rolled().standIn(node)].find((id) => tree.has(id));
   }
 
   /** Move to the step and the node of a finding, and show what it is about. */
@@ -120,6 +161,19 @@ export class Watching {
     else if (place !== undefined) this.#widget.goTo(place);
     else void this.#widget.change((session) => session.withNode(node)).then(() => this.#widget.goTo(node));
   }
+}
+
+/** Take recordings that are dropped on an element. */
+function acceptFiles(host: HTMLElement, take: (file: File) => void): void {
+  host.addEventListener("dragover", (event) => {
+    if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
+  });
+  host.addEventListener("drop", (event) => {
+    const [file] = event.dataTransfer?.files ?? [];
+    if (file === undefined) return;
+    event.preventDefault();
+    take(file);
+  });
 }
 
 /** The recordings that a page has of a diagram; its data is loaded when there is a session. */
