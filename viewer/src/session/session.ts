@@ -8,10 +8,11 @@ import { withChangesOpen } from "../diff/opened.js";
 import { draw, drawItem, picture } from "../draw/draw.js";
 import { drawLabel, drawWires } from "../draw/wires.js";
 import { ancestors, type GraphData, type GraphIndex, type OnlyIn } from "../graph/graph.js";
-import { index, indexed } from "../graph/indexing.js";
+import { indexed, indexingData } from "../graph/indexing.js";
 import { annotated } from "../graph/overlay.js";
 import { subgraph } from "../graph/subgraph.js";
 import { type Layout, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
+import { atOnce, type Steps } from "../shared/slices.js";
 import { firstMember, runsIn, shownContents } from "../view/contents.js";
 import type { Frame } from "../view/frame.js";
 import { withFunctions } from "../view/functions.js";
@@ -39,6 +40,15 @@ export type Drawing = typeof drawing;
 const CACHED_GEOMETRIES = 64;
 const CACHED_SUBGRAPHS = 4;
 
+/** Open a diagram, or what changed in it, in steps. */
+export function* opening(data: DiagramData, compared?: Compared): Steps<Session> {
+  return new Session(data, compared, yield* indexingOf(data, compared));
+}
+
+function indexingOf(data: DiagramData, compared: Compared | undefined): Steps<GraphIndex> {
+  return indexingData(compared?.graph ?? annotated(data.graph, data.overlay));
+}
+
 export class Session {
   /** The whole graph as it was traced, as its file has it. */
   readonly data: GraphData;
@@ -62,9 +72,13 @@ export class Session {
   /** Of two versions, the one whose own nodes and edges are hidden. */
   hidden: OnlyIn | undefined;
 
-  constructor(data: DiagramData, compared?: Compared) {
+  /** Cache of the current state's layout: another one may be in the making. */
+  #laid: { state: SessionState; layout: Layout } | undefined;
+
+  /** @param traced the index, where it was made in steps: `opening` */
+  constructor(data: DiagramData, compared?: Compared, traced: GraphIndex = atOnce(indexingOf(data, compared))) {
     this.data = data.graph;
-    this.traced = index(compared?.graph ?? annotated(data.graph, data.overlay));
+    this.traced = traced;
     this.difference = compared?.difference;
     this.withDetails = data.details === true;
     this.initial = data.state;
@@ -90,7 +104,13 @@ export class Session {
 
   /** The layout of the current state. */
   layout(viz: Viz): Layout {
-    return this.layoutOf(this.#state, viz);
+    if (this.#laid?.state !== this.#state) this.#laid = { state: this.#state, layout: this.layoutOf(this.#state, viz) };
+    return this.#laid.layout;
+  }
+
+  /** Whether asking for the current layout takes no time. */
+  get isLaidOut(): boolean {
+    return this.#laid?.state === this.#state;
   }
 
   /** What the current picture shows, without positions. */
@@ -112,6 +132,7 @@ export class Session {
   show(state: SessionState, viz: Viz): Layout {
     const made = this.layoutOf(state, viz);
     this.#state = state;
+    this.#laid = { state, layout: made };
     return made;
   }
 
