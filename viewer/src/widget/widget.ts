@@ -174,7 +174,7 @@ export class Widget {
   prefetch(): void {
     if (!wasmAllowed()) return;
     loadOwn("explore.js").catch(() => undefined);
-    this.load().then(
+    this.#queue.prepare().then(
       // the page's own picture may be replaced by one that moves smoothly
       () => this.updateViewport(),
       () => undefined,
@@ -205,7 +205,10 @@ export class Widget {
 
   /** Show another state; the node with this id stays where it is on screen. */
   change(next: (session: Session) => SessionState, id = ""): Promise<void> {
-    return this.withLayout((session, viz) => this.#show(session, session.show(next(session), viz), id));
+    return this.withLayout(async (session, viz) => {
+      const layout = await this.#queue.inSlices(() => session.show(next(session), viz));
+      this.#show(session, layout, id);
+    });
   }
 
   /** Show another session instead: what changed since another version, or the model again. */
