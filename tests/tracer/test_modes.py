@@ -156,6 +156,7 @@ GUESSED = {
     "masked_select": lambda h: h.masked_select(h > 0),
     "masked_select with a larger mask": lambda h: h[0].masked_select(h > 0),
     "mask as index": lambda h: h[h > 0],
+    "mask as index of columns": lambda h: h[:, h[0] > 0],
     "unique": lambda h: h.unique(return_inverse=True, return_counts=True),
     "unique rows": lambda h: torch.unique(h, dim=0, return_inverse=True, return_counts=True),
     "unique_consecutive": lambda h: h.unique_consecutive(return_inverse=True, return_counts=True),
