@@ -238,7 +238,7 @@ def _served(folder: Path) -> Iterator[str]:
 
 
 def _first_opening(site: Site, file: Path) -> None:
-    """Print the longest task of the main thread while the largest model is opened the first time, everything at once."""
+    """Print the longest task of the main thread while the largest model is opened, everything at once."""
     name, expanded = _write(site, file)
     longest = []
     with _served(site.folder) as address:
