@@ -36,13 +36,14 @@ export class TaskQueue {
   #failed: (() => Promise<void>)[] = [];
 
   /**
-   * @param id of the diagram
-   * @param url of its data script; viz.js lies beside it. Undefined for a page that brings everything inline
+   * @param host names the diagram and its data script, beside which viz.js lies, unless the page brings everything inline
    * @param status shows delays and failures to the reader
    */
-  constructor(id: string, url: string | undefined, status: StatusLine) {
-    this.#id = id;
-    this.#url = url;
+  constructor(host: Element, status: StatusLine) {
+    const source = host.getAttribute("src");
+    this.#id = host.getAttribute("graph") ?? "";
+    // resolved now: instant navigation may change the page's address under a kept element
+    this.#url = source === null ? undefined : new URL(source, document.baseURI).href;
     this.#status = status;
   }
 

@@ -99,10 +99,7 @@ export class Widget {
 
   constructor(host: HTMLElement, picture: SVGSVGElement) {
     this.host = host;
-    const source = host.getAttribute("src");
-    // resolved now: instant navigation may change the page's address under a kept element
-    const url = source === null ? undefined : new URL(source, document.baseURI).href;
-    this.#queue = new TaskQueue(host.getAttribute("graph") ?? "", url, this.status);
+    this.#queue = new TaskQueue(host, this.status);
     this.camera = new Camera(this.stage, this.canvas, {
       isFullscreen: () => host.matches(":fullscreen"),
       footTop: () => this.foot.getBoundingClientRect().top,
