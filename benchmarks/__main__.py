@@ -1,14 +1,15 @@
-"""``python -m benchmarks [trace|cold|picture|layout|diff|site|widget|inference|watch]``: print the tables."""
+"""``python -m benchmarks [trace|cold|data|picture|layout|diff|site|widget|inference|watch]``: print the tables."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import cold, diff, inference, layout, picture, site, trace, watch, widget
+from benchmarks import cold, data, diff, inference, layout, picture, site, trace, watch, widget
 
 BENCHMARKS = {
     "trace": trace.main,
     "cold": cold.main,
+    "data": data.main,
     "picture": picture.main,
     "layout": layout.main,
     "diff": diff.main,

@@ -14,6 +14,7 @@ from gallery_models import IMAGE, MODELS
 from modeldiagrams import trace
 from modeldiagrams.options.options import View
 from modeldiagrams.render.draw import render
+from truth.cells import NormalCell
 from truth.drawn import Box, read
 from truth.levels import FlatDecoder, NestedU
 from truth.models import SEQUENCE, EqualLevels, TwoSkips
@@ -148,3 +149,20 @@ def test_streams_keep_their_places() -> None:
         names += [row[stream] for row in rows.values() if stream < len(row)]
         places = [middle(boxes[name]) for name in names]
         assert max(places) - min(places) < 1
+
+
+def test_cell() -> None:
+    """As in the figure of NASNet: ops in a row in pairs, joins in a row below them, all put together at the end."""
+    images = torch.zeros(1, 8, 16, 16), torch.zeros(1, 8, 16, 16)
+    boxes = read(render(trace(NormalCell().eval(), images), View(depth=1, fit=(2000, 2000))).svg).boxes
+    pairs = [("left.0", "right.0"), ("left.1", "right.1"), ("left.2",), ("left.3", "right.2"), ("left.4",)]
+    joins = [boxes["/add" if i == 0 else f"/add#{i + 1}"] for i in range(5)]
+    ops = [boxes[name] for pair in pairs for name in pair]
+    assert all(left.x + left.width < right.x for left, right in pairwise(ops))
+    lowest = max(op.y + op.height for op in ops)
+    assert lowest < min(join.y for join in joins)
+    assert len({join.y + join.height / 2 for join in joins}) == 1
+    for pair, join in zip(pairs, joins, strict=True):
+        assert min(boxes[name].x for name in pair) < middle(join)
+        assert middle(join) < max(boxes[name].x + boxes[name].width for name in pair)
+    assert boxes["/cat"].y > max(join.y + join.height for join in joins)

@@ -5,6 +5,7 @@ import { AROUND_LINES } from "../view/page.js";
 import type { Shape } from "../view/shapes.js";
 import { arranged, reordered } from "./arranged.js";
 import { branchesOf, mostInOrder, type Try } from "./branches.js";
+import { cellRows, FOR_ROWS, placesIn } from "./cells.js";
 import { isBareChain } from "./chain.js";
 import type { Ranking } from "./dot.js";
 import { type Engine, rank } from "./engine.js";
@@ -12,7 +13,7 @@ import type { Geometry } from "./geometry.js";
 import { type Inner, plan } from "./input.js";
 import { closeLoops, inOneRow } from "./loops.js";
 import { mirrored } from "./mirror.js";
-import { ANY_ORDER, type Order, ofPorts, orderOf, type PortOrder } from "./order.js";
+import { ANY_ORDER, crossings, type Order, ofPorts, orderOf, type PortOrder } from "./order.js";
 import { A_LINE, LAST_LINE, type Surrounding, toPage } from "./page.js";
 import { type Plan, planKey } from "./plan.js";
 import { evenly } from "./routing/rhythm.js";
@@ -148,7 +149,10 @@ function inOrder(context: Context, frame: Frame, around: Surrounding, inner: (In
       inThis({ isStrict: true, isSource: true }),
     );
   }
-  const found = mostInOrder(frame, order ?? ANY_ORDER, branches, free(), others);
+  const most = mostInOrder(frame, order ?? ANY_ORDER, branches, free(), others);
+  const rows = branches.length > 1 ? cellRows(planned) : null;
+  const cell = rows && inThis({ isStrict: true, rows, places: placesIn(rows, planned) }).make();
+  const found = cell !== null && crossings(cell, frame) <= crossings(most, frame) + FOR_ROWS ? cell : most;
   context.cache.geometries.set(key, found);
   return found;
 }

