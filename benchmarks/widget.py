@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gzip
 import json
 import shutil
@@ -11,7 +12,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,6 +75,7 @@ def main() -> None:
         authored.print_costs(browser, graphs["BERT-base"], Path(tempfile.mkdtemp(dir=folder)))
         _models(site, graphs)
         _peer(site, graphs)
+        _first_opening(site, graphs["DeepSeek-V3"])
         browser.close()
 
 
@@ -217,6 +221,39 @@ def _models(site: Site, graphs: dict[str, Path]) -> None:
             f"{statistics.median(found.cpu):8.0f}{_p95(found.cpu):9.0f}{found.pan:6.0f}{found.zoom:6.0f}  {met}",
             flush=True,
         )
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextlib.contextmanager
+def _served(folder: Path) -> Iterator[str]:
+    """The folder's address over http: pages from disk can't start workers."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(folder))) as http:
+        threading.Thread(target=http.serve_forever).start()
+        yield f"http://127.0.0.1:{http.server_port}"
+        http.shutdown()
+
+
+def _first_opening(site: Site, file: Path) -> None:
+    """Print the longest task of the main thread while the largest model is opened, everything at once."""
+    name, expanded = _write(site, file)
+    longest = []
+    with _served(site.folder) as address:
+        for origin in (address, site.folder.as_uri()):
+            opened = site.browser.new_page(viewport=VIEWPORT)
+            opened.add_init_script(f"({RECORD_LONGEST_TASK})()")
+            opened.goto(f"{origin}/{name}.html")
+            opened.wait_for_timeout(500)
+            opened.evaluate("longest = 0")
+            opened.locator("model-graph").evaluate(TOGGLE, expanded[0])
+            opened.wait_for_timeout(500)
+            longest.append(opened.evaluate("longest"))
+            opened.close()
+    for where, task in zip(("over http, with a worker", "from disk, in slices"), longest, strict=True):
+        print(f"DeepSeek-V3 opened first {where}: longest task {task:.0f} ms{_verdict(task, LONGEST_TASK_MS)}")
 
 
 def _p95(times: list[float]) -> float:

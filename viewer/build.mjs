@@ -40,9 +40,6 @@ const common = {
   write: false,
 };
 
-/** Sets a factory: the layout engine starts when the widget calls it. */
-const VIZ = 'import { instance } from "@viz-js/viz"; globalThis.modelDiagramsViz = instance;';
-
 /** A third of Graphviz's functions is all that readers download. */
 const onlyWhatIsCalled = {
   name: "without-unused-functions",
@@ -69,7 +66,7 @@ const bundles = [
   { name: "lenses.js", entryPoints: ["src/entries/lenses.ts"], target: "es2022" },
   { name: "notes.js", entryPoints: ["src/entries/notes.ts"], target: "es2022" },
   { name: "recording.js", entryPoints: ["src/entries/recording.ts"], target: "es2022" },
-  { name: "viz.js", stdin: { contents: VIZ, resolveDir: here }, target: "es2022", plugins: [onlyWhatIsCalled] },
+  { name: "viz.js", entryPoints: ["src/entries/engine.ts"], target: "es2022", plugins: [onlyWhatIsCalled] },
   // the embedded V8 has no browser around it: Node's and the browser's branches of viz-js are both dead there
   { name: "static.js", entryPoints: ["src/entries/static.ts"], target: "es2022" },
 ];

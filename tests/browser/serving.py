@@ -12,6 +12,7 @@ from pathlib import Path
 POLICIES = {
     "csp": "script-src 'self'",
     "wasm": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'",
+    "no-worker": "script-src 'self' 'wasm-unsafe-eval'; worker-src 'none'",
     "types": "script-src 'self' 'wasm-unsafe-eval'; require-trusted-types-for 'script'",
     "named-types": "require-trusted-types-for 'script'; trusted-types modeldiagrams",
     "no-types": "require-trusted-types-for 'script'; trusted-types 'none'",

@@ -3,6 +3,8 @@
 import pytest
 
 from browser.controls import wait_until
+from browser.pages import HEAD, encoder
+from modeldiagrams.html import fragment as page
 
 HURRY = """() => {
     // every look at the clock finds a slice's time used up; turns of the browser are counted, and as late as asked
@@ -61,3 +63,39 @@ def test_diagram_that_leaves_the_page_while_it_works_comes_back_finished(hurried
     hurried.node("layers.0.mlp").wait_for(state="detached")
     assert hurried.page.evaluate(TURNS) > turns
     assert hurried.errors == []
+
+
+@pytest.fixture(scope="module")
+def huge(site, press):
+    """Name of a page with a model of thousands of nodes."""
+    graph = encoder("Huge", layers=240)
+    assert len(graph.nodes) >= 2000
+    made = press.make(graph, depth=2)
+    (site / "modeldiagrams" / f"{made.id}.js").write_text(page.data_script(made), encoding="ascii")
+    (site / "huge.html").write_text(f"{HEAD}{page.fragment(made, assets='modeldiagrams/')}", encoding="utf-8")
+    return "huge.html"
+
+
+def _toggled(reader, address):
+    """The picture after a toggle, and the scripts of the page's workers."""
+    reader.page.goto(address)
+    reader.evaluate("e => e.toggle('layers.0')")
+    workers = [worker.url.rpartition("/")[2] for worker in reader.page.workers]
+    assert reader.page.locator(".mg-note").inner_text() == ""
+    assert reader.errors == []
+    return reader.evaluate("e => e.picture()"), workers
+
+
+def test_large_models_are_laid_out_in_a_worker_where_the_page_allows_it(reader, site, server, huge):
+    picture, workers = _toggled(reader, f"{server}/{huge}")
+    assert workers == ["viz.js"]
+    for policy in ("wasm", "types"):
+        same, workers = _toggled(reader, f"{server}/{huge}?{policy}")
+        assert (same == picture, workers) == (True, ["viz.js"])
+    for address in (f"{server}/{huge}?no-worker", f"{site.as_uri()}/{huge}"):
+        same, workers = _toggled(reader, address)
+        assert (same == picture, workers) == (True, [])
+
+
+def test_small_models_need_no_worker(reader, server):
+    assert _toggled(reader, f"{server}/one.html")[1] == []

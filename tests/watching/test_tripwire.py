@@ -184,3 +184,20 @@ def test_a_pass_whose_inputs_are_gone_is_blamed_on_no_module(path, is_gone):
     (found,) = load_recording(path).noticed
     assert (found.node, found.what) == (("", "loss") if is_gone else ("1", "activation"))
     assert found.text == ("gradients are not finite" if is_gone else "the output of 1 is not finite")
+
+
+@pytest.mark.parametrize("is_training", [True, False])
+def test_a_pass_that_is_run_again_is_not_recorded(path, is_training):
+    model, x = Stateful().train(is_training), torch.ones(2, 3)
+    optimizer = torch.optim.SGD(model.parameters())
+    with watch(model, every=1, path=path) as watcher:
+        for _ in range(2):
+            model(x).sum().backward()
+            optimizer.step()
+            watcher.step()
+    recording = load_recording(path)
+    assert [anomaly.what for anomaly in recording.noticed] == ["activation"]  # it was run again
+    assert [(moment.step, moment.phase) for moment in recording.moments] == [(0, "train"), (1, "train")]
+    for moment in recording.moments:
+        outputs = {key.node: (row.fires, row.count) for key, row in moment.rows.items() if key.kind == "activation"}
+        assert outputs == {"": (1, 6), "layer": (1, 6)}

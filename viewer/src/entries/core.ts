@@ -2,8 +2,9 @@
 import { unfolded } from "../graph/unfold.js";
 import { isBroken } from "../layout/layout.js";
 import type { Core } from "../session/core.js";
+import { engineIn } from "../session/engine_in.js";
 import { opening, Session } from "../session/session.js";
-import { inSlices, resumed, type Steps } from "../shared/slices.js";
+import { inSlices, Pause, resumed, type Steps } from "../shared/slices.js";
 
 const unfold: Core["unfold"] = ({ before, graph, ...rest }) => ({
   ...rest,
@@ -14,5 +15,6 @@ const openInSlices: Core["openInSlices"] = (data, compared) => {
   const begun = new Map<string, Steps<Session>>();
   return inSlices(() => resumed(begun, "", () => opening(data, compared)));
 };
+const pauseOf: Core["pauseOf"] = (error) => (error instanceof Pause ? error.until : undefined);
 const open: Core["open"] = (data, compared) => new Session(data, compared);
-globalThis.modelDiagramsCore = { unfold, open, openInSlices, inSlices, isBroken };
+globalThis.modelDiagramsCore = { unfold, open, openInSlices, inSlices, engineIn, pauseOf, isBroken };

@@ -76,8 +76,9 @@ class ModelGraph extends HTMLElement {
   /** The current picture as SVG text, drawn as the build draws it. */
   async picture(): Promise<string> {
     if (this.#widget === undefined) throw new Error("this diagram has no picture");
-    const [session, viz] = await this.#widget.load();
-    return session.svg(viz);
+    const widget = this.#widget;
+    const [session, viz] = await widget.load();
+    return widget.inSlices(() => session.svg(viz));
   }
 
   /** Expand or collapse a module call; failures are shown to the reader. */

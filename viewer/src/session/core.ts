@@ -23,6 +23,10 @@ export interface Core {
   openInSlices(data: DiagramData, compared?: Compared): Promise<Session>;
   /** Run work that remembers what it did, as layouts do, in slices between which the browser has its turn. */
   inSlices<T>(work: () => T): Promise<T>;
+  /** The layout engine of a worker. Work that is not in slices fails with a pause where it has no answer yet. */
+  engineIn(worker: Worker): Viz;
+  /** When work that failed with this pause can go on; undefined for other errors. */
+  pauseOf(error: unknown): Promise<unknown> | undefined;
   /** Whether WebAssembly crashed in this layout engine, which then has to be replaced. */
   isBroken(viz: Viz): boolean;
 }

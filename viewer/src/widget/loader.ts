@@ -6,6 +6,7 @@ import type { Viz } from "../layout/layout.js";
 import type { Comparing, Core } from "../session/core.js";
 import type { FoldedData } from "../session/state.js";
 import { unpacked } from "../shared/unpack.js";
+import { startWorker } from "./engine_worker.js";
 import { HOME, scriptUrl } from "./trusted_types.js";
 
 declare global {
@@ -70,39 +71,43 @@ export async function loadOwn<Name extends PartName>(name: Name): Promise<Part<N
   return part as NonNullable<typeof part>;
 }
 
-let engine: Promise<Viz> | undefined;
-let started: Viz | undefined;
+/** The page's layout engines: in the page, whose answers come at once, and in a worker, for large diagrams. */
+let inPage: Promise<Viz> | undefined;
+let inWorker: Promise<Viz> | undefined;
 
 /** The page's one layout engine. */
 export function loadViz(url: string | undefined): Promise<Viz> {
-  engine ??= startViz(url).then(
-    (viz) => {
-      started = viz;
-      return viz;
-    },
-    (error: unknown) => {
-      engine = undefined;
+  inPage ??= loadVizScript(url)
+    .then((start) => start())
+    .catch((error: unknown) => {
+      inPage = undefined;
       throw error;
-    },
-  );
-  return engine;
+    });
+  return inPage;
 }
 
-/** The layout engine, if it has started. */
-export function startedViz(): Viz | undefined {
-  return started;
+/** The one in a worker, which leaves the page its turns; where there can be none, the page's own. */
+export function loadWorkerViz(url: string | undefined): Promise<Viz> {
+  inWorker ??= startWorker(url)
+    .then(async (worker) => (worker === undefined ? loadViz(url) : (await loadOwn("core.js")).engineIn(worker)))
+    .catch((error: unknown) => {
+      inWorker = undefined;
+      throw error;
+    });
+  return inWorker;
 }
 
-/** Drop the engine: after a crash the state of its memory is unknown. The next call starts a new one. */
+/** Drop the engines: after a crash the state of their memory is unknown. The next call starts new ones. */
 export function discardViz(): void {
-  engine = undefined;
-  started = undefined;
+  inPage = undefined;
+  inWorker = undefined;
 }
 
-async function startViz(url: string | undefined): Promise<Viz> {
+/** Load the layout engine's script, without starting the engine. */
+export async function loadVizScript(url: string | undefined): Promise<() => Promise<Viz>> {
   if (globalThis.modelDiagramsViz === undefined) await loadPart("viz.js", url);
   if (globalThis.modelDiagramsViz === undefined) throw new LoadError(url ?? "viz.js");
-  return globalThis.modelDiagramsViz();
+  return globalThis.modelDiagramsViz;
 }
 
 const EMPTY_MODULE = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);

@@ -12,15 +12,19 @@ import {
   loadData,
   loadOwn,
   loadViz,
+  loadVizScript,
+  loadWorkerViz,
   type Part,
   type PartName,
-  startedViz,
   wasmAllowed,
 } from "./loader.js";
 import type { StatusLine } from "./parts/status_line.js";
 
 /** The page's policy forbids WebAssembly, and with it any other picture. */
 class WasmForbiddenError extends Error {}
+
+/** Graphs with fewer nodes are laid out faster than a worker starts. */
+const LARGE_GRAPH = 2000;
 
 export class TaskQueue {
   /** The open diagram, once it was loaded. */
@@ -29,6 +33,8 @@ export class TaskQueue {
   readonly #url: string | undefined;
   readonly #status: StatusLine;
   #loading: Promise<Session> | undefined;
+  /** The layout engine, once it has started. */
+  #viz: Viz | undefined;
   #last: Promise<void> = Promise.resolve();
   /** Number of tasks that wait or run. */
   #waiting = 0;
@@ -48,8 +54,12 @@ export class TaskQueue {
   }
 
   /** Load what is missing; after a failure, the next call tries again. */
-  load(): Promise<[Session, Viz]> {
-    return Promise.all([this.#loadSession(), loadViz(this.#url && new URL("viz.js", this.#url).href)]);
+  async load(): Promise<[Session, Viz]> {
+    const url = this.#url && new URL("viz.js", this.#url).href;
+    const [session] = await Promise.all([this.#loadSession(), loadVizScript(url)]);
+    const viz = await (session.data.nodes.length < LARGE_GRAPH ? loadViz(url) : loadWorkerViz(url));
+    this.#viz = viz;
+    return [session, viz];
   }
 
   /** Load what is missing and lay out the picture, in slices, unless the reader asks for something first. */
@@ -71,7 +81,7 @@ export class TaskQueue {
    */
   ifLoaded(task: (session: Session, viz: Viz) => void): void {
     const { session } = this;
-    const viz = startedViz();
+    const viz = this.#viz;
     if (!session?.isLaidOut || viz === undefined || this.#failed.length > 0) return;
     try {
       task(session, viz);
@@ -91,12 +101,20 @@ export class TaskQueue {
         try {
           return await task(session, viz);
         } catch (error) {
-          if (!(await loadOwn("core.js")).isBroken(viz)) throw error;
+          await this.#mend(error, viz);
         }
-        // try again with a new engine; layout gives up on a container that breaks it twice
-        discardViz();
       }
     });
+  }
+
+  /** Make it possible to run a task again that failed with this error; throws the error where that is no use. */
+  async #mend(error: unknown, viz: Viz): Promise<void> {
+    const core = await loadOwn("core.js");
+    const answered = core.pauseOf(error);
+    if (answered !== undefined) await answered;
+    // layout gives up on a container that breaks the engine twice
+    else if (core.isBroken(viz)) discardViz();
+    else throw error;
   }
 
   /** Run a task that needs the data only. */

@@ -182,6 +182,10 @@ export class Widget {
     this.#queue.ifLoaded(task);
   }
 
+  inSlices<T>(work: () => T): Promise<T> {
+    return this.#queue.inSlices(work);
+  }
+
   withSession(task: (session: Session) => void | Promise<void>): Promise<void> {
     return this.#queue.withSession(task);
   }

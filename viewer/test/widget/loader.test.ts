@@ -106,15 +106,13 @@ it("starts one engine, and another one after it was discarded", async () => {
   expect(start).toHaveBeenCalledTimes(2);
 });
 
-it("returns the started engine until it is discarded", async () => {
-  const { loadViz, startedViz, discardViz } = await loader();
+it("takes the page's engine where the page can have no worker", async () => {
+  const { loadViz, loadWorkerViz, discardViz } = await loader();
   globalThis.modelDiagramsViz = async () => ({}) as never;
-  const starting = loadViz(undefined);
-  expect(startedViz()).toBeUndefined();
-  const viz = await starting;
-  expect(startedViz()).toBe(viz);
+  const viz = await loadWorkerViz(undefined);
+  expect(await loadViz(undefined)).toBe(viz);
   discardViz();
-  expect(startedViz()).toBeUndefined();
+  expect(await loadWorkerViz(undefined)).not.toBe(viz);
 });
 
 it("loads discarded data again", async () => {

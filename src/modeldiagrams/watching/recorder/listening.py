@@ -8,12 +8,16 @@ Hooks would be on the model: copied and saved with it, compiled into it, and ref
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch._dynamo  # before anything is replaced: it remembers what is called
 import torch.fx._symbolic_trace
 from torch import nn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["Listener"]
 
@@ -35,6 +39,19 @@ class Listener:
                 del _listeners[key]
         if not _listeners:
             _replaced.end()
+
+    @contextlib.contextmanager
+    def listens_alone(self, modules: list[nn.Module]) -> Iterator[None]:
+        """Listen to calls that nobody else is told of: they are none of the training's."""
+        others = {id(module): _listeners.pop(id(module)) for module in modules if id(module) in _listeners}
+        self.listen(modules)
+        try:
+            yield
+        finally:
+            self.stop()
+            _listeners.update(others)
+            if others:
+                _replaced.begin()
 
     def begins(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A call begins."""

@@ -150,12 +150,8 @@ class _Look(Listener):
             if not _is_finite(tensor):
                 self.found = ("", "input", name, f"the input {name} is not finite")
                 return
-        self.listen([*self._names.modules.values()])
-        try:
-            with contextlib.suppress(Exception):  # the model's: there is nothing more to find then
-                model(*args, **kwargs)
-        finally:
-            self.stop()
+        with self.listens_alone([*self._names.modules.values()]), contextlib.suppress(Exception):
+            model(*args, **kwargs)  # where the model raises, there is nothing more to find
 
     def begins(self, module: nn.Module, args: Any, kwargs: Any) -> None:  # noqa: ARG002
         """Number the call."""
