@@ -67,6 +67,9 @@ SLOWEST_FILES = (
 )
 """They start first, sweeps late, and other files without processes last: no core waits long for another at the end."""
 
+# tests of projects in which models are looked for: they are read, never run
+collect_ignore_glob = ["inference_zoo/projects/*"]
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write golden files from what the code does now")
