@@ -99,3 +99,17 @@ def test_large_models_are_laid_out_in_a_worker_where_the_page_allows_it(reader, 
 
 def test_small_models_need_no_worker(reader, server):
     assert _toggled(reader, f"{server}/one.html")[1] == []
+
+
+def test_a_large_diagram_that_is_restored_without_its_picture_draws_it(reader, server, huge):
+    reader.page.goto(f"{server}/{huge}")
+    reader.page.evaluate(
+        """() => {
+            const host = document.querySelector("model-graph");
+            const copy = document.createElement("model-graph");
+            for (const { name, value } of host.attributes) copy.setAttribute(name, value);
+            host.replaceWith(copy);
+        }"""
+    )
+    reader.page.locator("model-graph svg [data-id]").first.wait_for()
+    assert reader.errors == []

@@ -8,8 +8,9 @@ import { parseSvg } from "./trusted_types.js";
 
 /** Draw the picture from the diagram's data. */
 export async function redrawn(host: HTMLElement): Promise<SVGSVGElement> {
-  const [session, viz] = await new TaskQueue(host, new StatusLine(() => undefined)).load();
-  const picture = parseSvg(session.svg(viz))[0] as SVGSVGElement;
+  const queue = new TaskQueue(host, new StatusLine(() => undefined));
+  const [session, viz] = await queue.load();
+  const picture = parseSvg(await queue.inSlices(() => session.svg(viz)))[0] as SVGSVGElement;
   picture.setAttribute("aria-label", session.title(""));
   return picture;
 }

@@ -76,8 +76,8 @@ export class TaskQueue {
   }
 
   /**
-   * Run a task now if everything is loaded, the picture laid out, and nothing waits for the reader to try again; otherwise do nothing. Never
-   * fails: for what a moving pointer asks.
+   * Run a task now if everything is loaded, the picture laid out, and nothing waits for the reader to try again;
+   * otherwise do nothing. Never fails: for what a moving pointer asks.
    */
   ifLoaded(task: (session: Session, viz: Viz) => void): void {
     const { session } = this;
