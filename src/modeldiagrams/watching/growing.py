@@ -76,10 +76,10 @@ class GrowingRecording:
         found = self._frames(data, len(MAGIC), with_rows=False)
         whole = assembled(frame for frame, _ in found)
         self._runs, self._losses, self._noticed = [*whole.runs], [*whole.losses], [*whole.noticed]
-        ends = {id(frame.record): end for frame, end in found if frame.record}
+        starts = {id(frame.record): start for frame, start in found if frame.record}
         for moment in whole.moments:
             if moment.phase == "train":
-                payload, _ = next(payloads(data, ends[id(moment)]))
+                payload, _ = next(payloads(data, starts[id(moment)]))
                 self._add_moment(self._decoder.with_rows(moment, payload))
 
     def _go_on(self, data: bytes) -> bool:

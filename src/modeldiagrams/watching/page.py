@@ -240,7 +240,8 @@ def _heat(histograms: Sequence[Histogram | None]) -> Heat | None:
     for column in counts:
         for bin_, n in column.items():
             sizes[abs(bin_)] += n
-    if not (bounds := _bounds(sizes)):
+    is_coarse = any(histogram is not None and histogram.per_octave < PER_OCTAVE for histogram in histograms)
+    if is_coarse or not (bounds := _bounds(sizes)):  # bins that are wider can't be split
         return None
     lowest, highest = bounds
     bins = [*range(highest, lowest - 1, -1), 0, *range(-lowest, -highest - 1, -1)]

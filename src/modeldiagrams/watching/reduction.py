@@ -79,7 +79,7 @@ def _merged_moment(moments: Sequence[Moment], per_octave: int, kinds: Collection
 
 
 def _has(moment: Moment, per_octave: int) -> bool:
-    return all(row.histogram.per_octave == per_octave for row in moment.rows.values())
+    return all(row.histogram.per_octave <= per_octave for row in moment.rows.values())
 
 
 def merged_rows(rows: Sequence[Row], per_octave: int, *, with_histogram: bool = True) -> Row:

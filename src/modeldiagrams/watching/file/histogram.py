@@ -97,7 +97,7 @@ class Histogram:
 
     def coarser(self, per_octave: int) -> Histogram:
         """Exactly what a histogram with fewer bins would have counted."""
-        return self if per_octave == self.per_octave else merged([self], per_octave)
+        return self if per_octave >= self.per_octave else merged([self], per_octave)
 
     def add_to(self, counts: defaultdict[int, int], bins: Mapping[int, int]) -> None:
         """Add the number of values in each bin to that of another bin.
@@ -120,9 +120,11 @@ class Histogram:
 
 
 def merged(histograms: Iterable[Histogram], per_octave: int = FINEST) -> Histogram:
-    """The histogram of all values together, in bins that are not finer than any of theirs."""
+    """The histogram of all values together, in these bins, or in wider ones where some have only those."""
+    every = [*histograms]
+    per_octave = min([per_octave, *(histogram.per_octave for histogram in every)])
     counts: defaultdict[int, int] = defaultdict(int)
-    for histogram in histograms:
+    for histogram in every:
         histogram.add_to(counts, _coarser_bins(histogram.per_octave // per_octave))
     return Histogram(counts, per_octave)
 

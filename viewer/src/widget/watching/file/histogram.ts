@@ -28,16 +28,17 @@ export function countsOf(numbers: readonly number[]): Counts {
   return counts;
 }
 
-/** All values together, in the bins of pages; in the order of the bins. */
+/** All values together, in the bins of pages, or in wider ones where some have only those; in the order of the bins. */
 export function merged(histograms: readonly Histogram[]): Histogram {
+  const widest = Math.min(SHOWN, ...histograms.map(({ perOctave }) => perOctave));
   const sums: Counts = new Map();
   for (const { counts, perOctave } of histograms) {
     for (const [bin, n] of counts) {
-      const coarse = coarserBin(bin, perOctave / SHOWN);
+      const coarse = coarserBin(bin, perOctave / widest);
       sums.set(coarse, (sums.get(coarse) ?? 0) + n);
     }
   }
-  return { perOctave: SHOWN, counts: new Map([...sums].sort(([one], [other]) => one - other)) };
+  return { perOctave: widest, counts: new Map([...sums].sort(([one], [other]) => one - other)) };
 }
 
 function coarserBin(bin: number, factor: number): number {

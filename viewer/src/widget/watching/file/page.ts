@@ -2,7 +2,7 @@
 import type { Finding, Heat, TensorSeries } from "../../../../generated/recording.js";
 import { KINDS, type Recording, type Series, STATISTICS, type Statistic } from "../data.js";
 import type { Key, Loss, Row } from "./decoder.js";
-import { type Counts, INFINITE } from "./histogram.js";
+import { type Counts, INFINITE, SHOWN } from "./histogram.js";
 import type { Moment } from "./merging.js";
 
 const WITH_HEAT: ReadonlySet<string> = new Set(["activation", "gradient", "parameter"]);
@@ -117,7 +117,9 @@ function differences(codes: readonly (number | undefined)[]): Series {
 function heatOf(rows: readonly (Row | undefined)[]): Heat | null {
   const columns = rows.map((row) => finite(row?.histogram.counts ?? new Map()));
   const bounds = boundsOf(columns);
-  if (bounds === undefined) return null;
+  // bins that are wider can't be split
+  const isCoarse = rows.some((row) => row !== undefined && row.histogram.perOctave < SHOWN);
+  if (bounds === undefined || isCoarse) return null;
   const [lowest, highest] = bounds;
   const magnitudes = Array.from({ length: highest - lowest + 1 }, (_, i) => highest - i);
   const bins = [...magnitudes, 0, ...[...magnitudes].reverse().map((bin) => -bin)];
