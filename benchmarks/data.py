@@ -21,6 +21,7 @@ BARS = {"Llama-70B": 150_000, "DeepSeek-V3": 700_000}
 """Model → most bytes of its data before it is packed."""
 
 _READ = """
+globalThis.modelDiagramsWords = {}; // the widget has them
 require(process.argv[1]);
 const read = (name) => require("node:fs").readFileSync(process.argv[2] + name, "utf8");
 const [whole, folded] = [read("/whole.json"), read("/folded.json")];

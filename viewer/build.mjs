@@ -58,14 +58,14 @@ const bundles = [
   { name: "model-graph.js", entryPoints: ["src/entries/element.ts"], target: "es2022", forbidden: CORE },
   { name: "packed.js", entryPoints: ["src/entries/packed.ts"], target: "es2022" },
   { name: "notebook.js", entryPoints: ["src/entries/notebook.ts"], target: "es2022" },
-  { name: "core.js", entryPoints: ["src/entries/core.ts"], target: "es2022" },
-  { name: "explore.js", entryPoints: ["src/entries/explore.ts"], target: "es2022" },
-  { name: "menu.js", entryPoints: ["src/entries/menu.ts"], target: "es2022" },
-  { name: "compare.js", entryPoints: ["src/entries/compare.ts"], target: "es2022" },
+  { name: "core.js", entryPoints: ["src/entries/core.ts"], target: "es2022", isPart: true },
+  { name: "explore.js", entryPoints: ["src/entries/explore.ts"], target: "es2022", isPart: true },
+  { name: "menu.js", entryPoints: ["src/entries/menu.ts"], target: "es2022", isPart: true },
+  { name: "compare.js", entryPoints: ["src/entries/compare.ts"], target: "es2022", isPart: true },
   { name: "prose.js", entryPoints: ["src/entries/prose.ts"], target: "es2022", forbidden: CORE },
-  { name: "lenses.js", entryPoints: ["src/entries/lenses.ts"], target: "es2022" },
+  { name: "lenses.js", entryPoints: ["src/entries/lenses.ts"], target: "es2022", isPart: true },
   { name: "notes.js", entryPoints: ["src/entries/notes.ts"], target: "es2022" },
-  { name: "recording.js", entryPoints: ["src/entries/recording.ts"], target: "es2022" },
+  { name: "recording.js", entryPoints: ["src/entries/recording.ts"], target: "es2022", isPart: true },
   { name: "viz.js", entryPoints: ["src/entries/engine.ts"], target: "es2022", plugins: [onlyWhatIsCalled] },
   // the embedded V8 has no browser around it: Node's and the browser's branches of viz-js are both dead there
   { name: "static.js", entryPoints: ["src/entries/static.ts"], target: "es2022" },
@@ -102,8 +102,9 @@ async function sheet(...sources) {
   return code;
 }
 
-async function bundle({ name, forbidden, ...options }) {
-  const result = await build({ ...common, ...options, outfile: name });
+async function bundle({ name, forbidden, isPart = false, ...options }) {
+  const define = { ...common.define, IS_PART: String(isPart) };
+  const result = await build({ ...common, ...options, define, outfile: name });
   const script = result.outputFiles.find((file) => file.path.endsWith(name));
   writeFileSync(join(output, name), script.contents);
   const inputs = Object.keys(result.metafile.inputs);

@@ -14,6 +14,7 @@ from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import asset
 
 UNFOLD = """
+globalThis.modelDiagramsWords = {}; // the widget has them
 require(process.argv[1]);
 const graphs = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
 console.log(JSON.stringify(graphs.map((graph) => modelDiagramsCore.unfold({ graph }).graph)));

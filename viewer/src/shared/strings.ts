@@ -95,9 +95,17 @@ const ENGLISH = {
 
 declare global {
   var modelDiagramsStrings: Partial<typeof ENGLISH> | undefined;
+  /** Set by the widget for its parts, which come later: each would bring all words again. */
+  var modelDiagramsWords: Readonly<typeof ENGLISH>;
 }
 
-export const strings: Readonly<typeof ENGLISH> = { ...ENGLISH, ...globalThis.modelDiagramsStrings };
+/** Whether a script is a part of the widget; said by the build. */
+declare const IS_PART: boolean;
+
+if (typeof IS_PART === "undefined" || !IS_PART)
+  globalThis.modelDiagramsWords = { ...ENGLISH, ...globalThis.modelDiagramsStrings };
+
+export const strings: Readonly<typeof ENGLISH> = globalThis.modelDiagramsWords;
 
 /** A text with its placeholders filled in. */
 export function fill(text: string, ...values: (string | number)[]): string {
