@@ -215,3 +215,15 @@ def test_copy_of_a_live_diagram_begins_as_its_original_did(reader, server):
     reader.page.wait_for_function("document.querySelector('model-graph').widget !== undefined")
     assert reader.evaluate(picture) == before
     assert reader.evaluate("e => e.style.getPropertyValue('--mg-around')") == ""
+
+
+def test_diagram_restored_from_html_text_is_drawn_again(reader, server):
+    """htmx keeps pages as `innerHTML`, in which the picture is not: it is in the shadow root."""
+    reader.page.goto(f"{server}/one.html")
+    nodes = "e => [...e.shadowRoot.querySelectorAll('.mg-stage [data-id]')].map(n => n.dataset.id)"
+    before = reader.evaluate(nodes)
+    expand(reader)
+    reader.page.evaluate("() => { const main = document.querySelector('main'); main.innerHTML = main.innerHTML; }")
+    reader.node("embed").wait_for()
+    assert reader.evaluate(nodes) == before
+    expand(reader)

@@ -286,3 +286,10 @@ def test_a_path_in_a_link_names_its_end_as_people_write_nodes(reader, server):
     reader.page.locator(".mg-stage .mg-dim [data-id='layers.2.mlp.up'].mg-on").wait_for()
     follow_link(reader, "Encoder?at=embed&path=decoder")
     reader.page.get_by_text("names decoder, which this model").wait_for()
+
+
+def test_link_to_a_diagram_that_is_gone_says_so_once(reader, server):
+    reader.page.goto(f"{server}/two.html#pkg.Former?open=layers.0")
+    note = reader.page.get_by_text("The link leads to the diagram pkg.Former, which this page does not have.")
+    note.wait_for()
+    assert note.count() == 1

@@ -254,3 +254,30 @@ def test_pdf_is_the_picture_alone_on_a_page_of_its_size(reader_with, server):
         assert reader.page.title() == title
         assert reader.page.locator(".mg-print").count() == 0
         assert reader.page.evaluate("document.adoptedStyleSheets.length") == 0
+
+
+def test_theme_is_remembered_for_all_diagrams(reader, server):
+    """Also of the next page; "as the page" is forgotten."""
+    open_page(reader, server, "two")
+    open_menu(reader)
+    item(reader, "Dark").first.click()
+    dark = "rgb(21, 23, 26)"
+    assert [reader.evaluate(STAGE, diagram) for diagram in (0, 1)] == [dark, dark]
+    open_page(reader, server)
+    wait_until(reader, lambda: reader.evaluate(STAGE) == dark)
+    open_menu(reader)
+    assert item(reader, "Dark").get_attribute("aria-checked") == "true"
+    item(reader, "As the page").click()
+    reader.page.reload()
+    reader.node("embed").hover()
+    reader.page.wait_for_function("window.modelDiagramsExplore !== undefined")
+    assert reader.evaluate(STAGE) != dark
+
+
+def test_theme_needs_no_storage(reader_with, server):
+    with reader_with(once=True) as reader:
+        reader.page.add_init_script(NO_STORAGE)
+        open_page(reader, server)
+        open_menu(reader)
+        item(reader, "Dark").click()
+        assert reader.evaluate(STAGE) == "rgb(21, 23, 26)"

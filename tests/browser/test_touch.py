@@ -57,3 +57,9 @@ def test_controls_are_large_and_one_finger_may_scroll(phone):
     assert min(button["width"], button["height"]) >= 44
     assert phone.page.evaluate("document.documentElement.scrollWidth") <= 320
     assert phone.page.locator(".mg-stage").evaluate("e => getComputedStyle(e).touchAction") == "pan-x pan-y"
+
+
+def test_sheet_of_details_tells_before_it_offers(phone):
+    phone.node("embed").tap()
+    phone.page.get_by_role("button", name="More", exact=True).tap()
+    assert box(phone.page.locator(".mg-facts"))["y"] < box(phone.page.locator(".mg-panel-sheet > .mg-row"))["y"]

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from modeldiagrams.ir.check import check_graph
 from modeldiagrams.ir.graph import ModuleNode, OpNode, ParameterNode
 from modeldiagrams.ir.structure import structural_digest
 from modeldiagrams.tracer import trace, trace_run
@@ -63,10 +64,10 @@ def test_extra_repr_is_parsed(text, expected):
     assert parse(text) == expected
 
 
-@pytest.mark.parametrize("described", [3, None, b"size=3"])
-def test_extra_repr_that_is_no_text_says_nothing(described):
+@pytest.mark.parametrize("extra_repr", [lambda: 3, lambda: None, lambda: b"size=3", lambda: 1 / 0])
+def test_extra_repr_that_is_no_text_says_nothing(extra_repr):
     layer = nn.Linear(4, 4)
-    layer.extra_repr = lambda: described
+    layer.extra_repr = extra_repr
     assert trace(layer, (torch.ones(1, 4),)).model.attributes == {}
 
 
@@ -326,6 +327,27 @@ def test_arguments_have_the_names_of_the_signature(what):
 @pytest.mark.filterwarnings("ignore:Sparse")
 def test_functions_have_their_public_names(function, name):
     assert checked(function, x()).of(OpNode)[-1].name == name
+
+
+def test_weight_that_is_only_returned_is_a_node_before_the_outputs():
+    graph = trace(Lambda(lambda self, h: [self.a(h), self.a.weight], a=linear()), (x(),), mode="real")
+    check_graph(graph)
+    assert [node.id for node in graph.nodes[2:]] == ["a/linear", "parameter:a.weight", "output:[0]", "output:[1]"]
+    assert graph.hierarchy["parameter:a.weight"] is None
+    assert graph.model.outputs["[1]"] == "parameter:a.weight:0"
+
+
+class MuteError(Exception):
+    def __str__(self):
+        raise ValueError
+
+
+def test_error_whose_text_raises_is_known_by_its_class():
+    def fails(*_):
+        raise MuteError
+
+    error = trace(Lambda(fails), (x(),), mode="real").status.error
+    assert (error.type, error.message) == ("MuteError", "")
 
 
 def test_failing_module_is_named_when_no_op_failed():

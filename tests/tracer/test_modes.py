@@ -150,6 +150,35 @@ def test_unknown_mask_as_index_picks_every_element():
     assert [guess.value for guess in graph.status.guesses] == ["every element"]
 
 
+ROWS = torch.arange(1.0, 60_001).reshape(300, 200)
+"""Too large to be computed beside the fakes. What is assumed of values that were not computed holds for these."""
+GUESSED = {
+    "masked_select": lambda h: h.masked_select(h > 0),
+    "masked_select with a larger mask": lambda h: h[0].masked_select(h > 0),
+    "mask as index": lambda h: h[h > 0],
+    "mask as index of columns": lambda h: h[:, h[0] > 0],
+    "unique": lambda h: h.unique(return_inverse=True, return_counts=True),
+    "unique rows": lambda h: torch.unique(h, dim=0, return_inverse=True, return_counts=True),
+    "unique_consecutive": lambda h: h.unique_consecutive(return_inverse=True, return_counts=True),
+    "unique_consecutive columns": lambda h: h.unique_consecutive(return_inverse=True, return_counts=True, dim=1),
+    "bincount": lambda h: h.sign().long().flatten().bincount(minlength=4),
+    "bincount with weights": lambda h: h.sign().long().flatten().bincount(h.flatten(), minlength=4),
+    "repeat_interleave": lambda h: h.flatten().repeat_interleave(h.sign().long().flatten()),
+}
+
+
+@pytest.mark.parametrize("name", GUESSED)
+def test_where_an_assumption_holds_outputs_are_as_computed(name):
+    found = {mode: trace(Lambda(lambda _, h: GUESSED[name](h)), (ROWS,), mode=mode) for mode in ("fake", "real")}
+    assert len(found["fake"].status.guesses) == 1
+    assert returned(found["fake"]) == returned(found["real"])
+
+
+def returned(graph):
+    assert graph.status.error is None
+    return {name: graph.tensors[tensor] for name, tensor in graph.model.outputs.items()}
+
+
 def test_guesses_about_numbers_made_of_fractions_agree():
     def forward(self, h):
         lengths = self.a(h).exp().round().long()  # how often each row is repeated: FastSpeech's length regulator

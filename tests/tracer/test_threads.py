@@ -232,6 +232,13 @@ def test_threads_started_by_others_are_not_recorded():
     assert [node.id for node in found.graph.nodes[1:-1]] == ["a", "a/linear"]
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_modules_on_a_thread_from_before_the_trace_are_recorded(mode):
+    with ThreadPool(1) as pool:
+        found = traced(Lambda(lambda self, h: pool.apply(self.a, (h,)), a=linear()), x(), mode=mode)
+    assert [node.id for node in found.graph.nodes[1:-1]] == ["a", "a/linear"]
+
+
 def test_failure_on_a_thread_is_the_error_of_the_graph():
     def forward(_model, h):
         with ThreadPoolExecutor(1) as pool:

@@ -5,8 +5,9 @@ import { draw } from "../src/draw/draw.js";
 import { drawLabel } from "../src/draw/wires.js";
 import type { GraphData, OnlyIn } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
-import { withoutPlumbing } from "../src/graph/plumbing.js";
+import { removingPlumbing } from "../src/graph/plumbing.js";
 import { layout } from "../src/layout/layout.js";
+import { atOnce } from "../src/shared/slices.js";
 import type { Frame, Item } from "../src/view/frame.js";
 import { signOf } from "../src/view/marks.js";
 import { view } from "../src/view/view.js";
@@ -204,7 +205,7 @@ describe("the union of two graphs", () => {
     const sides = new Map<string, OnlyIn>(Object.entries(only));
     for (const [from, edges] of Object.entries(graph.adjacency))
       graph.adjacency[from] = edges.map((edge) => ({ ...edge, only: sides.get(from + edge.to) }));
-    const { adjacency } = withoutPlumbing(index(graph).graph);
+    const { adjacency } = atOnce(removingPlumbing(index(graph).graph));
     const from = (id: string) => adjacency.get(id)?.map((edge) => `${edge.to} ${edge.only}`);
     expect([from("/norm"), from("/relu")]).toEqual([["/mul before"], ["/add after"]]);
   });

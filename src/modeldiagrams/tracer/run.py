@@ -213,7 +213,7 @@ class _Pass:
             for mode in modes:
                 scope.enter_context(mode)
             record_inputs(recorder, invocation)
-            with _compiler_off(), recorder.on_this_thread(joins=True), mode_stacks_restored():
+            with _compiler_off(), recorder.entered(recorder.context), mode_stacks_restored():
                 result = calls.run_root(invocation.function, invocation.args, invocation.kwargs)
                 if isinstance(result, Iterator):  # a forward that yields runs only while it is asked for more
                     result = list(itertools.islice(result, _MAX_YIELDED))

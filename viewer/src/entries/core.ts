@@ -2,11 +2,17 @@
 import { unfolded } from "../graph/unfold.js";
 import { isBroken } from "../layout/layout.js";
 import type { Core } from "../session/core.js";
-import { Session } from "../session/session.js";
+import { opening, Session } from "../session/session.js";
+import { inSlices, resumed, type Steps } from "../shared/slices.js";
 
 const unfold: Core["unfold"] = ({ before, graph, ...rest }) => ({
   ...rest,
   graph: unfolded(graph),
   ...(before && { before: unfolded(before) }),
 });
-globalThis.modelDiagramsCore = { unfold, open: (data, compared) => new Session(data, compared), isBroken };
+const openInSlices: Core["openInSlices"] = (data, compared) => {
+  const begun = new Map<string, Steps<Session>>();
+  return inSlices(() => resumed(begun, "", () => opening(data, compared)));
+};
+const open: Core["open"] = (data, compared) => new Session(data, compared);
+globalThis.modelDiagramsCore = { unfold, open, openInSlices, inSlices, isBroken };

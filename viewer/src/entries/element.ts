@@ -26,6 +26,7 @@ import { toolbarSide } from "../widget/features/toolbar_side.js";
 import { tooltip } from "../widget/features/tooltip.js";
 import { viewport } from "../widget/features/viewport.js";
 import { listenToKeys } from "../widget/keys.js";
+import { redrawn } from "../widget/redrawn.js";
 import { runInSlices } from "../widget/time_slice.js";
 import { header, idOf, nodeAt } from "../widget/tree.js";
 import { type Feature, Widget } from "../widget/widget.js";
@@ -92,13 +93,19 @@ class ModelGraph extends HTMLElement {
     if (this.#widget !== undefined || !this.isConnected) return;
     // a copy has the shadow root of its original, and in it the page's picture
     const copied = this.shadowRoot?.querySelector("template")?.content.querySelector("svg");
+    const own = this.querySelector<SVGSVGElement>(":scope > svg");
     // and the colour around a theme that it doesn't begin with
-    if (copied) this.style.removeProperty("--mg-around");
-    const picture = copied ?? this.querySelector<SVGSVGElement>(":scope > svg");
+    if (own === null) this.style.removeProperty("--mg-around");
+    const picture = copied ?? own;
     if (picture !== null) this.#open(picture);
     // the parser has not read the children yet
     else if (document.readyState === "loading") {
       document.addEventListener("DOMContentLoaded", () => this.#start(), { once: true });
+    } else if (this.hasAttribute("graph")) {
+      redrawn(this).then(
+        (drawn) => this.#widget === undefined && this.isConnected && this.#open(drawn),
+        () => undefined,
+      );
     }
   }
 

@@ -2,5 +2,6 @@
 import { help } from "../widget/menu/help.js";
 import { followLink } from "../widget/menu/link.js";
 import { Popup } from "../widget/menu/popup.js";
+import { wearTheme } from "../widget/menu/theme.js";
 
-globalThis.modelDiagramsMenu = { makePopup: (widget) => new Popup(widget), help, followLink };
+globalThis.modelDiagramsMenu = { makePopup: (widget) => new Popup(widget), help, followLink, wearTheme };

@@ -1,4 +1,5 @@
 /** Graph → index: the children of every container, and the links between them. */
+import { atOnce, isStep, type Steps } from "../shared/slices.js";
 import {
   ancestors,
   type Contents,
@@ -16,9 +17,14 @@ import {
 } from "./graph.js";
 
 /** Index a graph as files have it. */
-export function index({ marks, formerTensors, texts, said, ...data }: GraphData): GraphIndex {
+export function index(data: GraphData): GraphIndex {
+  return atOnce(indexingData(data));
+}
+
+/** The same in steps. */
+export function indexingData({ marks, formerTensors, texts, said, ...data }: GraphData): Steps<GraphIndex> {
   const mapped = <T>(values: Record<string, T>) => new Map(Object.entries(values));
-  return indexed({
+  return indexing({
     ...data,
     adjacency: mapped(data.adjacency),
     hierarchy: mapped(data.hierarchy),
@@ -32,8 +38,14 @@ export function index({ marks, formerTensors, texts, said, ...data }: GraphData)
 }
 
 /** Index a graph: the children of every container in execution order, and the links between them. */
-export function indexed(data: Graph, series: Map<string, string[]> = new Map()): GraphIndex {
+export function indexed(data: Graph, series?: Map<string, string[]>): GraphIndex {
+  return atOnce(indexing(data, series));
+}
+
+/** The same in steps. */
+export function* indexing(data: Graph, series: Map<string, string[]> = new Map()): Steps<GraphIndex> {
   const graph = readAgainFirst(data);
+  yield;
   const steps = graph.nodes.filter((node) => !isGroup(node));
   const result: GraphIndex = {
     graph,
@@ -54,13 +66,15 @@ export function indexed(data: Graph, series: Map<string, string[]> = new Map()):
       [...graph.parameters.values()].filter((spec) => (spec.tied ?? []).length > 0).map((spec) => spec.owner),
     ),
   };
+  yield;
   for (const node of graph.nodes) {
     childListOf(result, result.parent.get(node.id) ?? ROOT).push(node.id);
     for (const tensor of "outputs" in node && Array.isArray(node.outputs) ? node.outputs : []) {
       result.producer.set(tensor, node.id);
     }
   }
-  addLinks(result);
+  yield;
+  yield* addLinks(result);
   return result;
 }
 
@@ -107,9 +121,14 @@ function childListOf(result: GraphIndex, id: string): string[] {
 }
 
 /** Cut every edge at the borders it crosses: one link per container, pair of ends and port. */
-function addLinks(result: GraphIndex): void {
+function* addLinks(result: GraphIndex): Steps<void> {
   const links = new Map<string, Map<string, Link>>();
-  for (const { source, edge } of edgesByUse(result)) addEdge(result, links, source, edge);
+  const edges = edgesByUse(result);
+  yield;
+  for (const [i, { source, edge }] of edges.entries()) {
+    addEdge(result, links, source, edge);
+    if (isStep(i)) yield;
+  }
   for (const [container, found] of links) {
     const contents = contentsOf(result, container);
     contents.links = [...found.values()];

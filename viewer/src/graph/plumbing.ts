@@ -1,4 +1,5 @@
 /** Removes plumbing that a figure in a paper would omit, such as reshapes, and reconnects its neighbours. */
+import { isStep, type Steps } from "../shared/slices.js";
 import { append } from "./append.js";
 import type { Edge, Graph, ModuleNode, OnlyIn, OpNode, TensorSpec } from "./graph.js";
 import { shortName } from "./names.js";
@@ -40,13 +41,16 @@ interface Passed {
 }
 
 /** Removes passing ops: their sources feed their readers, all with the source's tensor. */
-export function withoutPlumbing(graph: Graph): Graph {
-  const passed = passedNodes(graph, stepsOfRearrangements(graph));
+export function* removingPlumbing(graph: Graph): Steps<Graph> {
+  const passed = yield* passedNodes(graph, yield* stepsOfRearrangements(graph));
+  yield;
   const labelled = labelTensors(graph, passed);
+  yield;
   const writers = writersOf(graph);
   const passedOn = new Map<string, Edge[]>();
   const readAs = new Map<string, TensorSpec[]>();
-  for (const node of graph.nodes) {
+  for (const [i, node] of graph.nodes.entries()) {
+    if (isStep(i)) yield;
     const from = passed.get(node.id);
     for (const edge of (graph.adjacency.get(node.id) ?? []).filter(
       (edge) => !passed.has(edge.to) && isDrawn(edge, writers),
@@ -59,10 +63,12 @@ export function withoutPlumbing(graph: Graph): Graph {
     }
   }
   const nodes = graph.nodes.map((node) => (node.kind === "module" ? returningSources(node, passed) : node));
-  return without(
-    { ...graph, ...takingSources(graph, passed), nodes, adjacency: passedOn, tensors: tensorsAsRead(graph, readAs) },
-    new Set(passed.keys()),
-  );
+  yield;
+  const taking = takingSources(graph, passed);
+  yield;
+  const tensors = tensorsAsRead(graph, readAs);
+  yield;
+  return without({ ...graph, ...taking, nodes, adjacency: passedOn, tensors }, new Set(passed.keys()));
 }
 
 /** Adds edges from the sources of a passing op to the op's reader. */
@@ -157,11 +163,13 @@ function commonSpec([first, ...others]: (TensorSpec | undefined)[]): TensorSpec 
   return others.every((other) => look(other) === look(first)) ? first : undefined;
 }
 
-function passedNodes(graph: Graph, kept: ReadonlySet<string> = new Set()): Map<string, Passed> {
+function* passedNodes(graph: Graph, kept: ReadonlySet<string> = new Set()): Steps<Map<string, Passed>> {
   const incoming = incomingData(graph);
+  yield;
   const error = graph.status.error?.node;
   const passed = new Map<string, Passed>();
-  for (const node of graph.nodes) {
+  for (const [i, node] of graph.nodes.entries()) {
+    if (isStep(i)) yield;
     const [now, former] = bySide(incoming.get(node.id) ?? []);
     const [only, ...more] = now;
     if (node.kind !== "op" || node.id === error || only === undefined || more.length > 0 || kept.has(node.id)) continue;
@@ -185,14 +193,14 @@ function passedNodes(graph: Graph, kept: ReadonlySet<string> = new Set()): Map<s
  * Ops of functions that split axes, permute them and join them anew, and do nothing else: a window partition, a channel
  * shuffle, `einops.rearrange`. Such a step has a name in papers, and is a box.
  */
-function stepsOfRearrangements(graph: Graph): Set<string> {
+function* stepsOfRearrangements(graph: Graph): Steps<Set<string>> {
   const ops = new Map<string, OpNode[]>();
   for (const node of graph.nodes) {
     if (node.kind !== "op") continue;
     for (let at = node.scope; at && graph.functions?.[at]; at = graph.functions[at]?.parent) append(ops, at, node);
   }
   if (ops.size === 0) return new Set();
-  const passed = passedNodes(graph);
+  const passed = yield* passedNodes(graph);
   const count = (inside: OpNode[], names: RegExp) => inside.filter(({ name }) => names.test(shortName(name))).length;
   const found = [...ops.values()].filter(
     (inside) => inside.every(({ id }) => passed.has(id)) && count(inside, RESHAPES) > 1 && count(inside, PERMUTES) > 0,

@@ -2,20 +2,34 @@
  * Removes what a figure in a paper would omit, such as reshapes, and reconnects its neighbours. Does not modify the trace;
  * readers can show everything (`State.plumbing`).
  */
+import type { Steps } from "../shared/slices.js";
 import { withoutConstants } from "./constants.js";
 import { withoutDeadEnds } from "./dead_ends.js";
 import type { Graph, GraphNode } from "./graph.js";
 import { withoutHidden } from "./hidden.js";
-import { withoutPlumbing } from "./plumbing.js";
+import { removingPlumbing } from "./plumbing.js";
 import { foldSeries, type Simplified } from "./series.js";
 import { withoutWeightsOfModules } from "./weights.js";
 import { without } from "./without.js";
 
-const STEPS = [withoutDeadEnds, withoutConstants, withoutPlumbing, withoutWeightsOfModules, asLayer, withoutHidden];
+const BEFORE = [withoutDeadEnds, withoutConstants];
+const AFTER = [withoutWeightsOfModules, asLayer, withoutHidden];
 
 /** Merge series of nodes; without `plumbing`, also leave out what is secondary. */
-export function simplify(graph: Graph, plumbing: boolean): Simplified {
-  return foldSeries(plumbing ? graph : STEPS.reduce((before, step) => step(before), graph));
+export function* simplifying(graph: Graph, plumbing: boolean): Steps<Simplified> {
+  if (plumbing) return foldSeries(graph);
+  const essential = yield* removingPlumbing(yield* inTurn(BEFORE, graph));
+  yield;
+  return foldSeries(yield* inTurn(AFTER, essential));
+}
+
+function* inTurn(actions: readonly ((graph: Graph) => Graph)[], graph: Graph): Steps<Graph> {
+  let made = graph;
+  for (const action of actions) {
+    made = action(made);
+    yield;
+  }
+  return made;
 }
 
 /** Turns a model that is a single PyTorch layer with one op into that layer's box, with the op's id. */

@@ -1,4 +1,5 @@
 /** Ranks plans by the simplest means that does; keeps what dot said, and survives its crashes. */
+import { checkpoint, Pause } from "../shared/slices.js";
 import type { Alike } from "./alike.js";
 import { rankAsChain } from "./chain.js";
 import { type Ranking, rankByDot, type Viz } from "./dot.js";
@@ -67,23 +68,30 @@ export function rank(engine: Engine, planned: Plan, ownKey?: string): Ranking {
   if (times >= MAX_CRASHES) return rankPlainly(planned);
   if (broken.has(viz)) throw new Error("the layout engine crashed");
   try {
-    const ranked = withTail(planned, (head) => rankByDot(head, viz));
+    const ranking = rankWithDot(planned, viz);
     crashes.delete(key);
-    const isFree =
-      planned.order?.isStrict !== true &&
-      planned.order?.isSource !== true &&
-      planned.slots.every(({ ports }) => ports === null);
-    const ranking = isFree ? oriented(planned, ranked) : ranked;
-    packTables(planned, ranking);
-    packUnread(planned, ranking);
     rankings.set(key, ranking);
+    checkpoint();
     return ranking;
   } catch (error) {
+    if (error instanceof Pause) throw error;
     if (!isCrash(error)) return rankPlainly(planned);
     broken.add(viz);
     crashes.set(key, times + 1);
     throw error;
   }
+}
+
+function rankWithDot(planned: Plan, viz: Viz): Ranking {
+  const ranked = withTail(planned, (head) => rankByDot(head, viz));
+  const isFree =
+    planned.order?.isStrict !== true &&
+    planned.order?.isSource !== true &&
+    planned.slots.every(({ ports }) => ports === null);
+  const ranking = isFree ? oriented(planned, ranked) : ranked;
+  packTables(planned, ranking);
+  packUnread(planned, ranking);
+  return ranking;
 }
 
 /** Whether an error is a WebAssembly trap, after which the instance is in an unknown state. */

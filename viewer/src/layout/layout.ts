@@ -2,6 +2,7 @@
  * View → layout. Containers are laid out separately, innermost first, with expanded children as boxes of fixed size.
  * Equal containers share one geometry, and containers untouched by a toggle keep theirs.
  */
+import { checkpoint } from "../shared/slices.js";
 import type { Frame, Item, View } from "../view/frame.js";
 import { AROUND_LINES } from "../view/page.js";
 import type { Direction } from "../view/state.js";
@@ -43,8 +44,10 @@ export interface Layout {
   legend: boolean;
 }
 
-/** Frame → its layout; frames are immutable. */
-const placedFrames = new WeakMap<Frame, { key: string; lines: string; placed: Placed }>();
+/** Frame → its layouts by surrounding and length of lines; frames are immutable. */
+const placedFrames = new WeakMap<Frame, Map<string, Placed>>();
+/** More than one picture needs: those left to right try several lengths of lines. */
+const MOST_PLACED = 8;
 
 /**
  * Lay out a view. Containers get the plain layered layout if dot fails or `viz` is null.
@@ -89,9 +92,9 @@ function placeFrame(
   const kind = item !== null && isStep(item) ? "step" : "";
   const key = `${context.viz === null ? "plain" : ""} ${looks} ${around} ${line} ${kind} ${title}`;
   const placeKey = `${key} ${JSON.stringify(ports)}`;
-  const lines = `${context.line} ${context.around}`;
-  const known = placedFrames.get(frame);
-  if (known?.key === placeKey && known.lines === lines) return known.placed;
+  const wholeKey = `${placeKey} ${context.line} ${context.around}`;
+  const before = placedFrames.get(frame)?.get(wholeKey);
+  if (before !== undefined) return before;
   const alike = alikeOf(context, frame, { around, key, placeKey }, ports);
   const outer = item === null ? context.line + AROUND_LINES : context.line;
   const inside = { ...context, isNarrow: context.isNarrow || alike.hasColumns };
@@ -115,8 +118,15 @@ function placeFrame(
   const joined = alike.arms === null ? placeJoined(inside, frame, { ...A_LINE, item, around, key }) : null;
   const placed = joined ?? (alike.arms && place(alike.arms)) ?? place(null);
   if (placed === null) throw new Error("expected a layout");
-  placedFrames.set(frame, { key: placeKey, lines, placed });
+  remember(frame, wholeKey, placed);
+  checkpoint();
   return placed;
+}
+
+function remember(frame: Frame, key: string, placed: Placed): void {
+  const known = placedFrames.get(frame);
+  if (known === undefined || known.size >= MOST_PLACED) placedFrames.set(frame, new Map([[key, placed]]));
+  else known.set(key, placed);
 }
 
 /** A frame with two open containers that are one U; null if it has none. */

@@ -19,6 +19,10 @@ export interface Core {
   unfold(data: FoldedData): DiagramData;
   /** Open a diagram, or what changed in it. Throws where the data is incomplete. */
   open(data: DiagramData, compared?: Compared): Session;
+  /** The same in slices. */
+  openInSlices(data: DiagramData, compared?: Compared): Promise<Session>;
+  /** Run work that remembers what it did, as layouts do, in slices between which the browser has its turn. */
+  inSlices<T>(work: () => T): Promise<T>;
   /** Whether WebAssembly crashed in this layout engine, which then has to be replaced. */
   isBroken(viz: Viz): boolean;
 }

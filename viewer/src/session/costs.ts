@@ -2,7 +2,6 @@
 import { sum } from "d3-array";
 import { childrenOf, type GraphIndex, type GraphNode, ROOT } from "../graph/graph.js";
 import { movedBytes, sizeOf } from "./moved_bytes.js";
-import type { Session } from "./session.js";
 
 export const LENSES = ["parameters", "flops", "memory", "intensity"] as const;
 export type CostLens = (typeof LENSES)[number];
@@ -25,15 +24,6 @@ export function isCosted(kind: string): boolean {
 export function amountOf(cost: Cost, lens: CostLens): number | undefined {
   if (lens !== "intensity") return cost[lens];
   return cost.flops === undefined || cost.moved === 0 ? undefined : cost.flops / cost.moved;
-}
-
-const ofSessions = new WeakMap<Session, Costs>();
-
-/** The costs of a session's trace, found once. */
-export function costsOf(session: Session): Costs {
-  const costs = ofSessions.get(session) ?? new Costs(session.grouped);
-  ofSessions.set(session, costs);
-  return costs;
 }
 
 export class Costs {

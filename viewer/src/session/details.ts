@@ -2,11 +2,10 @@
 import { words } from "../shared/explore_strings.js";
 import { fill } from "../shared/strings.js";
 import { formatCount } from "../view/labels.js";
-import { type Cost, costsOf } from "./costs.js";
+import type { Cost } from "./costs.js";
 import { exact, formatBytes, ofWhole, pathOf } from "./naming.js";
 import { describe, type Fact, factsOf, type NodeDetails } from "./node_details.js";
 import type { Session } from "./session.js";
-import { standsFor } from "./stand_ins.js";
 
 /** More are not compared. */
 const MAX_COMPARED = 200;
@@ -18,7 +17,7 @@ type Amounts = Partial<Record<Fact["label"], string>>;
 /** What is known of a node and what it stands for, or of the model where the id is empty. */
 export function detailsOf(session: Session, id: string): NodeDetails {
   const details = describe(session.indexOf(id), id);
-  const ids = standsFor(session, id);
+  const ids = session.rolled().all(id);
   return ids.length > 1 ? detailsOfAll(session, details, ids) : details;
 }
 
@@ -42,7 +41,7 @@ function detailsOfAll(session: Session, details: NodeDetails, ids: readonly stri
 }
 
 function amountsOf(session: Session, ids: readonly string[]): Amounts {
-  const costs = costsOf(session);
+  const { costs } = session;
   const { whole } = costs;
   const all = costs.of(ids, session.visibleGraph());
   const counted = (what: Exclude<keyof Cost, "moved">, format: (value: number) => string): Amounts => {

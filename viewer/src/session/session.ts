@@ -8,11 +8,12 @@ import { withChangesOpen } from "../diff/opened.js";
 import { draw, drawItem, picture } from "../draw/draw.js";
 import { drawLabel, drawWires } from "../draw/wires.js";
 import { ancestors, type GraphData, type GraphIndex, type OnlyIn } from "../graph/graph.js";
-import { index, indexed } from "../graph/indexing.js";
+import { indexed, indexingData } from "../graph/indexing.js";
 import { annotated } from "../graph/overlay.js";
 import { subgraph } from "../graph/subgraph.js";
 import { type Layout, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
-import { type FoldedRun, firstMember, runsIn, shownContents } from "../view/contents.js";
+import { atOnce, type Steps } from "../shared/slices.js";
+import { firstMember, runsIn, shownContents } from "../view/contents.js";
 import type { Frame } from "../view/frame.js";
 import { withFunctions } from "../view/functions.js";
 import { localName } from "../view/labels.js";
@@ -20,9 +21,11 @@ import { shownIndex } from "../view/shown_index.js";
 import { toggle, toggleRun } from "../view/toggle.js";
 import { view } from "../view/view.js";
 import { classScale, type Scale } from "./colour_scale.js";
+import { Costs } from "./costs.js";
 import { Flow } from "./flow.js";
 import { LruMap } from "./lru.js";
 import { pathOf, tensorText } from "./naming.js";
+import { Rolled } from "./rolled.js";
 import type { DiagramData, SessionState } from "./state.js";
 import * as transitions from "./transitions.js";
 
@@ -36,6 +39,15 @@ export type Drawing = typeof drawing;
  */
 const CACHED_GEOMETRIES = 64;
 const CACHED_SUBGRAPHS = 4;
+
+/** Open a diagram, or what changed in it, in steps. */
+export function* opening(data: DiagramData, compared?: Compared): Steps<Session> {
+  return new Session(data, compared, yield* indexingOf(data, compared));
+}
+
+function indexingOf(data: DiagramData, compared: Compared | undefined): Steps<GraphIndex> {
+  return indexingData(compared?.graph ?? annotated(data.graph, data.overlay));
+}
 
 export class Session {
   /** The whole graph as it was traced, as its file has it. */
@@ -53,14 +65,20 @@ export class Session {
   readonly #subgraphs = new LruMap<string, GraphIndex>(CACHED_SUBGRAPHS);
   #state: SessionState;
   #grouped: GraphIndex | undefined;
+  #costs: Costs | undefined;
+  #rolled: { state: SessionState; rolled: Rolled } | undefined;
   /** Cache of the last layout's flow. */
   #flow: { root: Layout["root"]; hidden: OnlyIn | undefined; flow: Flow } | undefined;
   /** Of two versions, the one whose own nodes and edges are hidden. */
   hidden: OnlyIn | undefined;
 
-  constructor(data: DiagramData, compared?: Compared) {
+  /** Cache of the current state's layout: another one may be in the making. */
+  #laid: { state: SessionState; layout: Layout } | undefined;
+
+  /** @param traced the index, where it was made in steps: `opening` */
+  constructor(data: DiagramData, compared?: Compared, traced: GraphIndex = atOnce(indexingOf(data, compared))) {
     this.data = data.graph;
-    this.traced = index(compared?.graph ?? annotated(data.graph, data.overlay));
+    this.traced = traced;
     this.difference = compared?.difference;
     this.withDetails = data.details === true;
     this.initial = data.state;
@@ -86,7 +104,13 @@ export class Session {
 
   /** The layout of the current state. */
   layout(viz: Viz): Layout {
-    return this.layoutOf(this.#state, viz);
+    if (this.#laid?.state !== this.#state) this.#laid = { state: this.#state, layout: this.layoutOf(this.#state, viz) };
+    return this.#laid.layout;
+  }
+
+  /** Whether asking for the current layout takes no time. */
+  get isLaidOut(): boolean {
+    return this.#laid?.state === this.#state;
   }
 
   /** What the current picture shows, without positions. */
@@ -108,6 +132,7 @@ export class Session {
   show(state: SessionState, viz: Viz): Layout {
     const made = this.layoutOf(state, viz);
     this.#state = state;
+    this.#laid = { state, layout: made };
     return made;
   }
 
@@ -213,19 +238,17 @@ export class Session {
     return (runs.find(({ id }) => id === name) ?? runs.find(({ members }) => members.includes(head)))?.id;
   }
 
-  /** The runs of a container. */
-  runsIn(container: string): FoldedRun[] {
-    return runsIn(shownContents(this.visibleGraph(), container, new Set(this.#state.unrolled)));
+  /** The costs of the trace. */
+  get costs(): Costs {
+    this.#costs ??= new Costs(this.grouped);
+    return this.#costs;
   }
 
-  /** Ids of the modules that are shown as one with this one, itself included. */
-  repeatsOf(id: string): string[] {
-    const graph = this.visibleGraph();
-    const parent = graph.parent.get(id);
-    if (parent === undefined) return [];
-    const run = this.runsIn(parent).find(({ members }) => members.includes(id));
-    const isBox = (member: string) => /^(module|function)$/.test(graph.nodes.get(member)?.kind ?? "");
-    return run?.members.filter(isBox) ?? [];
+  /** What a state shows as one. */
+  rolled(state: SessionState = this.#state): Rolled {
+    if (this.#rolled?.state !== state)
+      this.#rolled = { state, rolled: new Rolled(this.visibleGraph(state), state.unrolled) };
+    return this.#rolled.rolled;
   }
 
   /** The graph that knows a node: the trace has no bundles and no calls of functions. */

@@ -20,6 +20,7 @@ const ENGLISH = {
   linkCopied: "The link was copied.",
   linkShown: "The link stands in the address bar.",
   linkGone: "The link names {0}, which this model does not have; the nearest is {1}.",
+  diagramGone: "The link leads to the diagram {0}, which this page does not have.",
   copyCommand: "Copy the command that draws this",
   commandCopied: "The command was copied.",
   commandLacks: "It can't say that one module is alone, that a stack is shown one by one, or that casts are shown.",

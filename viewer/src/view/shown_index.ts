@@ -1,13 +1,14 @@
 /** Chooses and caches the simplified graph for a state. */
 import type { GraphIndex } from "../graph/graph.js";
-import { indexed } from "../graph/indexing.js";
-import { simplify } from "../graph/simplify.js";
-import { bundled, type Limits } from "./bundles.js";
+import { indexing } from "../graph/indexing.js";
+import { simplifying } from "../graph/simplify.js";
+import { resumed, type Steps } from "../shared/slices.js";
+import { bundled } from "./bundles.js";
 import { withFunctions } from "./functions.js";
 import type { State } from "./state.js";
 
 /** By the index of the trace, indexes of what states show. */
-const shown = new WeakMap<GraphIndex, Map<string, GraphIndex>>();
+const shown = new WeakMap<GraphIndex, { made: Map<string, GraphIndex>; begun: Map<string, Steps<GraphIndex>> }>();
 
 type Shown = Pick<State, "plumbing" | "functions" | "most" | "ends" | "kept">;
 
@@ -16,19 +17,23 @@ export function shownIndex(
   traced: GraphIndex,
   { plumbing = false, functions = true, most, ends, kept }: Shown,
 ): GraphIndex {
-  const known = shown.get(traced) ?? new Map<string, GraphIndex>();
+  const known = shown.get(traced) ?? { made: new Map(), begun: new Map() };
   shown.set(traced, known);
   const key = `${plumbing} ${functions} ${most} ${ends} ${kept?.join(" ")}`;
-  const made = known.get(key) ?? makeIndex(traced, { plumbing, functions }, { most, ends, kept });
-  known.set(key, made);
+  const kinds = { plumbing, functions };
+  const make = () =>
+    most === undefined && ends === undefined
+      ? resumed(known.begun, key, () => making(traced, kinds))
+      : bundled(shownIndex(traced, kinds), { most, ends, kept });
+  const made = known.made.get(key) ?? make();
+  known.made.set(key, made);
   return made;
 }
 
-function makeIndex(traced: GraphIndex, kinds: { plumbing: boolean; functions: boolean }, limits: Limits): GraphIndex {
-  if (limits.most !== undefined || limits.ends !== undefined) return bundled(shownIndex(traced, kinds), limits);
-  const { graph, series } = simplify(traced.graph, kinds.plumbing);
-  return indexed(
-    withFunctions(graph, () => kinds.functions),
-    series,
-  );
+function* making(traced: GraphIndex, kinds: { plumbing: boolean; functions: boolean }): Steps<GraphIndex> {
+  const { graph, series } = yield* simplifying(traced.graph, kinds.plumbing);
+  yield;
+  const grouped = withFunctions(graph, () => kinds.functions);
+  yield;
+  return yield* indexing(grouped, series);
 }

@@ -1,6 +1,7 @@
 /** Graph and state → view: the visible items and wires, without positions. */
 import { append } from "../graph/append.js";
 import { ancestors, childrenOf, contentsOf, type GraphIndex, type GraphNode, type Link, ROOT } from "../graph/graph.js";
+import { checkpoint } from "../shared/slices.js";
 import { boxOf, isExpandable, type ModuleBox, singleChain } from "./boxes.js";
 import {
   type FoldedRun,
@@ -106,6 +107,7 @@ function frameOf(
   markPlacing(context.index, frame, [id, inner]);
   if (run !== null) renamePorts(context.index, frame, run);
   context.memo.set(id, { key, frame });
+  checkpoint();
   return frame;
 }
 

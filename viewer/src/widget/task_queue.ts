@@ -30,17 +30,20 @@ export class TaskQueue {
   readonly #status: StatusLine;
   #loading: Promise<Session> | undefined;
   #last: Promise<void> = Promise.resolve();
+  /** Number of tasks that wait or run. */
+  #waiting = 0;
   /** Tasks that failed because something did not load. */
   #failed: (() => Promise<void>)[] = [];
 
   /**
-   * @param id of the diagram
-   * @param url of its data script; viz.js lies beside it. Undefined for a page that brings everything inline
+   * @param host names the diagram and its data script, beside which viz.js lies, unless the page brings everything inline
    * @param status shows delays and failures to the reader
    */
-  constructor(id: string, url: string | undefined, status: StatusLine) {
-    this.#id = id;
-    this.#url = url;
+  constructor(host: Element, status: StatusLine) {
+    const source = host.getAttribute("src");
+    this.#id = host.getAttribute("graph") ?? "";
+    // resolved now: instant navigation may change the page's address under a kept element
+    this.#url = source === null ? undefined : new URL(source, document.baseURI).href;
     this.#status = status;
   }
 
@@ -49,14 +52,27 @@ export class TaskQueue {
     return Promise.all([this.#loadSession(), loadViz(this.#url && new URL("viz.js", this.#url).href)]);
   }
 
+  /** Load what is missing and lay out the picture, in slices, unless the reader asks for something first. */
+  async prepare(): Promise<void> {
+    const [session, viz] = await this.load();
+    await this.inSlices(() => {
+      if (this.#waiting === 0) session.layout(viz);
+    });
+  }
+
+  /** Run work that remembers what it did, as layouts do, in slices: the page stays responsive. */
+  async inSlices<T>(work: () => T): Promise<T> {
+    return (await loadOwn("core.js")).inSlices(work);
+  }
+
   /**
-   * Run a task now if everything is loaded and nothing waits for the reader to try again; otherwise do nothing. Never
+   * Run a task now if everything is loaded, the picture laid out, and nothing waits for the reader to try again; otherwise do nothing. Never
    * fails: for what a moving pointer asks.
    */
   ifLoaded(task: (session: Session, viz: Viz) => void): void {
     const { session } = this;
     const viz = startedViz();
-    if (session === undefined || viz === undefined || this.#failed.length > 0) return;
+    if (!session?.isLaidOut || viz === undefined || this.#failed.length > 0) return;
     try {
       task(session, viz);
     } catch {
@@ -106,7 +122,10 @@ export class TaskQueue {
 
   /** Run again, in order, what failed because something did not load. */
   retry(): void {
-    for (const attempt of this.#failed.splice(0)) this.#last = this.#last.then(attempt);
+    for (const attempt of this.#failed.splice(0)) {
+      this.#waiting += 1;
+      this.#last = this.#last.then(attempt);
+    }
   }
 
   #loadSession(): Promise<Session> {
@@ -123,7 +142,7 @@ export class TaskQueue {
     try {
       const data = core.unfold(folded);
       const { before, graph, details = false } = data;
-      this.session = core.open(data, before && comparing?.compare(before, graph, details));
+      this.session = await core.openInSlices(data, before && comparing?.compare(before, graph, details));
     } catch {
       throw discardData(this.#id, this.#url);
     }
@@ -141,8 +160,11 @@ export class TaskQueue {
         } catch (error) {
           if (error instanceof LoadError) this.#failed.push(attempt);
           this.#report(error);
+        } finally {
+          this.#waiting -= 1;
         }
       };
+      this.#waiting += 1;
       this.#last = this.#last.then(attempt);
     });
   }

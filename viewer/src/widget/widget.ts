@@ -99,10 +99,7 @@ export class Widget {
 
   constructor(host: HTMLElement, picture: SVGSVGElement) {
     this.host = host;
-    const source = host.getAttribute("src");
-    // resolved now: instant navigation may change the page's address under a kept element
-    const url = source === null ? undefined : new URL(source, document.baseURI).href;
-    this.#queue = new TaskQueue(host.getAttribute("graph") ?? "", url, this.status);
+    this.#queue = new TaskQueue(host, this.status);
     this.camera = new Camera(this.stage, this.canvas, {
       isFullscreen: () => host.matches(":fullscreen"),
       footTop: () => this.foot.getBoundingClientRect().top,
@@ -174,7 +171,7 @@ export class Widget {
   prefetch(): void {
     if (!wasmAllowed()) return;
     loadOwn("explore.js").catch(() => undefined);
-    this.load().then(
+    this.#queue.prepare().then(
       // the page's own picture may be replaced by one that moves smoothly
       () => this.updateViewport(),
       () => undefined,
@@ -205,7 +202,10 @@ export class Widget {
 
   /** Show another state; the node with this id stays where it is on screen. */
   change(next: (session: Session) => SessionState, id = ""): Promise<void> {
-    return this.withLayout((session, viz) => this.#show(session, session.show(next(session), viz), id));
+    return this.withLayout(async (session, viz) => {
+      const layout = await this.#queue.inSlices(() => session.show(next(session), viz));
+      this.#show(session, layout, id);
+    });
   }
 
   /** Show another session instead: what changed since another version, or the model again. */

@@ -1,11 +1,11 @@
 /** What nodes cost, and what the boxes of pictures stand for. */
 import { describe, expect, it, vi } from "vitest";
 import type { GraphData, GraphIndex } from "../../src/graph/graph.js";
-import { type Cost, Costs, costsOf } from "../../src/session/costs.js";
+import { type Cost, Costs } from "../../src/session/costs.js";
 import { movedBytes } from "../../src/session/moved_bytes.js";
 import { Session } from "../../src/session/session.js";
-import { boxAround, standingBoxes } from "../../src/session/standing.js";
 import type { State } from "../../src/view/state.js";
+import { boxAround } from "../../src/widget/lenses/box_around.js";
 import albert from "../graphs/albert.json";
 import cnn from "../graphs/cnn.json";
 import lstm from "../graphs/lstm.json";
@@ -23,7 +23,10 @@ function shown(graph: GraphData, isOpen: boolean): Session {
 }
 
 function boxesOf(session: Session) {
-  return standingBoxes(session.visibleGraph(), session.frame).filter(({ item }) => item.frame === null);
+  return session
+    .rolled()
+    .boxes(session.frame)
+    .filter(({ item }) => item.frame === null);
 }
 
 describe.each(Object.entries(GRAPHS))("the costs of %s", (_, graph) => {
@@ -128,5 +131,5 @@ describe("moved bytes", () => {
 
 it("are found once for a session", () => {
   const session = shown(GRAPHS.cnn as GraphData, false);
-  expect(costsOf(session)).toBe(costsOf(session));
+  expect(session.costs).toBe(session.costs);
 });

@@ -41,10 +41,10 @@ it("describes a node, and the model for an empty id", () => {
   expect(detailsOf(session, "").title).toBe(nested.model.name);
 });
 
-it("lists the modules of a run of repeats", () => {
+it("lists the nodes that are drawn as one", () => {
   const session = new Session({ graph: repeated, state: COLLAPSED });
-  expect(session.repeatsOf("b.0")).toEqual(["b.0", "b.1", "b.2"]);
-  expect(session.repeatsOf("input:x")).toEqual([]);
+  expect(session.rolled().all("b.0")).toEqual(["b.0", "b.1", "b.2"]);
+  expect(session.rolled().all("input:x")).toEqual(["input:x"]);
 });
 
 it("returns other states without changing its own", () => {

@@ -70,8 +70,18 @@ def _guess_unique(tensor: Tensor, *_: Any, **__: Any) -> tuple[Any, Any]:
     return (tensor.new_empty(n), _integers(tensor, *tensor.shape), _integers(tensor, n)), "all different"
 
 
+def _guess_unique_dim(tensor: Tensor, dim: int, *_: Any, **__: Any) -> tuple[Any, Any]:
+    n = tensor.shape[dim]
+    return (torch.empty_like(tensor), _integers(tensor, n), _integers(tensor, n)), "all different"
+
+
+def _guess_unique_consecutive(tensor: Tensor, *options: Any) -> tuple[Any, Any]:
+    dims = [dim for dim in options[2:] if dim is not None]  # after two flags
+    return _guess_unique_dim(tensor, *dims) if dims else _guess_unique(tensor)
+
+
 def _guess_bincount(tensor: Tensor, weights: Tensor | None = None, minlength: int = 0) -> tuple[Any, Any]:
-    dtype = torch.int64 if weights is None else torch.float64
+    dtype = torch.int64 if weights is None else torch.float32 if weights.dtype is torch.float32 else torch.float64
     n = max(int(minlength), 1)
     return tensor.new_empty(n, dtype=dtype), f"{n} bins"
 
@@ -119,8 +129,8 @@ GUESSES: dict[str, Callable[..., tuple[Any, Any]]] = {
     "aten::nonzero": guess_nonzero,
     "aten::masked_select": _guess_masked_select,
     "aten::_unique2": _guess_unique,
-    "aten::unique_dim": _guess_unique,
-    "aten::unique_consecutive": _guess_unique,
+    "aten::unique_dim": _guess_unique_dim,
+    "aten::unique_consecutive": _guess_unique_consecutive,
     "aten::bincount": _guess_bincount,
     "aten::index": _guess_index,
     "aten::repeat_interleave": _guess_repeat_interleave,

@@ -34,10 +34,10 @@ def recorded_call(calls: CallStack, original: Callable[..., Any]) -> Callable[..
             return original(self, *args, **kwargs)  # made by torch for the branches of a higher-order operator
         if context.is_recording:
             return calls.run(context, self, original, args, kwargs, sys._getframe(1), direct=False)
-        with recorder.on_this_thread(joins=calls.knows(self)) as is_recording:
-            if is_recording:
-                return calls.run(context, self, original, args, kwargs, sys._getframe(1), direct=False)
-        return original(self, *args, **kwargs)
+        if not calls.knows(self):
+            return original(self, *args, **kwargs)
+        with recorder.entered(context):  # on a thread from before the trace
+            return calls.run(context, self, original, args, kwargs, sys._getframe(1), direct=False)
 
     return call
 

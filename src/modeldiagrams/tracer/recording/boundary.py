@@ -42,8 +42,6 @@ def record_outputs(recorder: Recorder, result: Any) -> None:
 
 def record_import(recorder: Recorder, name: str, argument: str, tensor: Tensor) -> None:
     """Record a function of `torch` that made a tensor from memory of another library, its `argument`."""
-    if recorder.provenance.values(tensor):  # a tensor of this pass came back as it is
-        return
     context = recorder.context
     source = recorder.finder.current_line(context.stack, context.scopes)
     op = recorder.new_op(context, CallSite(f"torch.{name}", name, source), context.scopes.current)

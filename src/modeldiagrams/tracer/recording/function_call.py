@@ -48,8 +48,6 @@ class FunctionCall(msgspec.Struct, eq=False):
 
     def _without_views(self, changed: list[Tensor]) -> list[Tensor]:
         """Without tensors that changed only because they view what was written: `y` in ``x[0] = y``, a view of `x`."""
-        if self.function.writes_any:
-            return changed
         targets = [self.args[0] if self.function.writes_first else None, self.kwargs.get("out")]
         written = set(map(id, tensors_of(targets)))
         memory = {memory_key(tensor) for tensor in changed if id(tensor) in written}

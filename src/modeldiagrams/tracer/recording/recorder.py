@@ -70,16 +70,6 @@ class Recorder(TorchFunctionMode):
         return ThreadContext([self.recording.root]) if self.is_closed else self.threads.context
 
     @contextlib.contextmanager
-    def on_this_thread(self, *, joins: bool) -> Iterator[bool]:
-        """Record on the current thread if it `joins`, unless it is recorded already; yield whether it is recorded."""
-        context = self.context
-        if context.is_recording or not joins:
-            yield context.is_recording
-            return
-        with self.entered(context):
-            yield True
-
-    @contextlib.contextmanager
     def entered(self, context: ThreadContext) -> Iterator[None]:
         """Record on the current thread, whose context this is."""
         if self.is_closed:

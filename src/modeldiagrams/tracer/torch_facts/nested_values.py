@@ -96,8 +96,6 @@ def _children(item: Any, path: str, *, into_objects: bool, private: bool) -> Ite
     elif isinstance(item, Mapping):
         for key, value in itertools.islice(item.items(), _MAX_ITEMS):
             yield _joined(path, str(key)), value
-    elif isinstance(item, slice):
-        yield from ((_joined(path, part), getattr(item, part)) for part in ("start", "stop", "step"))
     else:
         for name, value in itertools.islice(_attributes(item, into_objects=into_objects), _MAX_ITEMS):
             if private or not name.startswith("_"):

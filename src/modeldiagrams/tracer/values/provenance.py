@@ -41,8 +41,7 @@ _MAX_VIEWS = 64
 """Views remembered per memory; beyond, the older half is dropped."""
 
 _View: TypeAlias = "tuple[Value, Geometry | None]"
-_Write: TypeAlias = "tuple[Value, Geometry | None, int]"
-"""The value written, where, and the id of the tensor that was written."""
+"""A value, and where in the memory it is."""
 
 
 class _Memory(msgspec.Struct, eq=False):
@@ -50,7 +49,7 @@ class _Memory(msgspec.Struct, eq=False):
 
     alive: weakref.ref[Any] | None
     views: list[_View] | tuple[_View, ...] = ()
-    writes: list[_Write] | tuple[()] = ()
+    writes: list[_View] | tuple[()] = ()
 
     def add_view(self, view: _View) -> None:
         """Append another view than the first."""
@@ -61,7 +60,7 @@ class _Memory(msgspec.Struct, eq=False):
         if len(views) > _MAX_VIEWS:
             del views[: _MAX_VIEWS // 2]
 
-    def add_write(self, write: _Write) -> None:
+    def add_write(self, write: _View) -> None:
         """Append a write."""
         writes = self.writes
         if isinstance(writes, tuple):
@@ -116,7 +115,7 @@ class Provenance:
                 memory = self._memories[id(storage)] = _Memory(weakref.ref(storage))
             is_new_memory, geometry = not memory.views, geometry_of(tensor, part or value.spec)
             if written:
-                memory.add_write((value, geometry, id(tensor)))
+                memory.add_write((value, geometry))
             if is_new_memory:
                 memory.views = ((value, geometry),)
             else:
@@ -133,7 +132,7 @@ class Provenance:
         shown = region(geometry_of(view, spec_of(view))) if memory is not None and memory.writes else None
         if memory is None or shown is None or shown.is_empty:
             return inputs
-        regions = {value: region(geometry) for value, geometry, _ in memory.writes}
+        regions = {value: region(geometry) for value, geometry in memory.writes}
         found: list[OpInput] = []
         for feed in inputs:
             other = regions.get(feed[1])
@@ -190,15 +189,13 @@ class Provenance:
         return list(dict.fromkeys(value for part in _tensors_inside(tensor) for value in self.values(part)))
 
 
-def _with_writes(tensor: Tensor, value: Value, writes: Sequence[_Write]) -> list[Value]:
+def _with_writes(tensor: Tensor, value: Value, writes: Sequence[_View]) -> list[Value]:
     """What a tensor holds after writes through other tensors that view the same memory."""
     values = [value]
     shown = region(geometry_of(tensor, spec_of(tensor)))
-    for written, geometry, through in writes:
+    for written, geometry in writes:
         other = region(geometry)
-        if through == id(tensor):
-            values = [written]
-        elif shown is None or other is None:
+        if shown is None or other is None:
             values.append(written)
         elif other.covers(shown):
             values = [written]

@@ -98,7 +98,14 @@ function actionButtons(widget: Widget, id: string): HTMLElement[] {
 
 /** For a node that represents a run of equal modules: a choice of the one to open. */
 function repeatChoice(widget: Widget, session: Session, id: string): HTMLElement[] {
-  const modules = session.repeatsOf(id);
+  const { nodes, parent } = session.visibleGraph();
+  // those around it have a choice of their own
+  const isBeside = (each: string) => parent.get(each) === parent.get(id);
+  const isBox = (each: string) => /^(module|function)$/.test(nodes.get(each)?.kind ?? "");
+  const modules = session
+    .rolled()
+    .all(id)
+    .filter((each) => isBeside(each) && isBox(each));
   if (modules.length < 2) return [];
   const choice = make("select", "mg-choice", make("option", "", fill(words.openRepeat, modules.length)));
   choice.ariaLabel = words.repeats;

@@ -1,6 +1,5 @@
 /** Lights in the picture what a search has found, or what it is inside of. */
 import type { HitGroup } from "../../session/search_index.js";
-import { standIns } from "../../session/stand_ins.js";
 import type { Widget } from "../widget.js";
 
 const FOUND = "mg-found";
@@ -22,6 +21,9 @@ export function light(widget: Widget, groups: readonly HitGroup[], chosen: HitGr
 /** The nodes of the picture that these are, or are inside of. */
 function visible({ session, tree }: Widget, ids: readonly string[]): Set<string> {
   if (session === undefined) return new Set();
-  const found = standIns(session, ids).map((id) => session.visibleAncestor(id, (at) => tree.has(at)));
+  const found = session
+    .rolled()
+    .standIns(ids)
+    .map((id) => session.visibleAncestor(id, (at) => tree.has(at)));
   return new Set(found.filter((id) => id !== undefined));
 }

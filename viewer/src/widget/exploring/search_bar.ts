@@ -1,7 +1,6 @@
 /** Search: lists what is found while the reader types, lights it in the picture, and goes to what is chosen. */
 import { type HitGroup, SearchIndex } from "../../session/search_index.js";
 import type { Session } from "../../session/session.js";
-import { standIns } from "../../session/stand_ins.js";
 import { words } from "../../shared/explore_strings.js";
 import { fill, strings } from "../../shared/strings.js";
 import { iconButton, make } from "../parts/dom.js";
@@ -102,7 +101,7 @@ export class SearchBar {
     const group = this.#list.active;
     if (session === undefined || group === undefined) return;
     if (this.#chosen?.group !== group) {
-      const ids = group.ids.length > 1 ? standIns(session, group.ids) : group.ids;
+      const ids = group.ids.length > 1 ? session.rolled().standIns(group.ids) : group.ids;
       this.#chosen = { group, ids, at: step > 0 ? -1 : 0 };
     }
     const { ids, at } = this.#chosen;

@@ -5,6 +5,7 @@
 import { fill, strings } from "../../shared/strings.js";
 import { isForDiagram } from "../gestures.js";
 import { box } from "../parts/dom.js";
+import { remember, remembered } from "../parts/storage.js";
 import type { Widget } from "../widget.js";
 import { coversNode } from "./toolbar_side.js";
 
@@ -34,25 +35,12 @@ function show(toolbar: HTMLElement): boolean {
     element.remove();
     return false;
   }
-  remember();
+  wasShown = true;
+  remember(STORAGE_KEY, "");
   setTimeout(() => element.remove(), DURATION);
   return true;
 }
 
 function isKnown(): boolean {
-  try {
-    return wasShown || localStorage.getItem(STORAGE_KEY) !== null;
-  } catch {
-    // sandboxed pages and private windows may have no storage
-    return wasShown;
-  }
-}
-
-function remember(): void {
-  wasShown = true;
-  try {
-    localStorage.setItem(STORAGE_KEY, "");
-  } catch {
-    // known for this page
-  }
+  return wasShown || remembered(STORAGE_KEY) !== null;
 }

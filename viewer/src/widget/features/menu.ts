@@ -1,4 +1,6 @@
 /** The menu's button, and the key for help; another script brings what they open. */
+import { loadOwn } from "../loader.js";
+import { remembered, THEME_KEY } from "../parts/storage.js";
 import type { Widget } from "../widget.js";
 
 /** The menu of one diagram. */
@@ -11,6 +13,7 @@ interface Popup {
 interface Menu {
   makePopup(widget: Widget): Popup;
   help(widget: Widget): void;
+  wearTheme(widget: Widget): void;
   followLink(widget: Widget): Promise<void>;
 }
 
@@ -33,6 +36,11 @@ export function menu(widget: Widget): void {
     event.preventDefault();
     open(event.key === "ArrowDown" ? "first" : "last");
   });
+  if (remembered(THEME_KEY) !== null)
+    loadOwn("menu.js").then(
+      ({ wearTheme }) => wearTheme(widget),
+      () => undefined,
+    );
   widget.onKey("?", () => {
     void widget.withPart("menu.js", ({ help }) => help(widget));
     return true;

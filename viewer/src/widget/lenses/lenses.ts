@@ -1,17 +1,18 @@
 /** A lens on a diagram: what its boxes cost, as bars, and their scale below the picture. */
 import { sum } from "d3-array";
 import { shortName } from "../../graph/names.js";
-import { type Cost, type CostLens, type Costs, costsOf, isCosted } from "../../session/costs.js";
+import { type Cost, type CostLens, type Costs, isCosted } from "../../session/costs.js";
 import { type MemoryCurve, memoryCurve } from "../../session/memory.js";
 import { pathOf, percent, typeOf } from "../../session/naming.js";
+import type { StandingBox } from "../../session/rolled.js";
 import type { Session } from "../../session/session.js";
-import { boxAround, type StandingBox, standingBoxes } from "../../session/standing.js";
 import { words } from "../../shared/lens_strings.js";
 import { fill } from "../../shared/strings.js";
 import type { Frame } from "../../view/frame.js";
 import { box, button, make } from "../parts/dom.js";
 import type { Widget } from "../widget.js";
 import { paint } from "./bars.js";
+import { boxAround } from "./box_around.js";
 import type { Row } from "./rows.js";
 import { LensScale } from "./scale.js";
 import { MemoryStrip } from "./strip.js";
@@ -154,7 +155,7 @@ export class Lenses {
   #costsOf(): Costs {
     const { session } = this.#widget;
     if (session === undefined) throw new Error("expected a session");
-    return costsOf(session);
+    return session.costs;
   }
 
   #find(session: Session): void {
@@ -162,7 +163,10 @@ export class Lenses {
     if (this.#boxes?.frame === frame) return;
     const index = session.visibleGraph();
     const costs = this.#costsOf();
-    const found = standingBoxes(index, frame).map((each) => ({ ...each, cost: costs.of(each.ids, index) }));
+    const found = session
+      .rolled()
+      .boxes(frame)
+      .map((each) => ({ ...each, cost: costs.of(each.ids, index) }));
     this.#boxes = { frame, boxes: new Map(found.map((each) => [each.item.id, each])) };
   }
 

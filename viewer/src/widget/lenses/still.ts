@@ -2,9 +2,8 @@
 import type { Key } from "../../draw/legend.js";
 import { CLASS_HUES } from "../../draw/palette.js";
 import type { Layout, Placed } from "../../layout/layout.js";
-import { type CostLens, costsOf, isCosted } from "../../session/costs.js";
+import { type CostLens, isCosted } from "../../session/costs.js";
 import type { Session } from "../../session/session.js";
-import { standingBoxes } from "../../session/standing.js";
 import type { Lens, SessionState } from "../../session/state.js";
 import { strings } from "../../shared/strings.js";
 import type { Item } from "../../view/frame.js";
@@ -40,9 +39,12 @@ function byClass(session: Session, layout: Layout): Colours {
 
 function byCost(session: Session, state: SessionState, layout: Layout, lens: CostLens): Colours {
   const index = session.visibleGraph(state);
-  const costs = costsOf(session);
+  const { costs } = session;
   const scale = new LensScale(lens, costs.whole);
-  const boxes = standingBoxes(index, layout.root.frame).filter(({ item }) => isCosted(item.kind));
+  const boxes = session
+    .rolled(state)
+    .boxes(layout.root.frame)
+    .filter(({ item }) => isCosted(item.kind));
   const steps = new Map(boxes.map(({ item, ids }) => [item.id, scale.read(costs.of(ids, index)).step]));
   return {
     tintOf: ({ id, family }) => {

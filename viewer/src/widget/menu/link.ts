@@ -10,10 +10,13 @@ import { differences, linkedState } from "./linked_state.js";
 /** How long the message about the link is shown, ms. */
 const MESSAGE_TIME = 6000;
 
+/** What a link can say of a diagram; scripts of a page may have hashes like ours. */
+const OURS = /[?&](?:open|close|at|alone|each|once)=/;
+
 /** Show what the page's address says of a diagram, if anything. */
 export async function followLink(widget: Widget): Promise<void> {
   const view = partsOf(location.hash).find(({ view }) => isAbout(widget, view))?.view;
-  if (view === undefined) return;
+  if (view === undefined) return tellOfGone(widget);
   // a comparison that still loads is left, too
   if (view.with === undefined || view.with !== widget.comparedWith) await widget.compareWith(view.with);
   // of a comparison that can't be shown, nothing can be opened
@@ -21,6 +24,16 @@ export async function followLink(widget: Widget): Promise<void> {
   widget.host.scrollIntoView({ block: "nearest" });
   // where the link leads without this script: the browser has opened the outline on the way
   document.querySelector(":target")?.closest(".mg-outline")?.removeAttribute("open");
+}
+
+/** Say on the page's first diagram that a link leads to one that the page doesn't have. */
+function tellOfGone({ host, status }: Widget): void {
+  if (host !== document.querySelector("model-graph[graph]")) return;
+  const gone = partsOf(location.hash).filter(({ text, view: { graph, place } }) => {
+    const isOurs = OURS.test(text) && document.getElementById(graph) === null;
+    return isOurs && diagramOf(graph, place) === undefined;
+  });
+  if (gone.length > 0) status.pin(gone.map(({ view }) => fill(words.diagramGone, view.graph)).join(" "));
 }
 
 async function show(widget: Widget, view: LinkedView): Promise<void> {

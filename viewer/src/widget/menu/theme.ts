@@ -1,7 +1,9 @@
 /** The colours of the page, or light or dark ones, for the picture and its controls. */
 import { words } from "../../shared/menu_strings.js";
+import { remember, remembered, THEME_KEY } from "../parts/storage.js";
 import type { MenuItem } from "../parts/toolbar.js";
 import type { Widget } from "../widget.js";
+import { withStyle } from "./style.js";
 
 const THEMES = ["page", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
@@ -9,13 +11,7 @@ type Theme = (typeof THEMES)[number];
 /** In the style sheet of the menu. */
 const ATTRIBUTE = "theme";
 
-export function themes({ stage, foot, host }: Widget): MenuItem[] {
-  const parts = [stage, foot];
-  const choose = (theme: Theme) => {
-    for (const part of parts) part.dataset[ATTRIBUTE] = theme;
-    // of what is around the picture in fullscreen
-    host.style.setProperty("--mg-around", theme === "page" ? "" : getComputedStyle(stage).backgroundColor);
-  };
+export function themes({ stage }: Widget): MenuItem[] {
   return THEMES.map((theme) => ({
     text: words[theme],
     isChoice: true,
@@ -23,4 +19,25 @@ export function themes({ stage, foot, host }: Widget): MenuItem[] {
     isOn: () => (stage.dataset[ATTRIBUTE] ?? "page") === theme,
     run: () => choose(theme),
   }));
+}
+
+/** Give a diagram the theme that the reader chose on an earlier page. */
+export function wearTheme(widget: Widget): void {
+  const theme = THEMES.find((known) => known === remembered(THEME_KEY));
+  if (theme !== undefined) wear(widget, theme);
+}
+
+/** For all diagrams of the page, and of pages to come. */
+function choose(theme: Theme): void {
+  remember(THEME_KEY, theme === "page" ? null : theme);
+  for (const host of document.querySelectorAll<Element & { widget?: Widget }>("model-graph"))
+    if (host.widget !== undefined) wear(host.widget, theme);
+}
+
+function wear(widget: Widget, theme: Theme): void {
+  const { stage, foot, host } = widget;
+  withStyle(widget);
+  for (const part of [stage, foot]) part.dataset[ATTRIBUTE] = theme;
+  // of what is around the picture in fullscreen
+  host.style.setProperty("--mg-around", theme === "page" ? "" : getComputedStyle(stage).backgroundColor);
 }

@@ -2,7 +2,7 @@
 import { strings } from "../../shared/strings.js";
 
 /** Delays shorter than this are not mentioned, ms. */
-const PATIENCE = 300;
+const PATIENCE = 150;
 
 export class StatusLine {
   readonly element = document.createElement("p");

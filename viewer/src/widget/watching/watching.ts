@@ -119,7 +119,7 @@ export class Watching {
 
   #shown(id: string, measure: Measure): Shown | undefined {
     const places = this.#placesNow;
-    const repeats = places.repeats(id);
+    const repeats = this.#session.rolled().all(id);
     const isEmpty = repeats.every((repeat) => places.inside(repeat).length === 0);
     if (isEmpty && !places.isRecordable(id)) return undefined;
     const strips = this.#runs.map((run) => {
@@ -133,7 +133,7 @@ export class Watching {
     const { selected: id } = this.#widget;
     if (id === undefined) this.#sheet.show(this.#runs, undefined, this.bar.step);
     else {
-      const chosen = { id, name: this.#session.title(id), repeats: this.#placesNow.repeats(id) };
+      const chosen = { id, name: this.#session.title(id), repeats: this.#session.rolled().all(id) };
       this.#sheet.show(this.#runs, chosen, this.bar.step);
     }
   }
@@ -146,8 +146,7 @@ export class Watching {
   /** The box that shows a node: its own, or that of the repeats it is one of. */
   #boxOf(node: string): string | undefined {
     const { tree } = this.#widget;
-    if (tree.has(node)) return node;
-    return [...tree.ids].find((id) => this.#placesNow.repeats(id).includes(node));
+    return [node, this.#session.rolled().standIn(node)].find((id) => tree.has(id));
   }
 
   /** Move to the step and the node of a finding, and show what it is about. */

@@ -1,0 +1,15 @@
+/**
+ * The picture of a diagram that came without one: a page that is kept as HTML text (htmx) has what stood in the page, and
+ * not what the element has taken into its shadow root.
+ */
+import { StatusLine } from "./parts/status_line.js";
+import { TaskQueue } from "./task_queue.js";
+import { parseSvg } from "./trusted_types.js";
+
+/** Draw the picture from the diagram's data. */
+export async function redrawn(host: HTMLElement): Promise<SVGSVGElement> {
+  const [session, viz] = await new TaskQueue(host, new StatusLine(() => undefined)).load();
+  const picture = parseSvg(session.svg(viz))[0] as SVGSVGElement;
+  picture.setAttribute("aria-label", session.title(""));
+  return picture;
+}
