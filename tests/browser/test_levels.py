@@ -3,7 +3,7 @@
 import pytest
 
 from browser.axe import violations
-from browser.controls import FOCUSED, SELECTED, button, settled, wait_until
+from browser.controls import FOCUSED, SELECTED, button, loaded, settled, wait_until
 from browser.test_large import NODES, PAN
 
 LABELS = """e => [...e.shadowRoot.querySelectorAll('.mg-block')].map(block => {
@@ -136,3 +136,28 @@ def test_blocks_in_forced_colours(reader_with, server):
             " e.style.color = 'Canvas'; return getComputedStyle(e).color }"
         )
         assert panel.evaluate("e => getComputedStyle(e).fill") == ground
+
+
+def test_blocks_hide_their_inside_in_pictures_that_are_drawn_whole(reader, server):
+    """Below 150 nodes; nothing of the inside is seen, nor in the way of the pointer."""
+    reader.page.goto(f"{server}/tall.html")
+    reader.header("layers.0").hover()
+    loaded(reader)
+    while not reader.page.locator(".mg-block").count():
+        button(reader, "Zoom out").click()
+        settled(reader)
+    seen = """e => [...e.shadowRoot.querySelectorAll('.mg-block [data-id]')].filter(node => {
+      const chain = [];
+      for (let at = node; at.tagName !== 'svg'; at = at.parentElement) chain.push(getComputedStyle(at));
+      return !chain.some(style => style.opacity === '0') || !chain.some(style => style.pointerEvents === 'none');
+    }).map(node => node.dataset.id)"""
+    assert reader.page.locator(".mg-block [data-id]").count() > 0
+    assert reader.evaluate(seen) == []
+    # unless the focus is there
+    block = reader.page.locator(".mg-block").first.get_attribute("data-id")
+    reader.header(block).focus()
+    reader.page.keyboard.press("ArrowRight")
+    focused = reader.evaluate(FOCUSED)
+    assert focused.startswith(f"{block}.")
+    assert reader.node(focused).evaluate("e => getComputedStyle(e.parentElement).opacity") == "1"
+    assert reader.node(focused).evaluate("e => getComputedStyle(e).opacity") == "1"
