@@ -53,6 +53,7 @@ def _block(fence, kind, text, title="", **options):
     body = textwrap.indent(yaml.safe_dump(options), "    ") if options else ""
     return f"{head}{body}\n{text}\n{fence}"
 
+
 CUED = {**TOUR, "options": {"model": "tinymodels.Cued", "inputs": "[1, 4]"}, "steps": [WHOLE]}
 """Its `fc` has a note in the code."""
 

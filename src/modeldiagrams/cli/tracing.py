@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from modeldiagrams.api.target_file import import_path
 from modeldiagrams.api.terminal import Failed, progress
@@ -24,18 +24,25 @@ def given_options(options: dict[str, str | None]) -> dict[str, str]:
     return {name: text for name, text in options.items() if text is not None}
 
 
-def traced(target: str, mode: Mode, given: dict[str, str | None]) -> tuple[Options, Graph, tuple[str, ...]]:
-    """Run a model in a process of its own.
+class TracedModel(NamedTuple):
+    """What a process of its own found."""
 
-    Returns:
-        The options, the graph, and what was tried for inputs.
-    """
+    options: Options
+    graph: Graph
+    tried: tuple[str, ...]
+    """The passes of the search for inputs."""
+    sources: tuple[str, ...]
+    """The model's source files."""
+
+
+def traced(target: str, mode: Mode, given: dict[str, str | None]) -> TracedModel:
+    """Run a model in a process of its own."""
     options, folders = _read(target, given)
     with _worker(options) as worker, progress(f"tracing {target}"):
         answer = worker.trace(options, folders, mode)
     if isinstance(answer, Refused):
         raise Failed(answer.problem)
-    return options, serialize.deserialize(answer.graph), answer.tried
+    return TracedModel(options, serialize.deserialize(answer.graph), answer.tried, answer.sources)
 
 
 def maker(target: str, given: dict[str, str | None]) -> Make:
