@@ -6,28 +6,26 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.engine.embedding import embedded, without_model
+from modeldiagrams.engine.annotations import annotations_of, sources_of
+from modeldiagrams.engine.embedding import without_model
 from modeldiagrams.options.parsing import parse_option
-from modeldiagrams.overlay.comments import said_in_code, with_cues
-from modeldiagrams.overlay.resolve import resolve
 from modeldiagrams.render.draw import Said
-from modeldiagrams.worker.dependencies import dependencies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from modeldiagrams.engine.annotations import Annotations
     from modeldiagrams.engine.embedding import Make
-    from modeldiagrams.errors import ModelDiagramsError
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.overlay.overlay import Overlay
 
-__all__ = ["overlay_by_options", "overlay_of_code", "said"]
+__all__ = ["annotations_by_options", "annotations_in_code", "said"]
 
 
-def overlay_by_options(
+def annotations_by_options(
     graph: Graph, given: Mapping[str, Any], make: Make, sources: Sequence[str] = ()
-) -> tuple[Overlay | None, list[ModelDiagramsError]]:
-    """The overlay of options of struct `Author` and of comments in code, and what is wrong with them.
+) -> Annotations:
+    """What options of struct `Author` and comments in code say.
 
     Args:
         graph: What they are said of.
@@ -35,32 +33,16 @@ def overlay_by_options(
         make: Calls functions of the author's that make images.
         sources: Absolute paths of the model's source files, whose comments are read.
 
-    Returns:
-        The overlay, None where nothing is said, and the problems; the rest holds all the same.
-
     Raises:
         OptionError: for a value that is not of the expected form.
     """
-    cues, wrong = said_in_code(graph, sources)
-    if not given and not any(cues.values()):
-        return None, [*wrong]
     options = {name: parse_option(name, value) for name, value in given.items()}
-    found = embedded(options.get("embed") or {}, Path.cwd(), make)
-    overlay, problems = resolve(graph, with_cues(options | {"embed": found.images}, cues))
-    return overlay, [*found.problems, *problems, *wrong]
+    return annotations_of(graph, options, sources, Path.cwd(), make)
 
 
-def overlay_of_code(graph: Graph, model: Any) -> tuple[Overlay | None, list[ModelDiagramsError]]:
-    """The overlay of the comments in a model's code, see `overlay_by_options`.
-
-    Args:
-        graph: Of the model.
-        model: The model, whose files are those of its classes and what they import, or a function.
-    """
-    modules = getattr(model, "modules", None)
-    classes = {type(module) for module in modules()} if callable(modules) else set[type]()
-    name = f"{getattr(model, '__module__', '')}.{getattr(model, '__qualname__', '')}"
-    return overlay_by_options(graph, {}, without_model, dependencies(classes, [name], ()))
+def annotations_in_code(graph: Graph, model: Any) -> Annotations:
+    """What comments say in the code of a model of this process."""
+    return annotations_of(graph, {}, sources_of(model), Path.cwd(), without_model)
 
 
 def said(graph: Graph, overlay: Overlay | None) -> Said | None:

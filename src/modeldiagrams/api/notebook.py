@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.api.annotations import overlay_of_code, said
+from modeldiagrams.api.annotations import annotations_in_code, said
 from modeldiagrams.api.export import DRAWN, draw_diagram, write
 from modeldiagrams.api.notebook_viewer import OUTPUTS
 from modeldiagrams.engine.diagram import forward_problem, in_words
@@ -65,10 +65,10 @@ def diagram(
     graph = _traced(model, args, kwargs)
     if problem := forward_problem(graph.model.name, graph):
         warnings.warn(in_words(problem), stacklevel=2)
-    overlay, wrong = overlay_of_code(graph, model)
-    for comment in wrong:
+    in_code = annotations_in_code(graph, model)
+    for comment in in_code.problems:
         warnings.warn(str(comment), stacklevel=2)
-    return ModelDiagram(graph, view, overlay, read_recordings(graph, named_files(recording)))
+    return ModelDiagram(graph, view, in_code.overlay, read_recordings(graph, named_files(recording)))
 
 
 def _traced(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None) -> Graph:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 import click
 
 import modeldiagrams
-from modeldiagrams.api.annotations import overlay_by_options
+from modeldiagrams.api.annotations import annotations_by_options
 from modeldiagrams.api.explain import explain
 from modeldiagrams.api.export import DRAWN, Theme, check_format, write
 from modeldiagrams.api.graph_files import is_worse, loaded
@@ -257,10 +257,12 @@ class _Look(NamedTuple):
 
     def _write(self, graph: Graph, file: Path, make: Make, sources: tuple[str, ...]) -> None:
         view, author = self._split()
-        overlay, problems = overlay_by_options(graph, author, make, sources if file.suffix in DRAWN else ())
+        said = annotations_by_options(graph, author, make, sources if file.suffix in DRAWN else ())
         recordings = read_recordings(graph, named_files(self._recording_files()))
-        unmatched = write(graph, file, view, flat=self.flat, theme=self.theme, overlay=overlay, recordings=recordings)
-        for problem in [*([unmatched.error(graph)] if unmatched else []), *problems]:
+        unmatched = write(
+            graph, file, view, flat=self.flat, theme=self.theme, overlay=said.overlay, recordings=recordings
+        )
+        for problem in [*([unmatched.error(graph)] if unmatched else []), *said.problems]:
             echo(f"Warning: {problem}", err=True)
 
     def _split(self) -> tuple[dict[str, str], dict[str, str]]:
