@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from modeldiagrams.errors import CommentError
 from modeldiagrams.ir.graph import ModuleNode, OpNode
+from modeldiagrams.ir.lineage import Code, has, text_of
 from modeldiagrams.ir.queries import short_name
 from modeldiagrams.ir.source_files import source_file
-from modeldiagrams.overlay.lineage import Code, has, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.ir.lineage import Class, Method
     from modeldiagrams.ir.nodes import ModelInfo
-    from modeldiagrams.overlay.lineage import Class, Method
 
 __all__ = ["said_in_code", "with_cues"]
 
