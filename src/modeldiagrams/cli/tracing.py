@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from modeldiagrams.api.target_file import import_path
 from modeldiagrams.api.terminal import Failed, progress
-from modeldiagrams.ir import serialize
+from modeldiagrams.engine.once import caller, trace_once
 from modeldiagrams.options.parsing import parse_options
-from modeldiagrams.worker import Mode, Refused, Traced, Worker
 
 if TYPE_CHECKING:
     from modeldiagrams.engine.embedding import Make
+    from modeldiagrams.engine.once import Mode
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.options.options import Options
 
@@ -31,28 +31,18 @@ def traced(target: str, mode: Mode, given: dict[str, str | None]) -> tuple[Optio
         The options, the graph, and what was tried for inputs.
     """
     options, folders = _read(target, given)
-    with _worker(options) as worker, progress(f"tracing {target}"):
-        answer = worker.trace(options, folders, mode)
-    if isinstance(answer, Refused):
-        raise Failed(answer.problem)
-    return options, serialize.deserialize(answer.graph), answer.tried
+    with progress(f"tracing {target}"):
+        found = trace_once(options, folders, mode)
+    if not isinstance(found, tuple):
+        raise Failed(found)
+    return options, *found
 
 
 def maker(target: str, given: dict[str, str | None]) -> Make:
-    """What calls functions that make images of a model, each in a process of its own."""
-
-    def make(function: str) -> Traced | Refused:
-        options, folders = _read(target, given)
-        with _worker(options) as worker:
-            return worker.trace(options, folders, function=function)
-
-    return make
+    """What calls functions that make images of a model."""
+    return caller(*_read(target, given))
 
 
 def _read(target: str, given: dict[str, str | None]) -> tuple[Options, list[Path]]:
     model, folders = import_path(target, Path.cwd())
     return parse_options({"model": model, **given_options(given)}), folders
-
-
-def _worker(options: Options) -> Worker:
-    return Worker(options.limits.python, gpu=options.limits.uses_gpu)
