@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from modeldiagrams.overlay.overlay import Overlay
     from modeldiagrams.render.draw import Picture
 
-__all__ = ["Theme", "check_format", "draw_diagram", "to_html", "to_pdf", "to_png", "to_svg", "write"]
+__all__ = ["DRAWN", "Theme", "check_format", "draw_diagram", "to_html", "to_pdf", "to_png", "to_svg", "write"]
 
 _SUFFIXES = (".json", ".svg", ".png", ".pdf", ".html", ".dot", ".mmd")
 _PICTURES = (".svg", ".png", ".pdf")
+DRAWN = (*_PICTURES, ".html")
+"""Formats with a picture, which shows what is said about nodes."""
 _TEXTS = (".dot", ".mmd")
 """Formats that other programs lay out and colour."""
 _TEXT_OPTIONS = ("depth", "expand", "collapse", "direction", "functions")
@@ -156,7 +158,7 @@ def write(  # noqa: PLR0913  (one for each way to look at it)
         The option of the view that matches no module, if there is one.
     """
     check_format(path.name, flat=flat, theme=theme)
-    if overlay is not None and path.suffix in {".json", *_TEXTS}:
+    if overlay is not None and path.suffix not in DRAWN:
         raise OptionError("overlay", f"{path.suffix} files have no place for it; pictures and .html files do")
     if path.suffix == ".json":
         save(graph, path)

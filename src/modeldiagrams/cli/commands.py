@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 import click
 
 import modeldiagrams
-from modeldiagrams.api.annotations import overlay_by_options
+from modeldiagrams.api.annotations import annotations_by_options
 from modeldiagrams.api.explain import explain
-from modeldiagrams.api.export import Theme, check_format, write
+from modeldiagrams.api.export import DRAWN, Theme, check_format, write
 from modeldiagrams.api.graph_files import is_worse, loaded
 from modeldiagrams.api.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, check_table, summary
 from modeldiagrams.api.terminal import PARTIAL, STDIO, Failed, echo, errors, exit_if_partial, progress, report
@@ -107,7 +107,7 @@ def _trace(target: str, mode: Mode, output: Path | None, *, force: bool, explain
                 f"option '-o': expected a name ending in .json, got {output.name!r};"
                 f" `modeldiagrams show {target} -o {output.name}` draws"
             )
-        options, graph, tried = traced(target, mode, given)
+        options, graph, tried, _ = traced(target, mode, given)
         if output and output != STDIO and (force or not is_worse(graph, output)):
             serialize.save(graph, output)
             say(graph)
@@ -151,11 +151,11 @@ def _show(  # noqa: PLR0913  (one for each flag)
             given_options({name: given.pop(name) for name in (*option_names(View, Author), "recording")}), flat, theme
         )
         look.check(output or Path("page.html"))
-        _, graph, _ = traced(target, mode, given)
+        _, graph, _, sources = traced(target, mode, given)
         path = output or Path(re.sub(r"[^\w.-]+", "-", f"{graph.model.name}.html"))
         if force or not is_worse(graph, path):
             with progress(f"drawing {graph.model.name}"):
-                look.draw(graph, path, maker(target, given))
+                look.draw(graph, path, maker(target, given), sources)
             say(graph, path)
         if output is None:
             echo(path)
@@ -186,7 +186,7 @@ def _summary(target: str, mode: Mode, depth: int, columns: str, **given: str | N
                 raise Failed(f"option {name!r}: {reason}")
             graph = loaded(Path(target))
         else:
-            _, graph, _ = traced(target, mode, given)
+            graph = traced(target, mode, given).graph
         echo(summary(graph, depth=depth, columns=names))
     exit_if_partial(target, graph)
 
@@ -242,22 +242,24 @@ class _Look(NamedTuple):
         parse_view(self._split()[0])
         self._recording_files()
 
-    def draw(self, graph: Graph, output: Path, make: Make = without_model) -> None:
+    def draw(self, graph: Graph, output: Path, make: Make = without_model, sources: tuple[str, ...] = ()) -> None:
         """Write a file, or an SVG to stdout."""
         if output == STDIO:
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / _file_name(output)
-                self._write(graph, file, make)
+                self._write(graph, file, make, sources)
                 click.echo(file.read_bytes(), nl=False)
         else:
-            self._write(graph, output, make)
+            self._write(graph, output, make, sources)
 
-    def _write(self, graph: Graph, file: Path, make: Make) -> None:
+    def _write(self, graph: Graph, file: Path, make: Make, sources: tuple[str, ...]) -> None:
         view, author = self._split()
-        overlay, problems = overlay_by_options(graph, author, make)
+        said = annotations_by_options(graph, author, make, sources if file.suffix in DRAWN else ())
         recordings = read_recordings(graph, named_files(self._recording_files()))
-        unmatched = write(graph, file, view, flat=self.flat, theme=self.theme, overlay=overlay, recordings=recordings)
-        for problem in [*([unmatched.error(graph)] if unmatched else []), *problems]:
+        unmatched = write(
+            graph, file, view, flat=self.flat, theme=self.theme, overlay=said.overlay, recordings=recordings
+        )
+        for problem in [*([unmatched.error(graph)] if unmatched else []), *said.problems]:
             echo(f"Warning: {problem}", err=True)
 
     def _split(self) -> tuple[dict[str, str], dict[str, str]]:

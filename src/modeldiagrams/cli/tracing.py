@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 from modeldiagrams.api.target_file import import_path
 from modeldiagrams.api.terminal import Failed, progress
-from modeldiagrams.engine.once import caller, trace_once
+from modeldiagrams.engine.once import TracedModel, caller, trace_once
 from modeldiagrams.options.parsing import parse_options
 
 if TYPE_CHECKING:
     from modeldiagrams.engine.embedding import Make
     from modeldiagrams.engine.once import Mode
-    from modeldiagrams.ir.graph import Graph
     from modeldiagrams.options.options import Options
 
 __all__ = ["given_options", "maker", "traced"]
@@ -24,18 +23,14 @@ def given_options(options: dict[str, str | None]) -> dict[str, str]:
     return {name: text for name, text in options.items() if text is not None}
 
 
-def traced(target: str, mode: Mode, given: dict[str, str | None]) -> tuple[Options, Graph, tuple[str, ...]]:
-    """Run a model in a process of its own.
-
-    Returns:
-        The options, the graph, and what was tried for inputs.
-    """
+def traced(target: str, mode: Mode, given: dict[str, str | None]) -> TracedModel:
+    """Run a model in a process of its own."""
     options, folders = _read(target, given)
     with progress(f"tracing {target}"):
         found = trace_once(options, folders, mode)
-    if not isinstance(found, tuple):
+    if not isinstance(found, TracedModel):
         raise Failed(found)
-    return options, *found
+    return found
 
 
 def maker(target: str, given: dict[str, str | None]) -> Make:

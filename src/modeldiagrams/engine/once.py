@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from modeldiagrams.ir.serialize import deserialize
 from modeldiagrams.worker import Mode, Refused, Worker
@@ -17,10 +17,21 @@ if TYPE_CHECKING:
     from modeldiagrams.options.options import Options
     from modeldiagrams.worker import Problem, Traced
 
-__all__ = ["Mode", "caller", "trace_once"]
+__all__ = ["Mode", "TracedModel", "caller", "trace_once"]
 
 
-def trace_once(options: Options, folders: Sequence[Path], mode: Mode) -> tuple[Graph, tuple[str, ...]] | Problem:
+class TracedModel(NamedTuple):
+    """What its process found."""
+
+    options: Options
+    graph: Graph
+    tried: tuple[str, ...]
+    """The passes of the search for inputs."""
+    sources: tuple[str, ...]
+    """The model's source files."""
+
+
+def trace_once(options: Options, folders: Sequence[Path], mode: Mode) -> TracedModel | Problem:
     """Trace a model.
 
     Args:
@@ -29,11 +40,13 @@ def trace_once(options: Options, folders: Sequence[Path], mode: Mode) -> tuple[G
         mode: How values are computed.
 
     Returns:
-        The graph, and what was tried for inputs; or why there is none.
+        What was found, or why nothing was.
     """
     with _worker(options) as worker:
         answer = worker.trace(options, folders, mode)
-    return answer.problem if isinstance(answer, Refused) else (deserialize(answer.graph), answer.tried)
+    if isinstance(answer, Refused):
+        return answer.problem
+    return TracedModel(options, deserialize(answer.graph), answer.tried, answer.sources)
 
 
 def caller(options: Options, folders: Sequence[Path]) -> Make:
