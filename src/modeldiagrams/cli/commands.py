@@ -18,18 +18,17 @@ from modeldiagrams.api.explain import explain
 from modeldiagrams.api.export import DRAWN, Theme, check_format, write
 from modeldiagrams.api.graph_files import is_worse, loaded
 from modeldiagrams.api.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, check_table, summary
-from modeldiagrams.api.terminal import PARTIAL, STDIO, echo, errors, exit_if_partial, progress, report
+from modeldiagrams.api.terminal import PARTIAL, STDIO, Failed, echo, errors, exit_if_partial, progress, report
 from modeldiagrams.cli.comparing import check_command, diff_command, history_command
 from modeldiagrams.cli.tracing import given_options, maker, traced
 from modeldiagrams.cli.watching import watch_command
-from modeldiagrams.engine.embedding import Make, without_model
+from modeldiagrams.engine.embedding import without_model
+from modeldiagrams.engine.once import Mode
 from modeldiagrams.engine.recordings import named_files, read_recordings
 from modeldiagrams.engine.snapshots import take_snapshots
-from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.ir import serialize
 from modeldiagrams.options.options import Author, Call, Limits, View, is_graph_file
 from modeldiagrams.options.parsing import option_help, option_names, parse_option, parse_view
-from modeldiagrams.worker import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     import msgspec
 
     from modeldiagrams.api.summary import Column
+    from modeldiagrams.engine.embedding import Make
     from modeldiagrams.ir.graph import Graph
 
 __all__ = ["main"]
@@ -103,7 +103,7 @@ def _trace(target: str, mode: Mode, output: Path | None, *, force: bool, explain
     """
     with errors(), report(output) as say:
         if output and output != STDIO and output.suffix != ".json":
-            raise ModelDiagramsError(
+            raise Failed(
                 f"option '-o': expected a name ending in .json, got {output.name!r};"
                 f" `modeldiagrams show {target} -o {output.name}` draws"
             )
@@ -182,7 +182,8 @@ def _summary(target: str, mode: Mode, depth: int, columns: str, **given: str | N
         check_table(depth, names)
         if target == str(STDIO) or is_graph_file(target):
             for name in given_options(given):
-                raise OptionError(name, f"{target} is a graph file, so there is nothing to call; remove this option")
+                reason = f"{target} is a graph file, so there is nothing to call; remove this option"
+                raise Failed(f"option {name!r}: {reason}")
             graph = loaded(Path(target))
         else:
             graph = traced(target, mode, given).graph
@@ -237,13 +238,9 @@ class _Look(NamedTuple):
 
     def check(self, output: Path) -> None:
         """Reject what can't be drawn, before anything takes time."""
-        try:
-            check_format(_file_name(output), flat=self.flat, theme=self.theme, view=self.given)
-            parse_view(self._split()[0])
-            self._recording_files()
-        except OptionError as error:
-            # the Python API calls it `path`
-            raise ModelDiagramsError(str(error).replace("option 'path'", "option '-o'", 1)) from error
+        check_format(_file_name(output), flat=self.flat, theme=self.theme, view=self.given, option="-o")
+        parse_view(self._split()[0])
+        self._recording_files()
 
     def draw(self, graph: Graph, output: Path, make: Make = without_model, sources: tuple[str, ...] = ()) -> None:
         """Write a file, or an SVG to stdout."""
