@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 import modeldiagrams
+import tinymodels
 from modeldiagrams.api import notebook_viewer
 
 VIEWER = "modelDiagramsNotebook('"
@@ -103,6 +104,18 @@ def test_without_inputs_models_that_need_none_are_called_as_they_are():
 
     graph = modeldiagrams.diagram(Noise()).graph
     assert (graph.status.state, graph.assumptions) == ("complete", ())
+
+
+def test_comments_in_the_code_of_a_model_are_read(tmp_path):
+    shown = modeldiagrams.diagram(tinymodels.Cued().eval(), (torch.ones(1, 4),))
+    assert [note.text for note in shown.overlay.notes] == ["Says something of a layer."]
+    assert "tanh" not in modeldiagrams.to_svg(shown.graph, overlay=shown.overlay)
+    assert "tanh" in modeldiagrams.to_svg(shown.graph)
+    shown.save(tmp_path / "net.json")  # the graph, which has no place for them
+    annotated = shown.annotate("fc", text="More.")
+    assert [note.text for note in annotated.overlay.notes] == ["Says something of a layer.", "More."]
+    with pytest.raises(modeldiagrams.OptionError, match=r"\.json files have no place"):
+        annotated.save(tmp_path / "net.json")
 
 
 def test_model_whose_inputs_are_not_found_shows_its_modules_and_says_what_to_do():

@@ -25,6 +25,7 @@ from modeldiagrams.api import terminal
 from modeldiagrams.api.target_file import import_path
 from modeldiagrams.api.terminal import progress
 from modeldiagrams.cli import main
+from modeldiagrams.engine.once import TracedModel
 from modeldiagrams.ir.graph import Failure, Status
 from modeldiagrams.options.parsing import option_help, parse_options
 from modeldiagrams.worker import Worker
@@ -43,7 +44,7 @@ def worker(tools):
 @pytest.fixture
 def run(monkeypatch, worker):
     monkeypatch.chdir(PROJECT)
-    monkeypatch.setattr("modeldiagrams.cli.tracing.Worker", lambda *_, **__: nullcontext(worker))
+    monkeypatch.setattr("modeldiagrams.engine.once.Worker", lambda *_, **__: nullcontext(worker))
     return lambda *words: CliRunner().invoke(main, [str(word) for word in words])
 
 
@@ -58,7 +59,7 @@ def run(monkeypatch, worker):
     ],
 )
 def test_options_are_read_before_a_model_runs(run, monkeypatch, words, message):
-    monkeypatch.setattr("modeldiagrams.cli.tracing.Worker", None)
+    monkeypatch.setattr("modeldiagrams.engine.once.Worker", None)
     done = run(words[0], "mypkg.Widths", *words[1:])
     assert (done.exit_code, done.stderr.startswith(f"Error: {message}")) == (2, True), done.stderr
 
@@ -254,7 +255,7 @@ def test_partial_graph_replaces_a_complete_one_only_if_forced(run, tmp_path, mon
     output = tmp_path / "graph.json"
     status = Status(state="partial", error=Failure(type="ValueError", message="no"))
     partial = msgspec.structs.replace(small_graph(), status=status)
-    monkeypatch.setattr("modeldiagrams.cli.commands.traced", lambda *_: (None, partial, ()))
+    monkeypatch.setattr("modeldiagrams.cli.commands.traced", lambda *_: TracedModel(None, partial, (), ()))
     modeldiagrams.save(small_graph(), output)
     done = run("trace", "mypkg.Model", "-o", output)
     assert done.exit_code == 1
@@ -271,7 +272,7 @@ def test_picture_of_a_partial_graph_replaces_no_other_unless_forced(run, tmp_pat
     output = tmp_path / "net.mmd"
     status = Status(state="partial", error=Failure(type="ValueError", message="no"))
     partial = msgspec.structs.replace(small_graph(), status=status)
-    monkeypatch.setattr("modeldiagrams.cli.commands.traced", lambda *_: (None, partial, ()))
+    monkeypatch.setattr("modeldiagrams.cli.commands.traced", lambda *_: TracedModel(None, partial, (), ()))
     for before, words, replaced in ((None, (), True), ("complete", (), False), ("complete", ("--force",), True)):
         if before:
             output.write_text(before)
@@ -361,6 +362,27 @@ def test_show_traces_and_draws_in_one_step(run, tmp_path, monkeypatch):
     done = run("show", "small.py:net", "--inputs", "[1, 4]")
     assert (done.exit_code, done.stdout) == (0, "Linear.html\n")
     assert (tmp_path / "Linear.html").read_text("utf-8").startswith("<!doctype html>")
+
+
+def test_show_reads_the_comments_in_the_code(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [
+        "from torch import nn",
+        "class Net(nn.Module):",
+        "    def __init__(self):",
+        "        super().__init__()",
+        "        self.fc = nn.Linear(4, 2)  # diagram: note Classifies.",
+        "        self.drop = nn.Dropout()  # diagram: hyde",
+        "    def forward(self, x):",
+        "        return self.drop(self.fc(x))",
+    ]
+    (tmp_path / "cued.py").write_text("\n".join(lines))
+    done = run("show", "cued.py:Net", "--inputs", "[1, 4]", "-o", "net.html")
+    assert done.exit_code == 0, done.output
+    assert "<p>Classifies.</p>" in (tmp_path / "net.html").read_text("utf-8")
+    assert "Warning: cued.py:6: `# diagram: hyde` is unknown; did you mean 'hide'?" in done.stderr
+    done = run("show", "cued.py:Net", "--inputs", "[1, 4]", "-o", "net.mmd")
+    assert (done.exit_code, "Warning" in done.stderr) == (0, False)
 
 
 def test_show_has_the_options_of_both_commands(run):

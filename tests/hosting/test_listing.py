@@ -84,6 +84,26 @@ def test_code_that_is_not_at_hand_is_an_error(shown):
         forward_of(graph_only, "")
 
 
+def test_inherited_code_is_that_of_its_base(shown):
+    folder = Path(shown[0].sources[0]).parent
+    (folder / "bases.py").write_text(CODE.replace("class Net", "class Base"))
+    (folder / "mypkg.py").write_text("import bases\n\n\nclass Net(bases.Base):\n    pass\n")
+    graph = shown[0].graph
+    model = msgspec.structs.replace(graph.model, source="mypkg.py:4")
+    nodes = [
+        msgspec.structs.replace(node, source=node.source and node.source.replace("mypkg", "bases"))
+        if hasattr(node, "source")
+        else node
+        for node in graph.nodes
+    ]
+    graph = msgspec.structs.replace(graph, model=model, nodes=tuple(nodes))
+    sources = tuple(str(folder / name) for name in ("bases.py", "mypkg.py"))
+    lines = forward_of([msgspec.structs.replace(shown[0], graph=graph, sources=sources)], "").lines
+    assert {line.number: line.part.ids for line in lines if line.part}[15] == ("/relu",)
+    with pytest.raises(ModelDiagramsError, match=r"in the class at mypkg\.py:4, or in one that it inherits from"):
+        forward_of([msgspec.structs.replace(shown[0], graph=graph, sources=sources[1:])], "")
+
+
 @pytest.mark.parametrize("before", ["", "\f"])
 def test_lines_are_as_in_the_file(shown, before):
     text = CODE.replace(

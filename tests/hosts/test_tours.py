@@ -19,7 +19,7 @@ TOUR = {
 }
 
 
-def rst(options, steps, note):
+def rst(options, steps, note, at="relu"):
     return textwrap.dedent("""
         .. model-tour::
         {options}
@@ -28,7 +28,7 @@ def rst(options, steps, note):
     """).format(
         options=textwrap.indent("\n".join(f":{name}: {value}" for name, value in options.items()), "   "),
         steps=textwrap.indent(
-            "\n".join([*(_rst_step(**step) for step in steps), _rst("model-note:: relu", note)]), "   "
+            "\n".join([*(_rst_step(**step) for step in steps), _rst(f"model-note:: {at}", note)]), "   "
         ),
     )
 
@@ -41,9 +41,9 @@ def _rst(head, text, *lines):
     return f".. {head}\n{textwrap.indent(chr(10).join([*lines, '', text, '']), '   ')}"
 
 
-def blocks(options, steps, note):
+def blocks(options, steps, note, at="relu"):
     inner = "\n\n".join(
-        [*(_block("////", "tour-step", **step) for step in steps), _block("////", "model-note | relu", note)]
+        [*(_block("////", "tour-step", **step) for step in steps), _block("////", f"model-note | {at}", note)]
     )
     return _block("///", "model-tour", text=inner, **options)
 
@@ -53,6 +53,9 @@ def _block(fence, kind, text, title="", **options):
     body = textwrap.indent(yaml.safe_dump(options), "    ") if options else ""
     return f"{head}{body}\n{text}\n{fence}"
 
+
+CUED = {**TOUR, "options": {"model": "tinymodels.Cued", "inputs": "[1, 4]"}, "steps": [WHOLE]}
+"""Its `fc` has a note in the code."""
 
 BAD = {
     "no-steps": {**TOUR, "steps": []},
@@ -73,6 +76,7 @@ def written(host):
 @pytest.fixture(scope="module")
 def site(build_site, written):
     pages = {"index": [f"raw!{written(**TOUR)}"]} | {name: [f"raw!{written(**tour)}"] for name, tour in BAD.items()}
+    pages["cued"] = [f"raw!{written(**CUED, at='fc')}"]
     return build_site({**pages, "plain": ["model: net.json\nsteps: [{}]"]})
 
 
@@ -106,6 +110,12 @@ def test_notes_stand_below_the_picture(page):
     ]
     assert page.index("mg-notes") < page.index("mg-steps")
     assert "own" not in page[page.index("mg-steps") :]
+
+
+def test_a_note_keeps_that_of_the_code_on_the_same_node(site):
+    listed = re.search(r'<ol class="[^"]*mg-notes[^>]*>(.*?)</ol>', site.page("cued"), re.DOTALL)
+    notes = re.findall(r"<p>(.*?)</p>", listed[1])
+    assert notes == ["A <em>note</em> of its own.", "Says something of a layer."]
 
 
 def test_each_step_has_a_small_picture_beside_the_page(page, site):

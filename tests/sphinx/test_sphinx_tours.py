@@ -46,7 +46,7 @@ def test_myst_has_tours_and_words_for_parts(source, build, tmp_path):
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "html" / "index.html").read_text()
     assert re.findall(r'id="(walk-step-\d)"', page) == ["walk-step-1", "walk-step-2"]
-    assert re.search(r'mg-part" href="#model-graph-\S+" data-mg-graph="net\S*"', page)
+    assert re.search(r'mg-part" href="#net\S*\?at=\S+" data-mg-graph="net\S*"', page)
     assert "<strong>The <em>layer</em></strong>" in page
     (notes,) = re.findall(r'<ol class="[^"]*mg-notes.*?</ol>', page, re.DOTALL)
     assert "What a <em>note</em> says." in notes

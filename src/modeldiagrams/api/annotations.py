@@ -6,39 +6,43 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.engine.embedding import embedded
+from modeldiagrams.engine.annotations import annotations_of, sources_of
+from modeldiagrams.engine.embedding import without_model
 from modeldiagrams.options.parsing import parse_option
-from modeldiagrams.overlay.resolve import resolve
 from modeldiagrams.render.draw import Said
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from modeldiagrams.engine.annotations import Annotations
     from modeldiagrams.engine.embedding import Make
-    from modeldiagrams.errors import OptionError
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.overlay.overlay import Overlay
 
-__all__ = ["overlay_by_options", "said"]
+__all__ = ["annotations_by_options", "annotations_in_code", "said"]
 
 
-def overlay_by_options(graph: Graph, given: Mapping[str, Any], make: Make) -> tuple[Overlay | None, list[OptionError]]:
-    """The overlay of options of struct `Author`, and what is wrong with them; None without any.
+def annotations_by_options(
+    graph: Graph, given: Mapping[str, Any], make: Make, sources: Sequence[str] = ()
+) -> Annotations:
+    """What options of struct `Author` and comments in code say.
 
     Args:
         graph: What they are said of.
         given: Option → value. Files are relative to the current folder.
         make: Calls functions of the author's that make images.
+        sources: Absolute paths of the model's source files, whose comments are read.
 
     Raises:
         OptionError: for a value that is not of the expected form.
     """
-    if not given:
-        return None, []
     options = {name: parse_option(name, value) for name, value in given.items()}
-    found = embedded(options.get("embed") or {}, Path.cwd(), make)
-    overlay, problems = resolve(graph, options | {"embed": found.images})
-    return overlay, [*found.problems, *problems]
+    return annotations_of(graph, options, sources, Path.cwd(), make)
+
+
+def annotations_in_code(graph: Graph, model: Any) -> Annotations:
+    """What comments say in the code of a model of this process."""
+    return annotations_of(graph, {}, sources_of(model), Path.cwd(), without_model)
 
 
 def said(graph: Graph, overlay: Overlay | None) -> Said | None:

@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from modeldiagrams.overlay.overlay import Overlay
     from modeldiagrams.render.draw import Picture
 
-__all__ = ["Theme", "check_format", "draw_diagram", "to_html", "to_pdf", "to_png", "to_svg", "write"]
+__all__ = ["DRAWN", "Theme", "check_format", "draw_diagram", "to_html", "to_pdf", "to_png", "to_svg", "write"]
 
 _SUFFIXES = (".json", ".svg", ".png", ".pdf", ".html", ".dot", ".mmd")
 _PICTURES = (".svg", ".png", ".pdf")
+DRAWN = (*_PICTURES, ".html")
+"""Formats with a picture, which shows what is said about nodes."""
 _TEXTS = (".dot", ".mmd")
 """Formats that other programs lay out and colour."""
 _TEXT_OPTIONS = ("depth", "expand", "collapse", "direction", "functions")
@@ -156,7 +158,7 @@ def write(  # noqa: PLR0913  (one for each way to look at it)
         The option of the view that matches no module, if there is one.
     """
     check_format(path.name, flat=flat, theme=theme)
-    if overlay is not None and path.suffix in {".json", *_TEXTS}:
+    if overlay is not None and path.suffix not in DRAWN:
         raise OptionError("overlay", f"{path.suffix} files have no place for it; pictures and .html files do")
     if path.suffix == ".json":
         save(graph, path)
@@ -184,7 +186,9 @@ def _converted(graph: Graph, suffix: str, view: View) -> str:
     return str(to_dot(graph, **given).source) if suffix == ".dot" else to_mermaid(graph, **given)
 
 
-def check_format(name: str, *, flat: bool = False, theme: str | None = None, view: Iterable[str] = ()) -> None:
+def check_format(
+    name: str, *, flat: bool = False, theme: str | None = None, view: Iterable[str] = (), option: str = "path"
+) -> None:
     """Reject options that a file format would ignore; call it before the graph is traced, loaded or drawn.
 
     Args:
@@ -192,13 +196,14 @@ def check_format(name: str, *, flat: bool = False, theme: str | None = None, vie
         flat: Whether the caller wants a flat picture.
         theme: The colours that the caller wants; None if it has not said.
         view: Names of the view options that the caller has given.
+        option: What the caller calls the option that names the file.
 
     Raises:
         OptionError: for an unknown suffix or theme, and for an option that would be ignored.
     """
     suffix = PurePath(name).suffix
     if suffix not in _SUFFIXES:
-        raise OptionError("path", f"expected a name ending in {', '.join(_SUFFIXES)}, got {name!r}")
+        raise OptionError(option, f"expected a name ending in {', '.join(_SUFFIXES)}, got {name!r}")
     if theme is not None and theme not in get_args(Theme):
         raise OptionError("theme", f"expected {' or '.join(get_args(Theme))}, got {theme!r}")
     if flat and suffix not in _PICTURES:
@@ -206,15 +211,15 @@ def check_format(name: str, *, flat: bool = False, theme: str | None = None, vie
     if theme is not None and (suffix not in _PICTURES or (suffix == ".svg" and not flat)):
         reason = "hold no picture" if suffix in {".json", *_TEXTS} else "have the colours of the page they are shown on"
         raise OptionError("theme", f"{suffix} files {reason}; a theme is for .png, .pdf and flat .svg files")
-    for option in view if suffix in _TEXTS else ():
-        if option not in _TEXT_OPTIONS:
+    for given in view if suffix in _TEXTS else ():
+        if given not in _TEXT_OPTIONS:
             raise OptionError(
-                option, f"{suffix} files take {', '.join(_TEXT_OPTIONS[:-1])} and {_TEXT_OPTIONS[-1]} only"
+                given, f"{suffix} files take {', '.join(_TEXT_OPTIONS[:-1])} and {_TEXT_OPTIONS[-1]} only"
             )
     if suffix != ".html" and "recording" in view:
         raise OptionError("recording", f"{suffix} files show no training; .html files do")
-    for option in view if suffix == ".json" else ():
-        raise OptionError(option, ".json files hold the whole graph, however it is looked at")
+    for given in view if suffix == ".json" else ():
+        raise OptionError(given, ".json files hold the whole graph, however it is looked at")
 
 
 def draw_diagram(

@@ -6,8 +6,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.api.annotations import said
-from modeldiagrams.api.export import draw_diagram, write
+from modeldiagrams.api.annotations import annotations_in_code, said
+from modeldiagrams.api.export import DRAWN, draw_diagram, write
 from modeldiagrams.api.notebook_viewer import OUTPUTS
 from modeldiagrams.engine.diagram import forward_problem, in_words
 from modeldiagrams.engine.recordings import named_files, read_recordings
@@ -40,7 +40,8 @@ def diagram(
 ) -> ModelDiagram:
     """Trace a model and show it, e.g. as the last expression of a notebook cell.
 
-    A model that raises gives a warning, and a diagram of what was traced until then.
+    A model that raises gives a warning, and a diagram of what was traced until then. Comments ``# diagram: …`` in the
+    model's files are read.
 
     Args:
         model: The model, in train or eval mode; the diagram shows that mode.
@@ -64,7 +65,10 @@ def diagram(
     graph = _traced(model, args, kwargs)
     if problem := forward_problem(graph.model.name, graph):
         warnings.warn(in_words(problem), stacklevel=2)
-    return ModelDiagram(graph, view, recordings=read_recordings(graph, named_files(recording)))
+    in_code = annotations_in_code(graph, model)
+    for comment in in_code.problems:
+        warnings.warn(str(comment), stacklevel=2)
+    return ModelDiagram(graph, view, in_code.overlay, read_recordings(graph, named_files(recording)))
 
 
 def _traced(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None) -> Graph:
@@ -84,6 +88,7 @@ class ModelDiagram:
 
     Attributes:
         graph: What was traced.
+        overlay: What is said about its nodes, by `annotate` or by comments in the model's code; None for nothing.
     """
 
     def __init__(
@@ -92,11 +97,14 @@ class ModelDiagram:
         view: Mapping[str, Any],
         overlay: Overlay | None = None,
         recordings: Sequence[PageRecording] = (),
+        *,
+        is_annotated: bool = False,
     ) -> None:
         self.graph = graph
+        self.overlay = overlay
         self._view = dict(view)
-        self._overlay = overlay
         self._recordings = recordings
+        self._is_annotated = is_annotated
 
     def annotate(self, pattern: str, **said: Any) -> ModelDiagram:
         """The same diagram in which something is said of nodes.
@@ -109,8 +117,8 @@ class ModelDiagram:
             OptionError: as in `annotate`.
         """
         more = annotate(self.graph, pattern, **said)
-        overlay = self._overlay | more if self._overlay else more
-        return ModelDiagram(self.graph, self._view, overlay, self._recordings)
+        overlay = self.overlay | more if self.overlay else more
+        return ModelDiagram(self.graph, self._view, overlay, self._recordings, is_annotated=True)
 
     def save(self, path: str | os.PathLike[str], *, flat: bool = False, theme: Theme | None = None) -> None:
         """Write a file.
@@ -125,8 +133,10 @@ class ModelDiagram:
             OptionError: for another suffix, and for `flat`, `theme` or an overlay where the format ignores them.
             RenderError: if the graph can't be drawn, or the library for PNG, PDF or DOT files is not installed.
         """
-        recordings = self._recordings if Path(path).suffix == ".html" else ()  # pictures show no training
-        write(self.graph, Path(path), self._view, flat=flat, theme=theme, overlay=self._overlay, recordings=recordings)
+        suffix = Path(path).suffix
+        recordings = self._recordings if suffix == ".html" else ()  # pictures show no training
+        overlay = self.overlay if self._is_annotated or suffix in DRAWN else None  # else only code says anything
+        write(self.graph, Path(path), self._view, flat=flat, theme=theme, overlay=overlay, recordings=recordings)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         """What notebooks choose from; those with HTML prefer it."""
@@ -138,13 +148,13 @@ class ModelDiagram:
 
     def _html(self, svg: str) -> str:
         """The still picture, made interactive by the viewer that one output of the notebook has."""
-        diagram = draw_diagram(self.graph, self._view, self._overlay, self._recordings)
+        diagram = draw_diagram(self.graph, self._view, self.overlay, self._recordings)
         return notebook_output(diagram, svg) + OUTPUTS.viewer_if_needed()
 
     def _svg(self) -> str:
         """A picture for where nothing is known of styles, scripts and background."""
         return render(
-            self.graph, parse_view(self._view), flat=Flat(outlines=False), beside=said(self.graph, self._overlay)
+            self.graph, parse_view(self._view), flat=Flat(outlines=False), beside=said(self.graph, self.overlay)
         ).svg
 
     def __repr__(self) -> str:

@@ -41,7 +41,7 @@ class Failed(click.ClickException):
 
     exit_code = _FAILURE
 
-    def __init__(self, problem: Problem | Exception) -> None:
+    def __init__(self, problem: Problem | Exception | str) -> None:
         super().__init__(in_words(problem) if isinstance(problem, Problem) else readable(str(problem)))
 
 
@@ -111,7 +111,7 @@ def report(output: Path | None) -> Iterator[Callable[..., None]]:
     start = time.monotonic()
     folder = output.absolute().parent if output else Path()
     if not folder.parent.exists():
-        raise Failed(ModelDiagramsError(f"{output} can't be written: there is no folder {folder.parent}"))
+        raise Failed(f"{output} can't be written: there is no folder {folder.parent}")
 
     def say(graph: Graph, path: Path | None = output) -> None:
         if path != STDIO:

@@ -13,23 +13,22 @@ from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 import click
 
 import modeldiagrams
-from modeldiagrams.api.annotations import overlay_by_options
+from modeldiagrams.api.annotations import annotations_by_options
 from modeldiagrams.api.explain import explain
-from modeldiagrams.api.export import Theme, check_format, write
+from modeldiagrams.api.export import DRAWN, Theme, check_format, write
 from modeldiagrams.api.graph_files import is_worse, loaded
 from modeldiagrams.api.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, check_table, summary
-from modeldiagrams.api.terminal import PARTIAL, STDIO, echo, errors, exit_if_partial, progress, report
+from modeldiagrams.api.terminal import PARTIAL, STDIO, Failed, echo, errors, exit_if_partial, progress, report
 from modeldiagrams.cli.comparing import check_command, diff_command, history_command
 from modeldiagrams.cli.tracing import given_options, maker, traced
 from modeldiagrams.cli.watching import watch_command
-from modeldiagrams.engine.embedding import Make, without_model
+from modeldiagrams.engine.embedding import without_model
+from modeldiagrams.engine.once import Mode
 from modeldiagrams.engine.recordings import named_files, read_recordings
 from modeldiagrams.engine.snapshots import take_snapshots
-from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.ir import serialize
 from modeldiagrams.options.options import Author, Call, Limits, View, is_graph_file
 from modeldiagrams.options.parsing import option_help, option_names, parse_option, parse_view
-from modeldiagrams.worker import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     import msgspec
 
     from modeldiagrams.api.summary import Column
+    from modeldiagrams.engine.embedding import Make
     from modeldiagrams.ir.graph import Graph
 
 __all__ = ["main"]
@@ -103,11 +103,11 @@ def _trace(target: str, mode: Mode, output: Path | None, *, force: bool, explain
     """
     with errors(), report(output) as say:
         if output and output != STDIO and output.suffix != ".json":
-            raise ModelDiagramsError(
+            raise Failed(
                 f"option '-o': expected a name ending in .json, got {output.name!r};"
                 f" `modeldiagrams show {target} -o {output.name}` draws"
             )
-        options, graph, tried = traced(target, mode, given)
+        options, graph, tried, _ = traced(target, mode, given)
         if output and output != STDIO and (force or not is_worse(graph, output)):
             serialize.save(graph, output)
             say(graph)
@@ -151,11 +151,11 @@ def _show(  # noqa: PLR0913  (one for each flag)
             given_options({name: given.pop(name) for name in (*option_names(View, Author), "recording")}), flat, theme
         )
         look.check(output or Path("page.html"))
-        _, graph, _ = traced(target, mode, given)
+        _, graph, _, sources = traced(target, mode, given)
         path = output or Path(re.sub(r"[^\w.-]+", "-", f"{graph.model.name}.html"))
         if force or not is_worse(graph, path):
             with progress(f"drawing {graph.model.name}"):
-                look.draw(graph, path, maker(target, given))
+                look.draw(graph, path, maker(target, given), sources)
             say(graph, path)
         if output is None:
             echo(path)
@@ -182,10 +182,11 @@ def _summary(target: str, mode: Mode, depth: int, columns: str, **given: str | N
         check_table(depth, names)
         if target == str(STDIO) or is_graph_file(target):
             for name in given_options(given):
-                raise OptionError(name, f"{target} is a graph file, so there is nothing to call; remove this option")
+                reason = f"{target} is a graph file, so there is nothing to call; remove this option"
+                raise Failed(f"option {name!r}: {reason}")
             graph = loaded(Path(target))
         else:
-            _, graph, _ = traced(target, mode, given)
+            graph = traced(target, mode, given).graph
         echo(summary(graph, depth=depth, columns=names))
     exit_if_partial(target, graph)
 
@@ -237,30 +238,28 @@ class _Look(NamedTuple):
 
     def check(self, output: Path) -> None:
         """Reject what can't be drawn, before anything takes time."""
-        try:
-            check_format(_file_name(output), flat=self.flat, theme=self.theme, view=self.given)
-            parse_view(self._split()[0])
-            self._recording_files()
-        except OptionError as error:
-            # the Python API calls it `path`
-            raise ModelDiagramsError(str(error).replace("option 'path'", "option '-o'", 1)) from error
+        check_format(_file_name(output), flat=self.flat, theme=self.theme, view=self.given, option="-o")
+        parse_view(self._split()[0])
+        self._recording_files()
 
-    def draw(self, graph: Graph, output: Path, make: Make = without_model) -> None:
+    def draw(self, graph: Graph, output: Path, make: Make = without_model, sources: tuple[str, ...] = ()) -> None:
         """Write a file, or an SVG to stdout."""
         if output == STDIO:
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / _file_name(output)
-                self._write(graph, file, make)
+                self._write(graph, file, make, sources)
                 click.echo(file.read_bytes(), nl=False)
         else:
-            self._write(graph, output, make)
+            self._write(graph, output, make, sources)
 
-    def _write(self, graph: Graph, file: Path, make: Make) -> None:
+    def _write(self, graph: Graph, file: Path, make: Make, sources: tuple[str, ...]) -> None:
         view, author = self._split()
-        overlay, problems = overlay_by_options(graph, author, make)
+        said = annotations_by_options(graph, author, make, sources if file.suffix in DRAWN else ())
         recordings = read_recordings(graph, named_files(self._recording_files()))
-        unmatched = write(graph, file, view, flat=self.flat, theme=self.theme, overlay=overlay, recordings=recordings)
-        for problem in [*([unmatched.error(graph)] if unmatched else []), *problems]:
+        unmatched = write(
+            graph, file, view, flat=self.flat, theme=self.theme, overlay=said.overlay, recordings=recordings
+        )
+        for problem in [*([unmatched.error(graph)] if unmatched else []), *said.problems]:
             echo(f"Warning: {problem}", err=True)
 
     def _split(self) -> tuple[dict[str, str], dict[str, str]]:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 from modeldiagrams.api.target_file import import_path
 from modeldiagrams.api.terminal import Failed, progress
-from modeldiagrams.ir import serialize
+from modeldiagrams.engine.once import TracedModel, caller, trace_once
 from modeldiagrams.options.parsing import parse_options
-from modeldiagrams.worker import Mode, Refused, Traced, Worker
 
 if TYPE_CHECKING:
     from modeldiagrams.engine.embedding import Make
-    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.engine.once import Mode
     from modeldiagrams.options.options import Options
 
 __all__ = ["given_options", "maker", "traced"]
@@ -24,35 +23,21 @@ def given_options(options: dict[str, str | None]) -> dict[str, str]:
     return {name: text for name, text in options.items() if text is not None}
 
 
-def traced(target: str, mode: Mode, given: dict[str, str | None]) -> tuple[Options, Graph, tuple[str, ...]]:
-    """Run a model in a process of its own.
-
-    Returns:
-        The options, the graph, and what was tried for inputs.
-    """
+def traced(target: str, mode: Mode, given: dict[str, str | None]) -> TracedModel:
+    """Run a model in a process of its own."""
     options, folders = _read(target, given)
-    with _worker(options) as worker, progress(f"tracing {target}"):
-        answer = worker.trace(options, folders, mode)
-    if isinstance(answer, Refused):
-        raise Failed(answer.problem)
-    return options, serialize.deserialize(answer.graph), answer.tried
+    with progress(f"tracing {target}"):
+        found = trace_once(options, folders, mode)
+    if not isinstance(found, TracedModel):
+        raise Failed(found)
+    return found
 
 
 def maker(target: str, given: dict[str, str | None]) -> Make:
-    """What calls functions that make images of a model, each in a process of its own."""
-
-    def make(function: str) -> Traced | Refused:
-        options, folders = _read(target, given)
-        with _worker(options) as worker:
-            return worker.trace(options, folders, function=function)
-
-    return make
+    """What calls functions that make images of a model."""
+    return caller(*_read(target, given))
 
 
 def _read(target: str, given: dict[str, str | None]) -> tuple[Options, list[Path]]:
     model, folders = import_path(target, Path.cwd())
     return parse_options({"model": model, **given_options(given)}), folders
-
-
-def _worker(options: Options) -> Worker:
-    return Worker(options.limits.python, gpu=options.limits.uses_gpu)

@@ -63,5 +63,4 @@ def _graph(recording: Path, model: str | None, inputs: str | None) -> Graph:
         return modules
     if is_graph_file(model):
         return loaded(Path(model))
-    _, graph, _ = traced(model, "auto", {"inputs": inputs})
-    return graph
+    return traced(model, "auto", {"inputs": inputs}).graph

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,6 +12,8 @@ from modeldiagrams.hosting.parts import Part, find_diagram, find_part
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.listing import coloured, listing_html
 from modeldiagrams.ir.graph import ModuleNode, OpNode
+from modeldiagrams.ir.lineage import Class, Code, text_of
+from modeldiagrams.ir.queries import short_name
 from modeldiagrams.ir.source_files import source_file
 
 if TYPE_CHECKING:
@@ -66,6 +69,7 @@ class _Place(NamedTuple):
     path: str
     """"" for the model."""
     id: str | None
+    class_: str
     source: str
 
 
@@ -80,13 +84,9 @@ def forward_of(shown: Sequence[Diagram], target: str) -> Listing:
         ModelDiagramsError: if the page shows no such part, or its code is not at hand.
     """
     diagram, place, whole = _place(shown, target)
-    file = _file(diagram, place.source)
-    number = int(place.source.rpartition(":")[2])
-    code = file.read_text("utf-8", errors="replace")
-    function = _forward(_parsed(code, place.source), number)
-    if function is None:
-        raise ModelDiagramsError(f"expected a `forward` in the class at {place.source}, which has none of its own")
-    found = _nodes_by_line(place, function)
+    file, function = _forward(diagram, place)
+    code = Path(file).read_text("utf-8-sig", errors="replace")
+    found = _nodes_by_line(diagram, place, file, function)
     first = min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)])
     lines = code.split("\n")[first - 1 : function.end_lineno]
     indent = len(lines[0]) - len(lines[0].lstrip())
@@ -99,10 +99,10 @@ def forward_of(shown: Sequence[Diagram], target: str) -> Listing:
     return Listing(place.path or place.graph.model.name, diagram.anchor, tuple(numbered))
 
 
-def _parsed(code: str, source: str) -> ast.Module:
+def _parsed(file: str, source: str) -> ast.Module:
     try:
-        return ast.parse(code)
-    except (SyntaxError, ValueError) as error:
+        return ast.parse(text_of(file))
+    except (OSError, SyntaxError, ValueError) as error:
         raise ModelDiagramsError(
             f"expected Python code at {source}, as it was when the model ran, got a file that cannot be read: {error}"
         ) from error
@@ -117,13 +117,13 @@ def _place(shown: Sequence[Diagram], target: str) -> tuple[Diagram, _Place, Part
     whole = find_diagram(shown, target)
     if whole is not None and (all_of_it := whole.diagram.graph):
         model = all_of_it.model
-        return whole.diagram, _Place(all_of_it, "", None, _known(model.source, model.name)), whole
+        return whole.diagram, _Place(all_of_it, "", None, model.class_, _known(model.source, model.name)), whole
     part = find_part(shown, target)
     graph = part.diagram.graph
     node = next((node for node in graph.nodes if node.id == part.ids[0]), None) if graph else None
     if graph is None or not isinstance(node, ModuleNode):
         raise ModelDiagramsError(f"expected a module, as only modules have a `forward`, got {target!r}")
-    return part.diagram, _Place(graph, node.path, node.id, _known(node.source, node.path)), part
+    return part.diagram, _Place(graph, node.path, node.id, node.class_, _known(node.source, node.path)), part
 
 
 def _known(source: str | None, name: str) -> str:
@@ -132,34 +132,47 @@ def _known(source: str | None, name: str) -> str:
     return source
 
 
-def _file(diagram: Diagram, source: str) -> Path:
+def _file(diagram: Diagram, source: str) -> str:
     """The file among those that the trace used; libraries are not the page's to show."""
     relative = source.rpartition(":")[0]
     file = source_file(relative, diagram.sources)
     if file is not None:
-        return Path(file)
+        return file
     raise ModelDiagramsError(
         f"the code is in {relative}, which is no file of your own, or not at hand: expected a model that is traced here"
     )
 
 
-def _forward(module: ast.Module, line: int) -> _Function | None:
-    """The `forward` of the class at a line."""
+def _forward(diagram: Diagram, place: _Place) -> tuple[str, _Function]:
+    """The `forward` of a class, or else the one that it inherits, with its file."""
+    file = _file(diagram, place.source)
+    own = _class_at(_parsed(file, place.source), int(place.source.rpartition(":")[2]))
+    classes = [Class(file, own)] if own else []
+    for class_ in (*classes, *Code(diagram.sources).lineage(file, short_name(place.class_))):
+        function = class_.method("forward")
+        if function is not None:
+            return class_.file, function
+    raise ModelDiagramsError(
+        f"expected a `forward` in the class at {place.source}, or in one that it inherits from in files of your own"
+    )
+
+
+def _class_at(module: ast.Module, line: int) -> ast.ClassDef | None:
     for class_ in ast.walk(module):
         if isinstance(class_, ast.ClassDef) and line in {class_.lineno, *(one.lineno for one in class_.decorator_list)}:
-            own = [item for item in class_.body if isinstance(item, _Function) and item.name == "forward"]
-            return own[-1] if own else None
+            return class_
     return None
 
 
-def _nodes_by_line(place: _Place, function: _Function) -> dict[int, dict[str, None]]:
+def _nodes_by_line(diagram: Diagram, place: _Place, file: str, function: _Function) -> dict[int, dict[str, None]]:
     """Line → ids of the nodes that it made, in the order of the pass."""
     found: dict[int, dict[str, None]] = {}
-    file, end = place.source.rpartition(":")[0], function.end_lineno or 0
+    end = function.end_lineno or 0
+    is_here = functools.cache(lambda name: source_file(name, diagram.sources) == file)
     for node in place.graph.nodes:
         name, _, line = (node.source or "").rpartition(":") if isinstance(node, OpNode) else ("", "", "")
-        is_here = name == file and line.isdigit() and function.lineno <= int(line) <= end
-        if is_here and (child := _child(place, node.id)):
+        is_meant = line.isdigit() and function.lineno <= int(line) <= end and is_here(name)
+        if is_meant and (child := _child(place, node.id)):
             found.setdefault(int(line), {})[child] = None
     for number, path in _modules_named(function):
         for id_ in _calls(place, path):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
 
 import msgspec
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Part", "find_diagram", "find_part", "fragment_of", "module_fragment", "place_of", "placed"]
 
-_PREFIX = "model-graph-"
+_PLAIN = "/:@*"
+"""What fragments hold as it is."""
 
 
 class Part(NamedTuple):
@@ -109,16 +110,17 @@ def fragment_of(part: Part) -> str | None:
 
 
 def module_fragment(diagram_id: str, index: int, module: str) -> str:
-    """The fragment of a URL that makes the widget show a module (``viewer/src/widget/features/link.ts`` reads it).
+    """The fragment of a URL that makes the widget show a module: ``pkg.Net?at=encoder.layers.0``.
+
+    ``viewer/src/widget/menu/link_text.ts`` reads it.
 
     Args:
         diagram_id: Id of the diagram.
         index: Its number among the diagrams of its page with this id.
         module: Dotted path.
     """
-    wanted = {"graph": diagram_id, **({"place": index} if index else {}), "node": module}
-    text = json.dumps(wanted, separators=(",", ":"))
-    return f"{_PREFIX}{base64.urlsafe_b64encode(text.encode()).decode().rstrip('=')}"
+    graph = quote(diagram_id, safe=_PLAIN).replace("~", "%7E")
+    return f"{graph}{f'~{index + 1}' if index else ''}?at={quote(module, safe=_PLAIN)}"
 
 
 def _names(diagram: Diagram) -> set[str]:

@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from modeldiagrams.errors import CommentError
 from modeldiagrams.ir.graph import ModuleNode, OpNode
+from modeldiagrams.ir.lineage import Code, has, text_of
 from modeldiagrams.ir.queries import short_name
 from modeldiagrams.ir.source_files import source_file
-from modeldiagrams.overlay.lineage import Code, has, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.ir.lineage import Class, Method
     from modeldiagrams.ir.nodes import ModelInfo
-    from modeldiagrams.overlay.lineage import Class, Method
 
 __all__ = ["said_in_code", "with_cues"]
 
@@ -83,15 +83,15 @@ def said_in_code(graph: Graph, files: Iterable[str]) -> tuple[dict[str, Any], li
 
 
 def with_cues(options: Mapping[str, Any], cues: Mapping[str, Any]) -> dict[str, Any]:
-    """Options, and what comments say besides: the author of a page has the last word on a group's members."""
-    notes = dict(options.get("notes") or {})
-    for at, text in cues["notes"].items():
-        notes[at] = f"{notes[at]}\n\n{text}" if at in notes else text
+    """Options, and what comments say besides: the author of a page has the last word on a group's members.
+
+    The notes become pairs of pattern and text, first those of the options: both may speak of the same nodes.
+    """
     return {
         **options,
         "hide": [*(options.get("hide") or ()), *cues["hide"]],
         "group": {**cues["group"], **(options.get("group") or {})},
-        "notes": notes,
+        "notes": [*(options.get("notes") or {}).items(), *cues["notes"].items()],
     }
 
 

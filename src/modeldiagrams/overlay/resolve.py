@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -20,7 +21,7 @@ from modeldiagrams.overlay.images import image_of
 from modeldiagrams.overlay.overlay import Alignment, Arrangement, Node, Note, Overlay
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.overlay.overlay import Group, Image
@@ -112,7 +113,7 @@ def resolve(graph: Graph, options: Mapping[str, Any]) -> tuple[Overlay, list[Opt
     Args:
         graph: Where to look.
         options: Values of the options of struct `Author`, without those that are not given; `embed` has an `Image` in
-            place of the name of each.
+            place of the name of each, and `notes` may also be pairs of pattern and text.
 
     Returns:
         The overlay, and what is wrong with the options; the rest of them holds all the same.
@@ -131,7 +132,9 @@ def resolve(graph: Graph, options: Mapping[str, Any]) -> tuple[Overlay, list[Opt
         for container in finder.of("order", pattern, containers=True):
             children = finder.directly_inside(container, wanted)
             said.setdefault(container, {})["order"] = children
-    notes = tuple(Note(text=text, nodes=finder.of("notes", at)) for at, text in (options.get("notes") or {}).items())
+    written = options.get("notes") or ()
+    pairs = written.items() if isinstance(written, Mapping) else written
+    notes = tuple(Note(text=text, nodes=finder.of("notes", at)) for at, text in pairs)
     embedded = {at: finder.of("embed", at) for at in options.get("embed") or ()}
     images = tuple(msgspec.structs.replace(options["embed"][at], nodes=ids) for at, ids in embedded.items() if ids)
     nodes = {name: Node(**said[name]) for name in said}

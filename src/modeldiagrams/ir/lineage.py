@@ -24,8 +24,8 @@ class Class(NamedTuple):
     node: ast.ClassDef
 
     def method(self, name: str) -> Method | None:
-        """The method that its body defines."""
-        return next((one for one in self.node.body if isinstance(one, Method) and one.name == name), None)
+        """The method that its body defines; the last, as the others only tell types."""
+        return next((one for one in reversed(self.node.body) if isinstance(one, Method) and one.name == name), None)
 
 
 class Code:

@@ -1,0 +1,63 @@
+"""Models that run once, each in a process of its own and without a cache: for commands."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, NamedTuple
+
+from modeldiagrams.ir.serialize import deserialize
+from modeldiagrams.worker import Mode, Refused, Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from modeldiagrams.engine.embedding import Make
+    from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.options.options import Options
+    from modeldiagrams.worker import Problem, Traced
+
+__all__ = ["Mode", "TracedModel", "caller", "trace_once"]
+
+
+class TracedModel(NamedTuple):
+    """What its process found."""
+
+    options: Options
+    graph: Graph
+    tried: tuple[str, ...]
+    """The passes of the search for inputs."""
+    sources: tuple[str, ...]
+    """The model's source files."""
+
+
+def trace_once(options: Options, folders: Sequence[Path], mode: Mode) -> TracedModel | Problem:
+    """Trace a model.
+
+    Args:
+        options: The model and its limits.
+        folders: To import it from.
+        mode: How values are computed.
+
+    Returns:
+        What was found, or why nothing was.
+    """
+    with _worker(options) as worker:
+        answer = worker.trace(options, folders, mode)
+    if isinstance(answer, Refused):
+        return answer.problem
+    return TracedModel(options, deserialize(answer.graph), answer.tried, answer.sources)
+
+
+def caller(options: Options, folders: Sequence[Path]) -> Make:
+    """What calls functions that make images of a model."""
+    return functools.partial(_called, options, folders)
+
+
+def _called(options: Options, folders: Sequence[Path], function: str) -> Traced | Refused:
+    with _worker(options) as worker:
+        return worker.trace(options, folders, function=function)
+
+
+def _worker(options: Options) -> Worker:
+    return Worker(options.limits.python, gpu=options.limits.uses_gpu)
