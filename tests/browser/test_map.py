@@ -1,5 +1,7 @@
 """A picture that would be too small as a whole is a map: blocks with names, which lead to their places."""
 
+from itertools import pairwise
+
 import pytest
 
 from browser.axe import violations
@@ -65,7 +67,7 @@ def test_names_are_legible_in_blocks_in_the_order_of_the_pass(reader_with, serve
         layers = [each for each in cells if each["id"].count(".") == 1]
         assert [each["id"] for each in layers] == [f"layers.{i}" for i in range(32)]
         assert all(each["name"] for each in layers)
-        for one, other in zip(layers, layers[1:], strict=False):
+        for one, other in pairwise(layers):
             # to the right, or below
             assert other["box"][0] >= one["box"][2] or other["box"][1] >= one["box"][3]
         assert reader.errors == []
@@ -108,12 +110,9 @@ def test_gestures_go_on_in_the_picture_at_the_block_below(reader_with, server, w
         else:
             touch(reader, *([(x - 10 - 6 * i, y), (x + 10 + 6 * i, y)] for i in range(5)))
         assert not is_map(reader)
-        left, top, right, bottom = reader.evaluate("""e => {
-          const { left, top, right, bottom } = e.shadowRoot.querySelector('.mg-stage [data-id="layers.20"]').getBoundingClientRect();
-          return [left, top, right, bottom];
-        }""")
-        assert left <= x <= right
-        assert top <= y <= bottom
+        found = reader.node("layers.20").bounding_box()
+        assert found["x"] <= x <= found["x"] + found["width"]
+        assert found["y"] <= y <= found["y"] + found["height"]
 
 
 def test_zoomed_out_it_is_a_map_again(reader, server):

@@ -64,7 +64,7 @@ export class Camera {
       .wheelDelta(wheelDelta)
       .clickDistance(CLICK_DISTANCE)
       .touchable(true)
-      .constrain((transform) => this.#constrained(transform))
+      .constrain((transform) => keepVisible(transform, this.#size, stage))
       .on("start", ({ sourceEvent }) => {
         this.#gestureStart = sourceEvent;
       })
@@ -137,10 +137,9 @@ export class Camera {
   /** Zoom about the middle of the visible part. */
   zoomBy(factor: number): void {
     if ((factor > 1 && this.enter?.()) || !this.#free()) return;
-    const { left, top, right, bottom } = this.#stage.getBoundingClientRect();
-    const x = (Math.max(left, 0) + Math.min(right, innerWidth)) / 2 - left;
-    const y = (Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2 - top;
-    this.#glide(() => this.#zoom.scaleBy(this.#selection, factor, [x, y]));
+    const { x, y, width, height } = this.viewport;
+    const middle = this.#transform.apply([x + width / 2, y + height / 2]);
+    this.#glide(() => this.#zoom.scaleBy(this.#selection, factor, middle));
   }
 
   /** Bring a point of the picture into the middle of the visible part. */
@@ -214,8 +213,8 @@ export class Camera {
 
   /** Whether the mouse has hardly moved since it was pressed. */
   #isClick({ clientX, clientY }: MouseEvent): boolean {
-    const { clientX: x, clientY: y } = this.#gestureStart as MouseEvent;
-    return Math.hypot(clientX - x, clientY - y) < CLICK_DISTANCE;
+    const start = this.#gestureStart as MouseEvent;
+    return Math.hypot(clientX - start.clientX, clientY - start.clientY) < CLICK_DISTANCE;
   }
 
   /** The button was released where the page did not see it, for example over another window. */
@@ -265,7 +264,7 @@ export class Camera {
   #moveBy(dx: number, dy: number): void {
     if (!this.#free()) return;
     const { x, y, k } = this.#transform;
-    this.#zoom.transform(this.#selection, this.#constrained(new ZoomTransform(k, x + dx, y + dy)));
+    this.#zoom.transform(this.#selection, keepVisible(new ZoomTransform(k, x + dx, y + dy), this.#size, this.#stage));
   }
 
   #place(transform: ZoomTransform): void {
@@ -273,10 +272,6 @@ export class Camera {
     this.#transform = transform;
     this.#canvas.style.transform = `translate(${x}px, ${y}px) scale(${k})`;
     this.#widget.onMove();
-  }
-
-  #constrained(transform: ZoomTransform): ZoomTransform {
-    return keepVisible(transform, this.#size, this.#stage);
   }
 
   /** Cut neither side of the picture while there is empty room on the other. */
