@@ -52,7 +52,7 @@ unit-viewer: lint-viewer
 unit-python: $(VENV)/.installed viewer/node_modules/.installed
 	$(PYTEST) -m "not zoo"
 
-zoo: $(VENV)/.installed $(VENV)/zoo $(VENV)/training $(VENV)/transformers-4.50 ## slow: many models, installs from wheel and sdist, real LaTeX
+zoo: $(VENV)/.installed $(VENV)/zoo $(VENV)/training $(VENV)/figures $(VENV)/transformers-4.50 ## slow: many models, installs from wheel and sdist, real LaTeX
 	.ci/latex
 	.ci/graphviz
 	.ci/firefox
@@ -69,6 +69,11 @@ $(VENV)/training: $(VENV)/.installed
 		wandb xxhash googleapis-common-protos opentelemetry-api opentelemetry-sdk opentelemetry-proto \
 		opentelemetry-semantic-conventions opentelemetry-exporter-otlp-proto-http opentelemetry-exporter-otlp-common \
 		opentelemetry-exporter-otlp-proto-common opentelemetry-exporter-http-transport
+
+# what authors make images with
+$(VENV)/figures: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --no-deps --target $@ matplotlib contourpy cycler fonttools kiwisolver pillow \
+		pyparsing python-dateutil six
 
 # to compare with the release that is installed; these want an older huggingface-hub and tokenizers
 $(VENV)/transformers-4.50: $(VENV)/.installed

@@ -6,6 +6,7 @@ import base64
 import struct
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pandas as pd
@@ -179,6 +180,7 @@ class Photo:
 
 def test_figures_and_photos_are_png_files() -> None:
     assert image_of(as_picture(Figure()), "").width == 150
+    assert image_of(as_picture(SimpleNamespace(figure=Figure())), "").width == 150
     assert image_of(as_picture(Photo()), "").width == 7
 
 

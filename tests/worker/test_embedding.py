@@ -41,6 +41,10 @@ def table(model, inputs, outputs):
 def picture(model, inputs, outputs):
     return '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" onload="a()"><rect width="3"/></svg>'
 
+def reads(model, inputs, outputs):
+    with open(os.path.join(os.path.dirname(__file__), "head.txt")) as file:
+        return [[file.read()]]
+
 def raises(model, inputs, outputs):
     raise KeyError("heads")
 
@@ -105,6 +109,13 @@ def test_functions_get_a_model_its_inputs_by_name_and_what_it_returns(builder, f
     assert {str(folder / name) for name in ("shown.py", "pictured_models.py")} <= set(made.sources)
 
 
+def test_an_image_is_made_anew_when_a_file_has_changed_that_its_function_reads(builder, folder):
+    for word in ("first", "second"):
+        (folder / "head.txt").write_text(word)
+        (image,) = make(builder, {"fc": "shown:reads"}).overlay.images
+        assert f">{word}<" in text(image)
+
+
 def test_values_of_tensors_are_only_in_what_a_function_makes(builder):
     (image,) = make(builder, {"fc": "shown:table"}).overlay.images
     value = text(image).partition(">sum<")[2].partition('">')[2].partition("<")[0]
@@ -137,7 +148,7 @@ def test_images_are_kept_until_their_function_changes(builder, folder, monkeypat
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        ("shown:raises", r"calling shown:raises raised KeyError: 'heads' (shown.py:16 in raises)"),
+        ("shown:raises", r"calling shown:raises raised KeyError: 'heads' (shown.py:20 in raises)"),
         ("shown:hangs", "calling shown:hangs took longer than 5 s and was stopped (option `timeout`)"),
         ("shown:eats", "(it may take 1 GB, see the option `memory`)"),
         ("shown:dies", "calling shown:dies ended the tracing process with exit status 3"),

@@ -93,6 +93,50 @@ def test_edited_source_is_traced_anew(worker, tmp_path):
     assert b"tanh" in second.graph
 
 
+READS = """
+import tempfile
+from pathlib import Path
+
+from torch import nn
+
+folder = Path(__file__).parent
+settings = (folder / "settings.txt").read_text()
+
+def model():
+    scratch = tempfile.NamedTemporaryFile("w+")
+    (folder / "log.txt").write_text("made")
+    (folder / "log.txt").read_text()
+    with open("/proc/self/status" if Path("/proc/self/status").exists() else scratch.name):
+        return nn.Linear(4, int((folder / "width.txt").read_text()))
+
+def other():
+    (folder / "other.txt").read_text()
+    return nn.Linear(4, 1)
+
+def missing():
+    return nn.Linear(4, int((folder / "width.txt").read_text() + "no number"))
+"""
+
+
+@pytest.fixture
+def reading(tmp_path):
+    (tmp_path / "reads_files.py").write_text(READS)
+    (tmp_path / "others.py").write_text("import reads_files\n\ndef other():\n    return reads_files.other()\n")
+    for name in ("settings", "width", "other"):
+        (tmp_path / f"{name}.txt").write_text("3")
+    return tmp_path
+
+
+def test_files_that_the_code_of_a_model_reads_are_sources(worker, reading):
+    def sources(model):
+        answer = worker.trace(parse_options({"model": model, "inputs": "[1, 4]"}), [reading])
+        return [Path(source).name for source in answer.sources]
+
+    assert sources("others.other") == ["others.py", "reads_files.py", "other.txt", "settings.txt"]
+    assert sources("reads_files.model") == ["reads_files.py", "settings.txt", "width.txt"]
+    assert sources("reads_files.missing") == ["reads_files.py", "settings.txt", "width.txt"]
+
+
 @pytest.mark.parametrize("value", [1e300, float("inf")])
 def test_infinite_limits_are_clamped(monkeypatch, value):
     requests = []

@@ -25,8 +25,8 @@ def as_picture(value: Any) -> bytes:
     """The content of a PNG, JPEG or SVG file.
 
     Args:
-        value: A Matplotlib figure, a PIL image, bytes of a file, SVG text, or a table: a pandas `DataFrame`, a dict, or
-            a list of rows, each a list or a dict.
+        value: A Matplotlib figure or axes of one, a PIL image, bytes of a file, SVG text, or a table: a pandas
+            `DataFrame`, a dict, or a list of rows, each a list or a dict.
 
     Raises:
         TypeError: for anything else.
@@ -46,6 +46,8 @@ def _content(value: Any) -> bytes:
         return bytes(value)
     if isinstance(value, str) and value.lstrip().startswith("<"):
         return value.encode()
+    if not hasattr(value, "savefig"):  # axes, as functions for plots return them
+        value = getattr(value, "figure", value)
     if callable(getattr(value, "savefig", None)):
         # the version of Matplotlib is no part of the picture
         value.savefig(file, format="png", dpi=150, metadata={"Software": None})

@@ -29,6 +29,7 @@ from modeldiagrams.worker.protocol import (
     receive,
     send,
 )
+from modeldiagrams.worker.read_files import note_reads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -135,6 +136,7 @@ def get_ready() -> None:
 def trace_models(prepare: Callable[[], None] | None = None) -> NoReturn:
     """Answer requests for traces; see `answer_requests`."""
     own_path = list(sys.path)
+    note_reads()
 
     def answer(request: Request, log: int) -> Answer:
         if isinstance(request, Trace):

@@ -25,6 +25,7 @@ from modeldiagrams.worker.limits import is_out_of_memory, limited, memory_hint
 from modeldiagrams.worker.origins import has_case_variant, libraries, public_name, public_names
 from modeldiagrams.worker.process_state import State, has_changed, process_state
 from modeldiagrams.worker.protocol import Kind, Problem, Refused, Trace, Traced
+from modeldiagrams.worker.read_files import files_read_by
 
 if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Failure, Graph
@@ -69,8 +70,14 @@ def trace(request: Trace, log: int) -> Traced | Refused:
     except BaseException as error:  # noqa: BLE001  (models raise what they like, `KeyboardInterrupt` among it)
         sources = loaded_sources(request.call, error)
         answer = Refused(problem=_problem(error, request), sources=sources, is_external=is_external(error))
-    side_effects = has_changed(before, process_state())
-    return msgspec.structs.replace(answer, loaded=loaded_files(), imported=imported, has_side_effects=side_effects)
+    read = files_read_by(answer.sources)
+    return msgspec.structs.replace(
+        answer,
+        sources=(*answer.sources, *read),
+        loaded=(*loaded_files(), *read),
+        imported=imported,
+        has_side_effects=has_changed(before, process_state()),
+    )
 
 
 def _imported_libraries(model: str, before: State) -> tuple[str, ...]:
