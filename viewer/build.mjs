@@ -131,8 +131,8 @@ common.define = {
   EXPLORING_STYLE: JSON.stringify(await sheet(widgetStyle("exploring"))),
   MENU_STYLE: JSON.stringify(await sheet(widgetStyle("menu"))),
   COMPARING_STYLE: JSON.stringify(await sheet(widgetStyle("comparing"))),
-  LENSES_STYLE: JSON.stringify(await sheet(widgetStyle("lenses"))),
-  RECORDING_STYLE: JSON.stringify(await sheet(widgetStyle("recording"))),
+  LENSES_STYLE: JSON.stringify(await sheet(...["slider", "lenses"].map(widgetStyle))),
+  RECORDING_STYLE: JSON.stringify(await sheet(...["slider", "recording", "tints"].map(widgetStyle))),
 };
 const inputs = [];
 for (const entry of bundles) inputs.push(...(await bundle(entry)));

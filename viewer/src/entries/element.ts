@@ -14,6 +14,7 @@ import { highlight } from "../widget/features/highlight.js";
 import { hint } from "../widget/features/hint.js";
 import { isolate } from "../widget/features/isolate.js";
 import { legend } from "../widget/features/legend.js";
+import { levels } from "../widget/features/levels.js";
 import { link } from "../widget/features/link.js";
 import { menu } from "../widget/features/menu.js";
 import { minimap } from "../widget/features/minimap.js";
@@ -45,6 +46,7 @@ const FEATURES: readonly Feature[] = [
   colours,
   explore,
   highlight,
+  levels,
   tooltip,
   link,
   minimap,

@@ -1,0 +1,163 @@
+"""From afar, containers are blocks with legible names, which lead to their insides."""
+
+import pytest
+
+from browser.axe import violations
+from browser.controls import FOCUSED, SELECTED, button, loaded, settled, wait_until
+from browser.test_large import NODES, PAN
+
+LABELS = """e => [...e.shadowRoot.querySelectorAll('.mg-block')].map(block => {
+  const whole = block.querySelector(':scope > .mg-panel').getBoundingClientRect();
+  const texts = [...block.querySelectorAll(':scope > .mg-header > .mg-face > text')];
+  const scale = block.getScreenCTM().a;
+  return {
+    id: block.dataset.id,
+    text: texts.map(text => text.textContent),
+    size: Math.min(...texts.map(text => parseFloat(getComputedStyle(text).fontSize) * scale)),
+    isInside: texts.every(text => {
+      const { left, right, top, bottom } = text.getBoundingClientRect();
+      return left >= whole.left && right <= whole.right && top >= whole.top && bottom <= whole.bottom;
+    }),
+  };
+})"""
+LEGIBLE = 9
+"""Least height of text, px on screen."""
+WATCH = """e => {
+  const canvas = e.shadowRoot.querySelector('.mg-canvas');
+  e.painted = 0;
+  const count = records => {
+    e.painted += records.filter(r => r.target.matches('.mg-header, .mg-expanded, .mg-face')).length;
+  };
+  const attributeFilter = ['class'];
+  new MutationObserver(count).observe(canvas, { attributes: true, attributeFilter, childList: true, subtree: true });
+}"""
+
+
+def open_far(reader, server, steps):
+    """A picture of 32 open layers, so small that its own text is illegible."""
+    reader.page.goto(f"{server}/large.html")
+    reader.header("layers.0").hover()
+    reader.page.wait_for_function(f"{NODES} < 150")
+    for _ in range(steps):
+        button(reader, "Zoom out").click()
+        settled(reader)
+    reader.page.locator(".mg-block").first.wait_for(timeout=20_000)
+
+
+def scale(reader):
+    return reader.evaluate("e => e.shadowRoot.querySelector('.mg-canvas > svg').getScreenCTM().a")
+
+
+@pytest.mark.parametrize("width", [1400, 740, 360])
+def test_names_are_legible_and_inside_their_blocks(reader_with, server, width):
+    with reader_with(viewport={"width": width, "height": 700}) as reader:
+        open_far(reader, server, 3)
+        seen = set()
+        for _ in range(3):
+            for label in reader.evaluate(LABELS):
+                assert label["size"] >= LEGIBLE - 0.01, label
+                assert label["isInside"], label
+                seen.add(label["text"][0].rpartition(".")[0])
+            button(reader, "Zoom out").click()
+            settled(reader)
+        assert "layers" in seen
+        assert reader.errors == []
+
+
+def test_the_wheel_leads_through_the_levels_and_back(reader, server):
+    open_far(reader, server, 5)
+    assert {label["text"][0].rpartition(".")[0] for label in reader.evaluate(LABELS)} == {"layers"}
+    reader.header("layers.0").hover()
+    reader.page.keyboard.down("Control")
+    while reader.page.locator(".mg-block").count():
+        before = scale(reader)
+        reader.page.mouse.wheel(0, -60)
+        wait_until(reader, lambda before=before: scale(reader) > before)
+    reader.page.keyboard.up("Control")
+    assert 0.4 <= scale(reader) < 0.7
+    assert reader.node("layers.0.mlp").first.is_visible()
+
+
+@pytest.mark.parametrize("way", ["click", "Enter", "tap"])
+def test_a_block_leads_to_its_inside(reader_with, server, way):
+    with reader_with(has_touch=way == "tap") as reader:
+        open_far(reader, server, 5)
+        block = reader.header("layers.1")
+        if way == "Enter":
+            block.focus()
+            reader.page.keyboard.press("Enter")
+        else:
+            block.tap() if way == "tap" else block.click()
+        settled(reader)
+        assert scale(reader) >= 0.6
+        assert reader.page.locator(".mg-block").count() == 0
+        # neither closed nor selected
+        assert reader.node("layers.1.mlp").is_visible()
+        assert reader.evaluate(SELECTED) is None
+        place = reader.node("layers.1").bounding_box()
+        assert place["x"] >= 0
+        assert place["y"] < 350
+
+
+def test_the_tree_is_that_of_the_picture(reader, server):
+    """Screen readers and arrow keys meet the same nodes; the focused one can be seen."""
+    open_far(reader, server, 5)
+    name = reader.header("layers.0").get_attribute("aria-label")
+    assert name is not None
+    assert name.split() == ["layers.0", "Layer", "·", "16"]
+    reader.header("layers.0").focus()
+    reader.page.keyboard.press("ArrowRight")
+    assert reader.evaluate(FOCUSED) == "layers.0.attention"
+    inside = reader.node("layers.0").locator("> .mg-inside")
+    wait_until(reader, lambda: inside.evaluate("e => getComputedStyle(e).opacity") == "1")
+
+
+def test_moving_paints_no_blocks_anew(reader, server):
+    open_far(reader, server, 3)
+    reader.evaluate(WATCH)
+    reader.evaluate(f"e => ({PAN})(e, 3)")
+    within = reader.evaluate("e => e.painted")
+    blocks = len(reader.evaluate(LABELS))
+    # only for what comes into the document
+    assert within <= 8 * blocks
+
+
+def test_blocks_are_accessible(reader, server):
+    open_far(reader, server, 5)
+    assert violations(reader) == []
+
+
+def test_blocks_in_forced_colours(reader_with, server):
+    with reader_with(forced_colors="active") as reader:
+        open_far(reader, server, 5)
+        panel = reader.node("layers.0").locator("> .mg-panel")
+        ground = reader.page.evaluate(
+            "() => { const e = document.createElement('i'); document.body.append(e);"
+            " e.style.color = 'Canvas'; return getComputedStyle(e).color }"
+        )
+        assert panel.evaluate("e => getComputedStyle(e).fill") == ground
+
+
+def test_blocks_hide_their_inside_in_pictures_that_are_drawn_whole(reader, server):
+    """Below 150 nodes; nothing of the inside is seen, nor in the way of the pointer."""
+    reader.page.goto(f"{server}/tall.html")
+    reader.header("layers.0").hover()
+    loaded(reader)
+    while not reader.page.locator(".mg-block").count():
+        button(reader, "Zoom out").click()
+        settled(reader)
+    seen = """e => [...e.shadowRoot.querySelectorAll('.mg-block [data-id]')].filter(node => {
+      const chain = [];
+      for (let at = node; at.tagName !== 'svg'; at = at.parentElement) chain.push(getComputedStyle(at));
+      return !chain.some(style => style.opacity === '0') || !chain.some(style => style.pointerEvents === 'none');
+    }).map(node => node.dataset.id)"""
+    assert reader.page.locator(".mg-block [data-id]").count() > 0
+    assert reader.evaluate(seen) == []
+    # unless the focus is there
+    block = reader.page.locator(".mg-block").first.get_attribute("data-id")
+    reader.header(block).focus()
+    reader.page.keyboard.press("ArrowRight")
+    focused = reader.evaluate(FOCUSED)
+    assert focused.startswith(f"{block}.")
+    assert reader.node(focused).evaluate("e => getComputedStyle(e.parentElement).opacity") == "1"
+    assert reader.node(focused).evaluate("e => getComputedStyle(e).opacity") == "1"

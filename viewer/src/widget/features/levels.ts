@@ -1,0 +1,99 @@
+/** From afar, shows containers as blocks with legible names; a click or Enter on one goes to where its inside is legible. */
+import { appear } from "../animation.js";
+import { type Block, blocks } from "../levels.js";
+import { header, idOf, nodeAt } from "../tree.js";
+import type { Widget } from "../widget.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+/** The scales at which the inside of a block is shown. */
+const LEGIBLE = 0.6;
+const NATURAL = 1;
+
+export function levels(widget: Widget): void {
+  let shown: ReadonlyMap<string, Block> = new Map();
+  let scale = 0;
+  let isStale = false;
+  const update = () => {
+    const now = widget.camera.viewport.scale;
+    // moving without zooming changes nothing
+    if (now === 0 || (now === scale && !isStale)) return;
+    widget.ifLoaded((session, viz) => {
+      const next = blocks(session.layout(viz).root, now, shown);
+      const { picture } = widget.tree;
+      if (next.size > 0) picture.style.setProperty("--mg-px", String(1 / now));
+      if (next.size > 0 || shown.size > 0) paint(picture, next);
+      [shown, scale, isStale] = [next, now, false];
+    });
+  };
+  const redraw = () => {
+    isStale = true;
+    update();
+  };
+  widget.on("moved", update);
+  widget.on("drawn", redraw);
+  const enter = (id: string | undefined) => {
+    const block = widget.nodePicker === undefined ? shown.get(id ?? "") : undefined;
+    if (block !== undefined) goInto(widget, block);
+    return block !== undefined;
+  };
+  widget.onKey("Enter", enter);
+  widget.stage.addEventListener("click", (event) => {
+    const node = event.shiftKey ? null : nodeAt(event.target);
+    const isBlock = node !== null && header(node).contains(event.target as Node);
+    if (isBlock && enter(idOf(node))) event.stopImmediatePropagation();
+  });
+}
+
+function goInto({ camera }: Widget, { box }: Block): void {
+  const { width, height, scale } = camera.viewport;
+  const wanted = Math.min(NATURAL, Math.max(LEGIBLE, (width * scale) / box.width));
+  const visible = (height * scale) / wanted;
+  camera.lookAt(box.x + box.width / 2, box.y + Math.min(box.height, visible) / 2);
+  camera.zoomBy(wanted / scale);
+}
+
+/** Make blocks of the containers in the document that are to be some, and containers of the others. */
+function paint(picture: SVGSVGElement, wanted: ReadonlyMap<string, Block>): void {
+  const added: Element[] = [];
+  for (const container of picture.querySelectorAll<SVGElement>(".mg-expanded")) {
+    const block = wanted.get(idOf(container));
+    const old = header(container).querySelector(":scope > .mg-face");
+    const isSame = old !== null && block !== undefined && old.getAttribute("data-lines") === linesOf(block);
+    container.classList.toggle("mg-block", block !== undefined);
+    if (!isSame) old?.remove();
+    if (block === undefined) continue;
+    const face = isSame ? old : faceOf(block);
+    (face as SVGElement).style.setProperty("--mg-size", `${block.size}px`);
+    if (isSame) continue;
+    header(container).append(face);
+    if (old === null) added.push(face);
+  }
+  appear(added);
+}
+
+function linesOf({ lines }: Block): string {
+  return lines.join("\n");
+}
+
+/** What covers a container. Screen readers have its title. */
+function faceOf(block: Block): SVGElement {
+  const { width, height } = block.box;
+  const middle = { x: String(width / 2), y: String(height / 2) };
+  const hit = element("rect", { class: "mg-hit", width: String(width), height: String(height) });
+  const texts = block.lines.map((line, i) => {
+    const place = block.lines.length === 1 ? "mg-only" : ["mg-first", "mg-second"][i];
+    const text = element("text", { ...middle, class: `${i === 0 ? "mg-name" : "mg-detail"} ${place}` });
+    text.textContent = line;
+    return text;
+  });
+  const face = element("g", { class: "mg-face", "aria-hidden": "true", "data-lines": linesOf(block) });
+  // words apart, as in the name that screen readers have
+  face.append(hit, ...texts.flatMap((text) => [text, " "]));
+  return face;
+}
+
+function element(name: string, attributes: Record<string, string>): SVGElement {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
