@@ -75,7 +75,7 @@ def diagram(
 
 
 def _both(in_code: Overlay | None, given: Overlay | None) -> Overlay | None:
-    """What comments say and what is given. One for another graph is drawn alone, with the warning that it gets there."""
+    """What comments say and what is given; one for another graph is drawn alone, and gets its warning there."""
     if in_code is None or given is None or given.graph != in_code.graph:
         return given or in_code
     return in_code | given
