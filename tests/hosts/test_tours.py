@@ -11,7 +11,7 @@ import yaml
 from hosts.hosts import SphinxHost
 
 WHOLE = {"title": "The *whole*", "text": "Some **prose**."}
-LAYER = {"title": "A layer", "text": "- one\n- two", "focus": "fc", "highlight": "fc"}
+LAYER = {"title": "2. A layer", "text": "- one\n- two", "focus": "fc", "highlight": "fc"}
 TOUR = {
     "options": {"model": "net.json", "name": "walk", "caption": "A *net*.", "notes": "{fc: Of an *option*.}"},
     "steps": [WHOLE, LAYER],

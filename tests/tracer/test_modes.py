@@ -241,6 +241,35 @@ def test_fall_back_to_real_says_why():
     assert ".numpy() is not supported" in graph.status.notes[0]
 
 
+def split_where_a_tensor_says(values):
+    return torch.tensor_split(values, torch.tensor([1, 3]))[1]
+
+
+def pad_strided_nested_tensor(values):
+    return torch.nested.as_nested_tensor([values[:2], values]).to_padded_tensor(0.0)
+
+
+def loss_of_lengths_as_tuples(values):
+    scores = values[:, None, :].log_softmax(2)
+    return nn.functional.ctc_loss(scores, torch.tensor([[1, 2]]), (len(values),), (2,))
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+@pytest.mark.parametrize("forward", [split_where_a_tensor_says, pad_strided_nested_tensor, loss_of_lengths_as_tuples])
+def test_where_fakes_have_no_kernel_the_real_pass_is_shown(forward):
+    values = torch.rand(5, 4)
+    alone = trace(forward, (values,), mode="fake").status
+    assert (alone.mode, alone.state) == ("fake", "partial")
+    graph, real = trace(forward, (values,)), trace(forward, (values,), mode="real")
+    assert (graph.status.mode, graph.status.state, graph.status.guesses) == ("real", "complete", ())
+    (note,) = graph.status.notes
+    assert note.startswith(f"Traced with real values, because without them the model raised {alone.error.type}: ")
+    assert alone.error.message.splitlines()[0] in note
+    assert (graph.nodes, graph.adjacency, graph.tensors) == (real.nodes, real.adjacency, real.tensors)
+    (returned,) = graph.model.outputs.values()
+    assert graph.tensors[returned].shape == tuple(forward(values).shape)
+
+
 @pytest.mark.parametrize(
     ("forward", "mode"),
     [

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -74,6 +75,7 @@ def step_files(diagram: Diagram) -> dict[str, bytes]:
 def step_alt(diagram: Diagram, index: int, title: str) -> str:
     """Text for readers who do not see a step's picture."""
     name = diagram.graph.model.name if diagram.graph else diagram.options.call.model
+    title = re.sub(rf"^{index + 1}\s*[.):]\s*", "", title)  # authors number them, too
     return f"{name}, step {index + 1}{f': {title}' if title else ''}"
 
 

@@ -6,12 +6,12 @@ import { fill } from "../../shared/strings.js";
 import { box, button, make } from "../parts/dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-/** What the slider's thumb needs beside both ends, px; lenses.css has it, too. */
+/** What the slider's thumb needs beside both ends, px; slider.css has it, too. */
 const THUMB = 8;
 
 export class MemoryStrip {
   readonly element: HTMLElement;
-  readonly #slider = make("input", "mg-memory-slider");
+  readonly #slider = make("input", "mg-curve-slider mg-memory-slider");
   readonly #track = document.createElementNS(SVG, "svg");
   readonly #told = make("span", "mg-memory-told");
   readonly #peak = button("", () => this.#goToPeak());

@@ -18,7 +18,7 @@ const WIDE = 50;
 
 export class RunBar {
   readonly element: HTMLElement;
-  readonly #slider = make("input", "mg-steps-slider");
+  readonly #slider = make("input", "mg-curve-slider mg-steps-slider");
   readonly #track = document.createElementNS(SVG, "svg");
   readonly #told = make("output", "mg-run-told");
   readonly #measure: HTMLSelectElement;

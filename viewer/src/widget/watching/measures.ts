@@ -1,4 +1,4 @@
-/** What can tint nodes: which statistic of which tensors, on which scale. Colours of the steps are in recording.css. */
+/** What can tint nodes: which statistic of which tensors, on which scale. Colours of the steps are in tints.css. */
 import { scaleThreshold } from "d3-scale";
 import { words } from "../../shared/recording_strings.js";
 import type { Finding, Kind, Recording, Statistic, Tensor } from "./data.js";
@@ -41,7 +41,7 @@ export interface Scale {
 const USUAL = 1e-3;
 const AROUND = [1e-5, 1e-4, 3e-4, 3e-3, 1e-2, 1e-1];
 const SHARES = [Number.MIN_VALUE, 0.01, 0.1, 0.25, 0.5, 0.75, 0.95];
-/** recording.css has a colour for each. */
+/** tints.css has a colour for each. */
 const MOST_STEPS = 7;
 
 const MEASURE_OF: Readonly<Record<string, string>> = {
