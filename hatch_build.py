@@ -28,6 +28,7 @@ ASSETS = (
     "menu.js",
     "packed.js",
     "packed.json",
+    "packed.css",
     "notebook.js",
     "model-graph.css",
     "picture.css",

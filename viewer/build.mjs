@@ -12,6 +12,7 @@
  *   recording.js     what training recorded, for diagrams that have it
  *   packed.js        starts the widget in a page that brings all of this along, packed
  *   packed.json      the scripts that it starts, packed
+ *   packed.css       the style sheet of such a page
  *   notebook.js      puts such pages into the outputs of a notebook
  *   model-graph.css, picture.css (its part for SVG files), difference.css, author.css and lens.css (more of it for differences, overlays and
  *   steps with a lens),
@@ -88,8 +89,10 @@ async function stylesheets() {
 }
 
 /** In the order of the cascade. */
-const WIDGET_STYLES = ["stage", "controls", "panels", "highlight", "conditions"];
+const WIDGET_STYLES = ["stage", "buttons", "controls", "panels", "highlight", "conditions"];
 const PAGE_STYLES = ["page", "table", "difference", "notes", "images", "tour"];
+/** Of a page that is one diagram: what it shows without the widget, which brings its own. */
+const FILE_STYLES = ["stage", "buttons", "conditions", "page", "table", "difference", "notes", "images"];
 
 function widgetStyle(name) {
   return readFileSync(join(here, "src/widget/style", `${name}.css`), "utf8");
@@ -123,6 +126,8 @@ writeFileSync(join(output, "lens.css"), await sheet(lensStylesheet()));
 const more = [classStylesheet(), differenceStylesheet(), authorStylesheet()];
 const shadow = [pictureStylesheet(), ...more, ...WIDGET_STYLES.map(widgetStyle)];
 writeFileSync(join(output, "model-graph.css"), await sheet(...shadow, ...PAGE_STYLES.map(widgetStyle)));
+const ofFiles = [pictureStylesheet(), ...more, ...FILE_STYLES.map(widgetStyle)];
+writeFileSync(join(output, "packed.css"), await sheet(...ofFiles));
 writeFileSync(join(output, "table.css"), await sheet(widgetStyle("table")));
 // for the widget's shadow root
 common.define = {

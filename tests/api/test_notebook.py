@@ -118,6 +118,20 @@ def test_comments_in_the_code_of_a_model_are_read(tmp_path):
         annotated.save(tmp_path / "net.json")
 
 
+def test_an_overlay_is_shown_besides_what_the_code_says(tmp_path):
+    model, args = tinymodels.Cued().eval(), (torch.ones(1, 4),)
+    graph = modeldiagrams.trace(model, args)
+    modeldiagrams.annotate(graph, "fc", rename="Projection").save(tmp_path / "said.json")
+    overlay = modeldiagrams.Overlay.load(tmp_path / "said.json")
+    shown = modeldiagrams.diagram(model, args, overlay=overlay)
+    assert shown.overlay.nodes["fc"].rename == "Projection"
+    assert [note.text for note in shown.overlay.notes] == ["Says something of a layer."]
+    assert "Projection" in shown._repr_html_()
+    other = modeldiagrams.annotate(modeldiagrams.trace(Residual(), (torch.ones(1, 8),)), "fc1", rename="Other")
+    with pytest.warns(UserWarning, match="the overlay speaks of 'fc1', which Cued does not have"):
+        modeldiagrams.diagram(model, args, overlay=other)._repr_html_()
+
+
 def test_model_whose_inputs_are_not_found_shows_its_modules_and_says_what_to_do():
     class Stubborn(Residual):
         def forward(self, key):  # noqa: ARG002  (a signature is what is tested)

@@ -61,6 +61,16 @@ def wait_until(reader, is_so, what=""):
         reader.page.wait_for_timeout(20)
 
 
+def wait_equal(reader, read, expected):
+    """Wait until something is what it should be; the failure tells what it was."""
+    seen = []
+    try:
+        wait_until(reader, lambda: seen.append(read()) or seen[-1] == expected)
+    except AssertionError:
+        changes = [one for i, one in enumerate(seen) if one != seen[i - 1] or i == 0]
+        raise AssertionError(f"expected {expected}, saw {changes}") from None
+
+
 def settled(reader):
     """Wait until no animation runs."""
     reader.page.wait_for_function(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from browser.controls import wait_until
+from browser.controls import wait_equal, wait_until
 from browser.pages import encoder
 from browser.serving import POLICIES
 from modeldiagrams.api.export import draw_diagram
@@ -115,7 +115,7 @@ def test_frame_follows_the_colours_of_the_notebook(reader, notebook):
     looks = "e => { const s = getComputedStyle(e); return [s.backgroundColor, s.color, s.colorScheme]; }"
     root = frame(reader).locator("html")
     dark = ["rgb(17, 17, 17)", "rgb(238, 238, 238)", "dark"]
-    wait_until(reader, lambda: root.evaluate(looks) == dark)
+    wait_equal(reader, lambda: root.evaluate(looks), dark)
     reader.page.evaluate("document.body.style.cssText = 'background:#fff;color:#222'")
     light = ["rgb(255, 255, 255)", "rgb(34, 34, 34)", "light"]
-    wait_until(reader, lambda: root.evaluate(looks) == light)
+    wait_equal(reader, lambda: root.evaluate(looks), light)

@@ -295,6 +295,7 @@ def built(monkeypatch, tmp_path):
     """A viewer as if built, of scripts that the HTML parser would act on."""
     for name in page.SITE_FILES:
         (tmp_path / name).write_text("/* css */" if name.endswith("css") else SCRIPT)
+    (tmp_path / "packed.css").write_text("/* css */")
     (tmp_path / "packed.js").write_text("start()")
     (tmp_path / "packed.json").write_text(json.dumps({"core.js": packed(SCRIPT.encode())}))
     monkeypatch.setattr(assets, "_STATIC", tmp_path)

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from modeldiagrams.common.files import digest
 from modeldiagrams.engine.compare.difference import diff
 from modeldiagrams.engine.diagram import forward_problem, in_words
+from modeldiagrams.engine.ids import distinct
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.serialize import load, save
 
@@ -110,4 +110,4 @@ def _traced(model: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None)
 def _file_name(test: str) -> str:
     """A name for files of every system: those that lose characters differ in a digest."""
     name = re.sub(r"[^\w.\[\]-]+", "-", test.replace("::", "."))
-    return name if name == test.replace("::", ".") else f"{name}-{digest(test.encode(), size=4)}"
+    return name if name == test.replace("::", ".") else distinct(name, test)

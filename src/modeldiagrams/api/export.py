@@ -8,33 +8,34 @@ from typing import TYPE_CHECKING, Any, get_args
 from modeldiagrams.api.annotations import said
 from modeldiagrams.api.dot import to_dot
 from modeldiagrams.api.mermaid import to_mermaid
-from modeldiagrams.common.files import write_atomically
 from modeldiagrams.engine.diagram import Diagram, forward_problem
 from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.engine.recordings import named_files, read_recordings
 from modeldiagrams.errors import OptionError
 from modeldiagrams.html.standalone import standalone
+from modeldiagrams.ir.documents import write_document
 from modeldiagrams.ir.serialize import save
 from modeldiagrams.options.options import Call, Options, View
 from modeldiagrams.options.parsing import parse_view
 from modeldiagrams.options.patterns import Unmatched, unmatched
 from modeldiagrams.render.draw import Flat, Theme, render
 from modeldiagrams.render.flat import as_pdf, as_png
+from modeldiagrams.render.picture_file import content_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from modeldiagrams.engine.recordings import PageRecording
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.overlay.overlay import Overlay
-    from modeldiagrams.render.draw import Picture
+    from modeldiagrams.render.picture_file import FileForm
 
 __all__ = ["DRAWN", "Theme", "check_format", "draw_diagram", "to_html", "to_pdf", "to_png", "to_svg", "write"]
 
 _SUFFIXES = (".json", ".svg", ".png", ".pdf", ".html", ".dot", ".mmd")
-_PICTURES = (".svg", ".png", ".pdf")
+_PICTURES: dict[str, FileForm] = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
 DRAWN = (*_PICTURES, ".html")
 """Formats with a picture, which shows what is said about nodes."""
 _TEXTS = (".dot", ".mmd")
@@ -164,20 +165,15 @@ def write(  # noqa: PLR0913  (one for each way to look at it)
         save(graph, path)
         return None
     if path.suffix in _TEXTS:
-        write_atomically(path, _converted(graph, path.suffix, parse_view(view)).encode())
+        write_document(path, _converted(graph, path.suffix, parse_view(view)).encode())
         return unmatched(graph, parse_view(view))
     if path.suffix == ".html":
         diagram = draw_diagram(graph, view, overlay, recordings)
-        write_atomically(path, standalone(diagram).encode())
+        write_document(path, standalone(diagram).encode())
         return diagram.picture.unmatched if diagram.picture else None
     look = Flat(theme=theme or "light", outlines=path.suffix != ".pdf") if flat or path.suffix != ".svg" else None
     picture = render(graph, parse_view(view), standalone=look is None, flat=look, beside=said(graph, overlay))
-    writers: dict[str, Callable[[Picture], bytes]] = {
-        ".svg": lambda made: made.svg.encode(),
-        ".png": as_png,
-        ".pdf": as_pdf,
-    }
-    write_atomically(path, writers[path.suffix](picture))
+    write_document(path, content_of(picture, _PICTURES[path.suffix]))
     return picture.unmatched
 
 

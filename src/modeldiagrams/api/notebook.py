@@ -35,6 +35,7 @@ def diagram(
     args: tuple[Any, ...] = (),
     kwargs: Mapping[str, Any] | None = None,
     *,
+    overlay: Overlay | None = None,
     recording: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
     **view: Any,
 ) -> ModelDiagram:
@@ -48,6 +49,7 @@ def diagram(
         args: Positional arguments of one call. A model that fails without any gets example inputs, found as in
             documentation; the outline below the picture says which.
         kwargs: Keyword arguments of that call.
+        overlay: What is said about nodes, see `annotate` and `Overlay.load`; besides what comments in the code say.
         recording: What a training of the model recorded, a file that `watch` wrote; or two, to see side by side.
         **view: As in `to_svg`.
 
@@ -68,7 +70,15 @@ def diagram(
     in_code = annotations_in_code(graph, model)
     for comment in in_code.problems:
         warnings.warn(str(comment), stacklevel=2)
-    return ModelDiagram(graph, view, in_code.overlay, read_recordings(graph, named_files(recording)))
+    recordings = read_recordings(graph, named_files(recording))
+    return ModelDiagram(graph, view, _both(in_code.overlay, overlay), recordings, is_annotated=overlay is not None)
+
+
+def _both(in_code: Overlay | None, given: Overlay | None) -> Overlay | None:
+    """What comments say and what is given; one for another graph is drawn alone, and gets its warning there."""
+    if in_code is None or given is None or given.graph != in_code.graph:
+        return given or in_code
+    return in_code | given
 
 
 def _traced(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None) -> Graph:

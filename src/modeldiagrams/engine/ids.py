@@ -1,4 +1,4 @@
-"""The stable id of a diagram."""
+"""The stable ids of diagrams, and names of files like them."""
 
 import re
 
@@ -7,7 +7,7 @@ import msgspec
 from modeldiagrams.common.files import digest
 from modeldiagrams.options.options import Options, is_graph_file
 
-__all__ = ["diagram_id"]
+__all__ = ["diagram_id", "distinct"]
 
 _CLASS_PATH = re.compile(r"([^.A-Z]+\.)*_*[A-Z][^.]*")
 
@@ -37,4 +37,9 @@ def diagram_id(options: Options, *, has_case_variant: bool = False) -> str:
     is_usual = path == path.lower() if is_graph_file(options.call.model) else _CLASS_PATH.fullmatch(path)
     if len(written) == 1 and name == path and is_usual and not has_case_variant:
         return name
-    return f"{name}-{digest(repr(written).encode(), size=4)}"
+    return distinct(name, repr(written))
+
+
+def distinct(name: str, content: str) -> str:
+    """A name that tells apart what has the same name and other content."""
+    return f"{name}-{digest(content.encode(), size=4)}"

@@ -8,8 +8,8 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
-from modeldiagrams.common.files import digest
 from modeldiagrams.engine.diagram import Diagram, Kind, Problem, in_words
+from modeldiagrams.engine.ids import distinct
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.hosting.mentions import mentions
 from modeldiagrams.ir.graph import Graph, ModuleNode
@@ -215,7 +215,7 @@ def _refused(values: Mapping[str, Any], error: ModelDiagramsError) -> Diagram:
     content = repr(sorted((str(name), repr(value)) for name, value in values.items()))
     name = re.sub(r"[^\w.-]+", "-", options.call.model)
     return Diagram(
-        id=f"{name}-{digest(content.encode(), size=4)}",
+        id=distinct(name, content),
         options=options,
         problem=Problem(kind="option", message=str(error)),
     )

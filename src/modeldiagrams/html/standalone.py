@@ -129,7 +129,7 @@ def _with_data(diagram: Diagram, html: Markup) -> Markup:
 def _page(title: str, body: Markup, *, viewer: Markup | None) -> str:
     return template("standalone").render(
         title=title,
-        css=Markup(asset("model-graph.css").read_text("utf-8")),  # noqa: S704  our own file
+        css=Markup(asset("packed.css").read_text("utf-8")),  # noqa: S704  our own file
         body=body,
         viewer=viewer,
     )

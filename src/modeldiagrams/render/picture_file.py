@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.options.options import View
 
-__all__ = ["FileForm", "PictureFile", "image_file", "render_file"]
+__all__ = ["FileForm", "PictureFile", "content_of", "image_file", "render_file"]
 
 FileForm = Literal["svg", "png", "pdf"]
 
@@ -39,7 +39,7 @@ def image_file(svg: str, width: float, height: float, form: FileForm) -> Picture
     Raises:
         RenderError: if it can't be made, or a library for the format is not installed.
     """
-    return PictureFile(content=_WRITERS[form](Picture(svg=svg, width=width, height=height, state={})), width=width)
+    return PictureFile(content=content_of(Picture(svg=svg, width=width, height=height, state={}), form), width=width)
 
 
 def render_file(
@@ -61,7 +61,16 @@ def render_file(
         RenderError: if the graph could not be drawn, or a library for the format is not installed.
     """
     picture = render_json(graph, view, Flat(theme=theme, outlines=form != "pdf"), beside=beside)
-    return PictureFile(content=_WRITERS[form](picture), width=picture.width)
+    return PictureFile(content=content_of(picture, form), width=picture.width)
+
+
+def content_of(picture: Picture, form: FileForm) -> bytes:
+    """A drawn picture in a file's format.
+
+    Raises:
+        RenderError: if it can't be made, or a library for the format is not installed.
+    """
+    return _WRITERS[form](picture)
 
 
 _WRITERS: dict[FileForm, Callable[[Picture], bytes]] = {

@@ -2,8 +2,6 @@
 
 `module_calls` keeps the stack of module calls, `Provenance` knows which value a tensor holds, and `Function` says what
 counts as an op.
-
-Long because it follows one call through its steps, which share a state that no other file needs.
 """
 
 from __future__ import annotations
@@ -136,14 +134,7 @@ class Recorder(TorchFunctionMode):
         """
         call = self._before(context, function, run, args, kwargs, frame)
         try:
-            if self.counter is None:
-                context.observed += 1
-                try:
-                    result, flops = run(*args, **kwargs), None
-                finally:
-                    context.observed -= 1
-            else:
-                result, flops = run_counted(context, self.counter, run, args, kwargs, function.formula)
+            result, flops = run_counted(context, self.counter, run, args, kwargs, function.formula)
         except BaseException as error:
             op = self._record(context, call, None)
             self.recording.failed.add(op)
@@ -229,9 +220,7 @@ class Recorder(TorchFunctionMode):
         call = context.stack[-1]
         if call.is_empty:  # to write takes longer than to look
             call.is_empty = False
-        n = call.counts[site.short] = call.counts.get(site.short, 0) + 1  # as `new_id`, without a call
-        id_ = f"{call.id}/{site.short}" if n == 1 else f"{call.id}/{site.short}#{n}"
-        op = Op(id_, site, call, scope, flops)
+        op = Op(call.new_id(site.short), site, call, scope, flops)
         recording = self.recording
         recording.steps.append(op)
         if not context.on_main_thread:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
-from torch.utils.flop_counter import conv_flop_count, flop_registry
+from torch.utils.flop_counter import flop_registry
 
 from modeldiagrams.tracer.torch_facts.private_api import PLAIN_TENSORS, is_one_kernel, wraps_now
 
@@ -97,14 +97,14 @@ def _added_product(_added: Tensor, a: Tensor, b: Tensor, result: Tensor) -> int:
     return _product(a, b, result)
 
 
-def _convolution(given: Tensor, weight: Tensor, result: Tensor, *, transposed: bool = False) -> int:
-    """As torch counts them; a single picture is a batch of one."""
-    batch = [1] * (weight.dim() - given.dim())
-    return conv_flop_count([*batch, *given.shape], [*weight.shape], [*batch, *result.shape], transposed=transposed)
+def _convolution(_given: Tensor, weight: Tensor, result: Tensor) -> int:
+    """Each number of the result is a sum over a kernel's channels and positions."""
+    return 2 * result.numel() * math.prod(weight.shape[1:])
 
 
-def _transposed_convolution(given: Tensor, weight: Tensor, result: Tensor) -> int:
-    return _convolution(given, weight, result, transposed=True)
+def _transposed_convolution(given: Tensor, weight: Tensor, _result: Tensor) -> int:
+    """Each number that comes in is added to the result at a kernel's channels and positions."""
+    return 2 * given.numel() * math.prod(weight.shape[1:])
 
 
 def _dot(a: Tensor, *_: Any, **__: Any) -> int:

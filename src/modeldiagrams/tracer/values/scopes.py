@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dis
+import functools
 import inspect
-import re
 import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -25,16 +25,8 @@ _PASSES_ALL_ON = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 _DEEPEST = 100
 """What is called deeper belongs to the function there: readers open no more boxes, and endless recursion fails soon."""
 _READS_VARIABLES = frozenset({"dir", "eval", "exec", "locals", "vars"})
-_JOINED_STORES = {"STORE_FAST_STORE_FAST": 2, "STORE_FAST_LOAD_FAST": 1}
-"""Two instructions in one, from Python 3.13 on, of which the second may only read → how many assign."""
-_STORES = re.compile(
-    b"|".join(
-        re.escape(bytes([dis.opmap[name]]))
-        for name in ("STORE_FAST", "STORE_DEREF", "DELETE_FAST", "DELETE_DEREF", *_JOINED_STORES)
-        if name in dis.opmap
-    )
-)
-"""Instructions that assign or delete a variable of a function, among every second byte of its code."""
+_STORES = ("STORE_FAST", "STORE_DEREF", "DELETE_FAST", "DELETE_DEREF")
+"""Names of instructions that assign or delete variables of a function begin so."""
 _IS_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -113,7 +105,8 @@ def function_names(code: CodeType, module: str) -> tuple[str, str] | None:
     return short, f"{module}.{qualified.replace('.<locals>', '')}"
 
 
-def parameters_of(code: CodeType) -> dict[str, int]:
+@functools.lru_cache(maxsize=4096)  # takes as long as recording 20 ops
+def parameters_of(code: CodeType) -> Mapping[str, int]:
     """Parameters of a function, and the first instruction that assigns or deletes each.
 
     None of a function that may hold the dict of its variables: to look at a frame's variables from outside writes into
@@ -123,16 +116,13 @@ def parameters_of(code: CodeType) -> dict[str, int]:
         return {}
     n = code.co_argcount + code.co_kwonlyargcount
     n += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
-    names = code.co_varnames[:n]
-    found = dict.fromkeys(names, sys.maxsize)
-    raw = code.co_code
-    for store in _STORES.finditer(raw[::2]):  # `dis` would take longer than to record hundreds of ops
-        at = 2 * store.start()
-        n_joined = _JOINED_STORES.get(dis.opname[raw[at]], 0)
-        more = raw[at - 1] << 8 if raw[max(at - 2, 0)] == dis.EXTENDED_ARG else 0  # a function of 256 variables
-        variables = (raw[at + 1] >> 4, raw[at + 1] & 15)[:n_joined] if n_joined else (more + raw[at + 1],)
-        for name in [names[variable] for variable in variables if variable < n]:
-            found[name] = min(found[name], at)
+    found = dict.fromkeys(code.co_varnames[:n], sys.maxsize)
+    for step in dis.get_instructions(code):
+        if step.opname.startswith(_STORES):
+            names = step.argval if isinstance(step.argval, tuple) else (step.argval,)  # two, from Python 3.13 on
+            for name in names[:1] if step.opname.endswith("LOAD_FAST") else names:
+                if name in found:
+                    found[name] = min(found[name], step.offset)
     return found
 
 
