@@ -177,6 +177,7 @@ def write_site(folder: Path, press: Press) -> None:
     encoder_, decoder = press.make(encoder()), press.make(encoder("Decoder", layers=2))
     tall = press.make(encoder("Tall", layers=6), depth=9)
     large = press.make(encoder("Large", layers=32), depth=9)
+    deep = press.make(encoder("Deep", layers=32))
     rolled = press.make(encoder("Rolled", layers=6, signature="layer"))
     sized = press.make(encoder("Sized", layers=2), width="400px", height="150px", align="center")
     rich_ = press.make(rich(), table=True)
@@ -205,6 +206,7 @@ def write_site(folder: Path, press: Press) -> None:
         "one": _fragment(encoder_),
         "two": FILLER + _fragment(encoder_) + FILLER + _fragment(decoder) + FILLER,
         "tall": _fragment(tall),
+        "deep": _fragment(deep),
         "large": _fragment(large),
         "rolled": _fragment(rolled),
         "sized": _fragment(sized),
@@ -224,7 +226,7 @@ def write_site(folder: Path, press: Press) -> None:
     assets.mkdir()
     for name, content in page.viewer_files().items():
         shutil.copy(content, assets / name)
-    for made in (encoder_, decoder, tall, large, rolled, sized, hostile, rich_, noted, pictured):
+    for made in (encoder_, decoder, tall, large, deep, rolled, sized, hostile, rich_, noted, pictured):
         (assets / f"{made.id}.js").write_text(page.data_script(made), encoding="ascii")
 
 

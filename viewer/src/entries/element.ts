@@ -16,6 +16,7 @@ import { isolate } from "../widget/features/isolate.js";
 import { legend } from "../widget/features/legend.js";
 import { levels } from "../widget/features/levels.js";
 import { link } from "../widget/features/link.js";
+import { map } from "../widget/features/map.js";
 import { menu } from "../widget/features/menu.js";
 import { minimap } from "../widget/features/minimap.js";
 import { outline } from "../widget/features/outline.js";
@@ -47,6 +48,7 @@ const FEATURES: readonly Feature[] = [
   explore,
   highlight,
   levels,
+  map,
   tooltip,
   link,
   minimap,

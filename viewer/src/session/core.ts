@@ -15,8 +15,8 @@ export interface Comparing {
 
 /** A page has one instance, whatever the number of its diagrams. */
 export interface Core {
-  /** Data as a diagram's script brings it → data to open. Throws where it is incomplete. */
-  unfold(data: FoldedData): DiagramData;
+  /** Data as a diagram's script brings it → data to open, in slices. Fails where it is incomplete. */
+  unfold(data: FoldedData): Promise<DiagramData>;
   /** Open a diagram, or what changed in it. Throws where the data is incomplete. */
   open(data: DiagramData, compared?: Compared): Session;
   /** The same in slices. */

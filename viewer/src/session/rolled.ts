@@ -70,13 +70,15 @@ export class Rolled {
 
   /** The boxes and panels of the picture in reading order. */
   boxes(root: Frame): StandingBox[] {
-    return root.items.flatMap((item) => {
-      const isOfMembers = item.kind === "group" || item.members.includes(item.id);
-      const drawn = this.standIns(isOfMembers ? item.members : [item.id]);
-      const ids = drawn.flatMap((id) => this.all(id));
-      const own = { item, ids, times: isOfMembers ? ids.length : ids.length * item.times };
-      return item.frame === null ? [own] : [own, ...this.boxes(item.frame)];
-    });
+    return root.items.flatMap((item) => [this.box(item), ...(item.frame === null ? [] : this.boxes(item.frame))]);
+  }
+
+  /** One of them. */
+  box(item: Item): StandingBox {
+    const isOfMembers = item.kind === "group" || item.members.includes(item.id);
+    const drawn = this.standIns(isOfMembers ? item.members : [item.id]);
+    const ids = drawn.flatMap((id) => this.all(id));
+    return { item, ids, times: isOfMembers ? ids.length : ids.length * item.times };
   }
 
   #findDrawn(id: string): string {

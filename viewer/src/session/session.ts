@@ -14,16 +14,17 @@ import { subgraph } from "../graph/subgraph.js";
 import { type Layout, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
 import { atOnce, type Steps } from "../shared/slices.js";
 import { firstMember, runsIn, shownContents } from "../view/contents.js";
-import type { Frame } from "../view/frame.js";
+import type { Frame, Item } from "../view/frame.js";
 import { withFunctions } from "../view/functions.js";
 import { localName } from "../view/labels.js";
 import { shownIndex } from "../view/shown_index.js";
 import { toggle, toggleRun } from "../view/toggle.js";
 import { view } from "../view/view.js";
 import { classScale, type Scale } from "./colour_scale.js";
-import { Costs } from "./costs.js";
+import { type Cost, Costs } from "./costs.js";
 import { Flow } from "./flow.js";
 import { LruMap } from "./lru.js";
+import { mapOf } from "./map.js";
 import { pathOf, tensorText } from "./naming.js";
 import { Rolled } from "./rolled.js";
 import type { DiagramData, SessionState } from "./state.js";
@@ -126,6 +127,19 @@ export class Session {
   /** The picture of the current state, as SVG text. */
   svg(viz: Viz): string {
     return draw(this.layout(viz));
+  }
+
+  /** A map of the current picture, as SVG text. @param lens its blocks' areas are shares of this, if it is an amount */
+  map(size: { width: number; height: number }, lens: string): string {
+    const rolled = this.rolled();
+    const graph = this.visibleGraph();
+    const known = new Map<Item, Cost>();
+    const of = (item: Item) => {
+      const cost = known.get(item) ?? this.costs.of(rolled.box(item).ids, graph);
+      known.set(item, cost);
+      return cost;
+    };
+    return mapOf(this.frame.items, { of, whole: this.costs.whole }, size, lens);
   }
 
   /** Lay out a state and make it the current one; the old one stays where this throws. */

@@ -21,6 +21,7 @@ const ENGLISH = {
   drawFailed: "This part of the diagram could not be drawn.",
 
   wheel: "{0} + wheel zooms",
+  areas: "Areas: {0}",
 
   // details of a node; more is in explore_strings.ts
   details: "Details (I)",

@@ -4,16 +4,16 @@
  */
 import { type Selection, select } from "d3-selection";
 import { type D3ZoomEvent, type ZoomBehavior, ZoomTransform, zoom, zoomIdentity } from "d3-zoom";
+import type { Box } from "../layout/layout.js";
 import { glide } from "./animation.js";
 import { isForDiagram, translatePinches, wheelDelta } from "./gestures.js";
 import type { Viewport } from "./scene.js";
 import { shiftInto } from "./shift_into.js";
 import { SMALLEST_STAGE, StageHeight } from "./stage_height.js";
+import { keepVisible, restingIn, visiblePart } from "./visible.js";
 
 const SMALLEST_SCALE = 0.02;
 const LARGEST_SCALE = 4;
-/** This much of the picture always stays visible, px. */
-const ALWAYS_VISIBLE = 48;
 /** Room around what is revealed, px. */
 const MARGIN = 24;
 /** Themes have bars of about this height at the window's upper edge, px. */
@@ -31,6 +31,8 @@ interface Surroundings {
 }
 
 export class Camera {
+  /** Set while a map stands for the whole picture: goes from there into the picture, and zooms in; whether it did. */
+  enter: (() => boolean) | undefined;
   readonly #stage: HTMLElement;
   readonly #canvas: HTMLElement;
   readonly #widget: Surroundings;
@@ -38,6 +40,8 @@ export class Camera {
   readonly #height: StageHeight;
   readonly #selection: Selection<HTMLElement, unknown, null, undefined>;
   #isFree = false;
+  /** Whether it was, since the page's own picture. */
+  #wasFree = false;
   /** Of a free picture: where its origin is in the stage, and its scale. At rest, where the last gesture found it. */
   #transform: ZoomTransform = zoomIdentity;
   /** The stage's width when it was last looked at, px. */
@@ -60,7 +64,7 @@ export class Camera {
       .wheelDelta(wheelDelta)
       .clickDistance(CLICK_DISTANCE)
       .touchable(true)
-      .constrain((transform) => this.#keepVisible(transform))
+      .constrain((transform) => keepVisible(transform, this.#size, stage))
       .on("start", ({ sourceEvent }) => {
         this.#gestureStart = sourceEvent;
       })
@@ -77,6 +81,11 @@ export class Camera {
   /** Whether the picture was moved or zoomed. */
   get isFree(): boolean {
     return this.#isFree;
+  }
+
+  /** Whether the whole picture is shown because the reader asked for it. */
+  get isWhole(): boolean {
+    return (this.#wasFree || this.#widget.isFullscreen()) && !this.#isFree;
   }
 
   /** Back to rest: the whole picture. */
@@ -96,7 +105,18 @@ export class Camera {
   /** Back to rest, as high as the page shows it. */
   reset(): void {
     this.#height.reset();
+    this.#wasFree = false;
     this.fit();
+  }
+
+  /** Place the picture so that a part of it is within a part of the window, as large as fits. */
+  show(part: Box, { left, top, width, height }: DOMRect): void {
+    if (!this.#free()) return;
+    const frame = this.#stage.getBoundingClientRect();
+    const k = Math.min(width / part.width, height / part.height, LARGEST_SCALE);
+    const x = left + width / 2 - frame.left - (part.x + part.width / 2) * k;
+    const y = top + height / 2 - frame.top - (part.y + part.height / 2) * k;
+    this.#zoom.transform(this.#selection, new ZoomTransform(k, x, y));
   }
 
   /** Call when the stage may have another width: what is in its middle stays there. */
@@ -111,22 +131,15 @@ export class Camera {
   /** The part of the picture that the window shows; of scale 0 while nothing is visible. */
   get viewport(): Viewport {
     const frame = this.#stage.getBoundingClientRect();
-    const { x, y, k } = this.#isFree ? this.#transform : this.#resting(frame);
-    const left = Math.max(frame.left, 0) - frame.left;
-    const top = Math.max(frame.top, 0) - frame.top;
-    const width = Math.min(frame.right, innerWidth) - frame.left - left;
-    const height = Math.min(frame.bottom, innerHeight) - frame.top - top;
-    const scale = width > 0 && height > 0 ? k : 0;
-    return { x: (left - x) / k, y: (top - y) / k, width: width / k, height: height / k, scale };
+    return visiblePart(frame, this.#isFree ? this.#transform : this.#resting(frame));
   }
 
   /** Zoom about the middle of the visible part. */
   zoomBy(factor: number): void {
-    if (!this.#free()) return;
-    const { left, top, right, bottom } = this.#stage.getBoundingClientRect();
-    const x = (Math.max(left, 0) + Math.min(right, innerWidth)) / 2 - left;
-    const y = (Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2 - top;
-    this.#glide(() => this.#zoom.scaleBy(this.#selection, factor, [x, y]));
+    if ((factor > 1 && this.enter?.()) || !this.#free()) return;
+    const { x, y, width, height } = this.viewport;
+    const middle = this.#transform.apply([x + width / 2, y + height / 2]);
+    this.#glide(() => this.#zoom.scaleBy(this.#selection, factor, middle));
   }
 
   /** Bring a point of the picture into the middle of the visible part. */
@@ -200,8 +213,8 @@ export class Camera {
 
   /** Whether the mouse has hardly moved since it was pressed. */
   #isClick({ clientX, clientY }: MouseEvent): boolean {
-    const { clientX: x, clientY: y } = this.#gestureStart as MouseEvent;
-    return Math.hypot(clientX - x, clientY - y) < CLICK_DISTANCE;
+    const start = this.#gestureStart as MouseEvent;
+    return Math.hypot(clientX - start.clientX, clientY - start.clientY) < CLICK_DISTANCE;
   }
 
   /** The button was released where the page did not see it, for example over another window. */
@@ -228,8 +241,7 @@ export class Camera {
 
   /** Where CSS has put the picture. */
   #resting(frame: DOMRect): ZoomTransform {
-    const box = this.#picture.getBoundingClientRect();
-    return new ZoomTransform(box.width / this.#size.width, box.left - frame.left, box.top - frame.top);
+    return restingIn(this.#picture.getBoundingClientRect(), frame, this.#size);
   }
 
   /** Take the picture out of CSS's hands without moving it; false while it is hidden. */
@@ -243,6 +255,7 @@ export class Camera {
 
   #leaveRest(): void {
     this.#isFree = true;
+    this.#wasFree = true;
     this.#width = this.#stage.clientWidth;
     this.#height.freeze();
     this.#stage.classList.add("mg-free");
@@ -251,7 +264,7 @@ export class Camera {
   #moveBy(dx: number, dy: number): void {
     if (!this.#free()) return;
     const { x, y, k } = this.#transform;
-    this.#zoom.transform(this.#selection, this.#keepVisible(new ZoomTransform(k, x + dx, y + dy)));
+    this.#zoom.transform(this.#selection, keepVisible(new ZoomTransform(k, x + dx, y + dy), this.#size, this.#stage));
   }
 
   #place(transform: ZoomTransform): void {
@@ -259,16 +272,6 @@ export class Camera {
     this.#transform = transform;
     this.#canvas.style.transform = `translate(${x}px, ${y}px) scale(${k})`;
     this.#widget.onMove();
-  }
-
-  #keepVisible({ x, y, k }: ZoomTransform): ZoomTransform {
-    const { width, height } = this.#size;
-    const within = (start: number, length: number, frame: number) => {
-      const least = Math.min(ALWAYS_VISIBLE, frame / 2);
-      return Math.min(Math.max(start, least - length * k), frame - least);
-    };
-    const { clientWidth, clientHeight } = this.#stage;
-    return new ZoomTransform(k, within(x, width, clientWidth), within(y, height, clientHeight));
   }
 
   /** Cut neither side of the picture while there is empty room on the other. */

@@ -216,6 +216,18 @@ function contains(outer: Box, inner: Box): boolean {
   return outer.x <= inner.x && outer.y <= inner.y && right && bottom;
 }
 
+/** Where a node is in its picture. */
+export function boxIn(root: Placed, id: string): Box | undefined {
+  const path = pathTo(root, id);
+  let [at, found]: [Placed | null | undefined, Box] = [root, { x: 0, y: 0, width: 0, height: 0 }];
+  for (const position of path ?? []) {
+    const box: Box | undefined = at?.geometry.boxes[position];
+    if (box !== undefined) found = { ...box, x: found.x + box.x, y: found.y + box.y };
+    at = at?.inner[position];
+  }
+  return path && found;
+}
+
 /** Indices of the items around a node, from the outside in, and of the node itself. */
 function pathTo(root: Placed, id: string): number[] | undefined {
   const position = root.frame.items.findIndex((item) => item.id === id);

@@ -158,7 +158,7 @@ export class TaskQueue {
     const [folded, core] = await Promise.all([loadData(this.#id, this.#url), loadOwn("core.js")]);
     const comparing = folded.before === undefined ? undefined : await loadOwn("compare.js");
     try {
-      const data = core.unfold(folded);
+      const data = await core.unfold(folded);
       const { before, graph, details = false } = data;
       this.session = await core.openInSlices(data, before && comparing?.compare(before, graph, details));
     } catch {

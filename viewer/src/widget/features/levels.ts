@@ -1,4 +1,5 @@
 /** From afar, shows containers as blocks with legible names; a click or Enter on one goes to where its inside is legible. */
+import type { Box } from "../../layout/layout.js";
 import { appear } from "../animation.js";
 import { type Block, blocks } from "../levels.js";
 import { header, idOf, nodeAt } from "../tree.js";
@@ -33,7 +34,7 @@ export function levels(widget: Widget): void {
   widget.on("drawn", redraw);
   const enter = (id: string | undefined) => {
     const block = widget.nodePicker === undefined ? shown.get(id ?? "") : undefined;
-    if (block !== undefined) goInto(widget, block);
+    if (block !== undefined) goInto(widget, block.box);
     return block !== undefined;
   };
   widget.onKey("Enter", enter);
@@ -44,7 +45,8 @@ export function levels(widget: Widget): void {
   });
 }
 
-function goInto({ camera }: Widget, { box }: Block): void {
+/** Go to where the inside of a part of the picture can be read. */
+export function goInto({ camera }: Widget, box: Box): void {
   const { width, height, scale } = camera.viewport;
   const wanted = Math.min(NATURAL, Math.max(LEGIBLE, (width * scale) / box.width));
   const visible = (height * scale) / wanted;

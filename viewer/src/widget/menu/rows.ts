@@ -13,6 +13,8 @@ import { themes } from "./theme.js";
 
 /** So many levels are offered by number. */
 const LEVELS = 4;
+/** A picture so many times as wide or high as what is seen of it is a large one. */
+const VIEWPORTS = 6;
 
 export function rowsOf(widget: Widget): MenuRow[] {
   const reset = () => void widget.change((session) => session.initial).then(() => widget.camera.reset());
@@ -45,10 +47,17 @@ function levels(widget: Widget): MenuItem[] {
   const level = (text: string, depth: number): MenuItem => ({
     text,
     stays: true,
-    run: () => void widget.change((session) => session.withLevels(depth)),
+    run: () => void widget.change((session) => session.withLevels(depth)).then(() => fitLarge(widget)),
   });
   const numbered = [...Array(LEVELS).keys()].map((depth) => level(String(depth), depth));
   return [...numbered, level(words.all, Number.POSITIVE_INFINITY)];
+}
+
+/** Show a picture as a whole if it is much larger than what can be seen of it. */
+function fitLarge({ camera, tree }: Widget): void {
+  const { width, height, scale } = camera.viewport;
+  const whole = tree.picture.viewBox.baseVal;
+  if (scale > 0 && Math.max(whole.width / width, whole.height / height) > VIEWPORTS) camera.showWhole();
 }
 
 function direction(widget: Widget, to: SessionState["direction"]): MenuItem {

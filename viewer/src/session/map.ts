@@ -1,0 +1,173 @@
+/**
+ * A map of a picture that is too large for the screen: nested blocks in the order of the pass, whose areas are shares of
+ * what they cost. What costs nothing is left out.
+ */
+import { sum } from "d3-array";
+import { drawMap } from "../draw/map.js";
+import type { Box } from "../layout/layout.js";
+import { DETAIL_SIZE, NAME_SIZE } from "../layout/metrics.js";
+import { textWidth } from "../layout/text_metrics.js";
+import { fill, strings } from "../shared/strings.js";
+import type { Item } from "../view/frame.js";
+import { type Cost, type CostLens, isCosted } from "./costs.js";
+import { percent } from "./naming.js";
+
+/** Height of the line below a map that says what areas are, px. */
+const CAPTION = 20;
+/** Room between blocks, and in a block for its title, px. */
+const GAP = 4;
+const TITLE = 20;
+/** Height of a line of text, and room beside it, px. */
+const LINE = 15;
+const PADDING = 5;
+/** Blocks are wider than high, as names are; no block is smaller than this, as far as there is room, px. */
+const RATIO = 3;
+const [LEAST_WIDTH, LEAST_HEIGHT] = [56, LINE + 3];
+/** At most this share of the area is given to blocks that would be smaller. */
+const LENT = 0.5;
+/** A block shows its inside if parts with this share of its cost have room for their names. */
+const LEGIBLE = 0.5;
+
+export interface Cell {
+  item: Item;
+  box: Box;
+  /** Of the whole. */
+  share: number;
+  /** Empty where not even a short name fits. */
+  name: string;
+  /** The text beside or below the name. */
+  detail: string;
+  /** Whether other cells are in it. */
+  isOpen: boolean;
+}
+
+/** What a part costs. */
+type CostOf = (item: Item) => number;
+/** FLOPs per byte don't add up. */
+type Measure = Exclude<CostLens, "intensity">;
+
+/** The map as SVG text. Areas are shares of an amount or, where that is not known, of another. */
+export function mapOf(
+  items: readonly Item[],
+  costs: { of(item: Item): Cost; whole: Cost },
+  size: { width: number; height: number },
+  wanted: string,
+): string {
+  const amountIn = (measure: Measure) => (item: Item) => (isCosted(item.kind) && costs.of(item)[measure]) || 0;
+  const measures = [wanted === "intensity" ? "flops" : wanted, "parameters", "flops"] as Measure[];
+  const measure = measures.find((each) => sum(items, amountIn(each)) > 0);
+  const amount = measure === undefined ? ({ kind }: Item) => Number(isCosted(kind)) : amountIn(measure);
+  const whole = (measure && costs.whole[measure]) || sum(items, amount);
+  const cells = cellsOf(items, amount, whole, { ...size, height: size.height - CAPTION });
+  const caption = measure === undefined ? "" : fill(strings.areas, strings[measure]);
+  return drawMap(
+    cells.map((cell) => ({ ...cell, text: textOf(cell) })),
+    caption,
+    size,
+  );
+}
+
+function textOf({ item, share }: Cell): string {
+  const { name, detail, times } = item;
+  return [times > 1 ? `${name} ×${times}` : name, detail, percent(share)].filter((line) => line !== "").join("\n");
+}
+
+/** @param whole of which shares are told */
+export function cellsOf(
+  items: readonly Item[],
+  costOf: CostOf,
+  whole: number,
+  size: { width: number; height: number },
+): Cell[] {
+  const costed = items.filter((item) => costOf(item) > 0);
+  return cellsIn(costed, costOf, whole, { x: 0, y: 0, ...size });
+}
+
+function cellsIn(items: readonly Item[], costOf: CostOf, whole: number, around: Box): Cell[] {
+  const boxes = strips(items.map(costOf), around);
+  return items.flatMap((item, i) => {
+    const box = boxes[i] as Box;
+    const name = nameIn(item, box);
+    const parts = name === "" || item.frame === null ? [] : partsOf(item.frame.items, costOf, whole, box);
+    const isOpen = parts.length > 0;
+    const room = box.width - 2 * PADDING - (isOpen ? textWidth(name, NAME_SIZE, true) + PADDING : 0);
+    const share = costOf(item) / whole;
+    const detail = name !== "" && (isOpen || box.height >= 2 * LINE + 2) ? detailIn(item, share, room) : "";
+    return [{ item, box, share, name, detail, isOpen }, ...parts];
+  });
+}
+
+/** What is in a block, if enough of it is legible. */
+function partsOf(items: readonly Item[], costOf: CostOf, whole: number, { x, y, width, height }: Box): Cell[] {
+  const room = { x: x + GAP, y: y + TITLE, width: width - 2 * GAP, height: height - TITLE - GAP };
+  const costed = items.filter((item) => costOf(item) > 0);
+  const most = (Math.max(0, room.width) * Math.max(0, room.height)) / (LEAST_WIDTH * LEAST_HEIGHT);
+  if (LEGIBLE * costed.length > most) return [];
+  const cells = cellsIn(costed, costOf, whole, room);
+  const legible = cells.filter(({ item, name }) => name !== "" && costed.includes(item));
+  return sum(legible, ({ item }) => costOf(item)) >= LEGIBLE * sum(costed, costOf) ? cells : [];
+}
+
+/** A strip treemap: rows from left to right, each as high as its share. Keeps the order. */
+export function strips(weights: readonly number[], box: Box): Box[] {
+  const rows = rowsOf(raised(weights, (LEAST_WIDTH * LEAST_HEIGHT) / (box.width * box.height)), box);
+  const heights = raised(
+    rows.map((row) => sum(row)),
+    (LEAST_HEIGHT + GAP) / box.height,
+  );
+  let y = box.y;
+  return rows.flatMap((row, i) => {
+    const height = (heights[i] ?? 0) * box.height;
+    let x = box.x;
+    const placed = raised(row, LEAST_WIDTH / box.width).map((share) => {
+      const width = share * box.width;
+      x += width;
+      return { x: x - width + GAP / 2, y: y + GAP / 2, width: width - GAP, height: height - GAP };
+    });
+    y += height;
+    return placed;
+  });
+}
+
+/** A row ends where the next block would make its ratios less like the wanted one. */
+function rowsOf(shares: readonly number[], box: Box): number[][] {
+  const rows: number[][] = [];
+  for (const share of shares) {
+    const row = rows.at(-1);
+    if (row === undefined || distortion([...row, share], box) > distortion(row, box)) rows.push([share]);
+    else row.push(share);
+  }
+  return rows;
+}
+
+/** Shares of weights; the smallest are raised at the cost of the others. */
+function raised(weights: readonly number[], least: number): number[] {
+  const whole = sum(weights);
+  const floor = Math.min(least, LENT / weights.length);
+  const shares = weights.map((weight) => weight / whole);
+  const low = shares.filter((share) => share < floor).length;
+  const high = sum(shares.filter((share) => share >= floor));
+  return shares.map((share) => (share < floor ? floor : (share * (1 - low * floor)) / high));
+}
+
+/** How far the blocks of a row are from the wanted ratio of sides, 1 at best. */
+function distortion(row: readonly number[], { width, height }: Box): number {
+  const all = sum(row);
+  const ratios = row.map((share) => ((share / all) * width) / (all * height) / RATIO);
+  return sum(ratios, (ratio) => Math.max(ratio, 1 / ratio)) / row.length;
+}
+
+/** The name, or the end of its path, if that is all that fits. */
+function nameIn({ name, times }: Item, { width, height }: Box): string {
+  if (height < LINE) return "";
+  const ending = times > 1 ? ` ×${times}` : "";
+  const short = name.slice(name.lastIndexOf(".") + 1);
+  const fits = (text: string) => textWidth(text, NAME_SIZE, true) <= width - 2 * PADDING;
+  return [name, short].map((text) => text + ending).find(fits) ?? "";
+}
+
+function detailIn({ detail }: Item, share: number, width: number): string {
+  const part = percent(share);
+  const both = detail === "" ? part : `${detail} · ${part}`;
+  return [both, part].find((text) => textWidth(text, DETAIL_SIZE) <= width) ?? "";
+}
