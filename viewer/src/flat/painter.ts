@@ -168,10 +168,13 @@ function anchorOf({ roles, context }: Text): "start" | "middle" | "end" {
 
 /** Text in its own font, or in that of the picture. */
 function textElement(text: Text, runs: Run[], family?: string): string {
+  const [only, ...more] = runs;
   const spans = runs.map((run) => `<tspan ${fontAttributes(run)} ${run.fill}>${escapeText(run.text)}</tspan>`);
   const font = family === undefined ? "" : ` font-family="${family}"`;
   const anchor = anchorOf(text);
   const attributes = `x="${num(text.x)}" y="${num(text.y)}"${font}${anchor === "start" ? "" : ` text-anchor="${anchor}"`}`;
+  if (only !== undefined && more.length === 0)
+    return `<text ${attributes} ${fontAttributes(only)} ${only.fill}>${escapeText(only.text)}</text>`;
   return `<text ${attributes}>${spans.join("")}</text>`;
 }
 
