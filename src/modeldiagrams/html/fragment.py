@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 __all__ = [
     "COMPARING",
     "DATA_START",
-    "LENSES",
     "PROSE",
     "RECORDING",
     "SCRIPTS",
@@ -58,16 +57,14 @@ Link = Callable[[str, str], str]
 """``(fully qualified class name, its HTML) → HTML``: how a host turns a class mention into a cross reference."""
 
 _STATIC_FILES = ("model-graph.css",)
-SCRIPTS = ("model-graph.js", "core.js", "explore.js", "menu.js", "viz.js")
+SCRIPTS = ("model-graph.js", "core.js", "explore.js", "menu.js", "lenses.js", "viz.js")
 COMPARING = "compare.js"
 """Loaded by those who compare."""
-LENSES = "lenses.js"
-"""Loaded by those who look at costs."""
 PROSE = "prose.js"
 """Loaded by pages whose text speaks of parts of a diagram."""
 RECORDING = "recording.js"
 """Loaded by those who look at what a training recorded."""
-SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, LENSES, NOTES, PROSE, RECORDING, "third-party-notices.txt")
+SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, NOTES, PROSE, RECORDING, "third-party-notices.txt")
 """The viewer: files that all diagrams of a site share."""
 
 _SMALLEST_SCALE = 0.7
