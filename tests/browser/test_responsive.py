@@ -97,6 +97,32 @@ def test_large_models_are_laid_out_in_a_worker_where_the_page_allows_it(reader, 
         assert (same == picture, workers) == (True, [])
 
 
+CRASH = """() => {
+    const { set } = Object.getOwnPropertyDescriptor(Worker.prototype, "onmessage");
+    window.crashes = 0;
+    Object.defineProperty(Worker.prototype, "onmessage", {
+        set(listener) {
+            set.call(this, (event) => {
+                const isIt = WHICH;
+                if (isIt) window.crashes += 1;
+                listener(isIt ? { data: { number: event.data.number || -1 } } : event);
+            });
+        },
+    });
+}"""
+
+
+@pytest.mark.parametrize("which", ["event.data.number === 0", "event.data.number > 0 && window.crashes === 0"])
+def test_a_worker_that_crashes_costs_no_picture(reader_with, server, huge, which):
+    """At its start, or while it draws: as the worker then answers."""
+    with reader_with() as reader:
+        picture, _ = _toggled(reader, f"{server}/{huge}")
+        reader.page.add_init_script(f"({CRASH.replace('WHICH', which)})()")
+        same, _ = _toggled(reader, f"{server}/{huge}")
+        assert reader.page.evaluate("window.crashes") > 0
+        assert (same == picture) is True
+
+
 def test_small_models_need_no_worker(reader, server):
     assert _toggled(reader, f"{server}/one.html")[1] == []
 

@@ -17,7 +17,9 @@ UNFOLD = """
 globalThis.modelDiagramsWords = {}; // the widget has them
 require(process.argv[1]);
 const graphs = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
-console.log(JSON.stringify(graphs.map((graph) => modelDiagramsCore.unfold({ graph }).graph)));
+Promise.all(graphs.map((graph) => modelDiagramsCore.unfold({ graph }))).then(
+  (all) => console.log(JSON.stringify(all.map(({ graph }) => graph))),
+);
 """
 
 

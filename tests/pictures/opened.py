@@ -12,7 +12,8 @@ def opened(svg: str) -> list[str]:
     for panel in ET.fromstring(svg).iter():  # noqa: S314  (our own)
         if "mg-expanded" not in panel.get("class", "").split():
             continue
-        for header in panel:
+        # a panel's own header, not the boxes in it
+        for header in panel.iterfind("*[@class='mg-header']"):
             details = [part for part in header if part.get("class") == "mg-detail"]
             found += [re.split(r" [·×]|, ", "".join(detail.itertext()))[0] for detail in details]
     return found

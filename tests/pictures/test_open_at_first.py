@@ -245,6 +245,49 @@ class Branching(nn.Module):
         return self.blocks(x)
 
 
+class Residual(nn.Module):
+    def __init__(self, width: int):
+        super().__init__()
+        layers = [[nn.BatchNorm2d(width), nn.ReLU(), nn.Conv2d(width, width, i, padding=i // 2)] for i in (1, 3, 1)]
+        self.body = nn.Sequential(*itertools.chain.from_iterable(layers))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.body(x) + x
+
+
+class Hourglass(nn.Module):
+    """Holds a smaller one, and that the next."""
+
+    def __init__(self, depth: int, width: int):
+        super().__init__()
+        self.beside, self.before, self.after = Residual(width), Residual(width), Residual(width)
+        self.inner = Hourglass(depth - 1, width) if depth > 1 else Residual(width)
+        self.down, self.up = nn.MaxPool2d(2), nn.Upsample(scale_factor=2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.beside(x) + self.up(self.after(self.inner(self.before(self.down(x)))))
+
+
+class Hourglasses(nn.Module):
+    """Like a stacked hourglass, whose stem costs more than what is behind it."""
+
+    def __init__(self, times: int):
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(3, 8, 7, 2, 3), Residual(8), Residual(8), nn.MaxPool2d(2), Residual(8))
+        self.hourglasses = nn.ModuleList(Hourglass(4, 8) for _ in range(times))
+        self.heads = nn.ModuleList(nn.Conv2d(8, 4, 1) for _ in range(times))
+        self.back = nn.ModuleList(nn.Conv2d(4, 8, 1) for _ in range(times - 1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        x, maps = self.stem(x), []
+        for i, hourglass in enumerate(self.hourglasses):
+            y = hourglass(x)
+            maps.append(self.heads[i](y))
+            if i < len(self.back):
+                x = x + y + self.back[i](maps[-1])
+        return torch.stack(maps, 1)
+
+
 IMAGE, LARGE_IMAGE = (torch.zeros(1, 3, 16, 16),), (torch.zeros(1, 3, 64, 64),)
 TOKENS = torch.zeros(1, 5, 3)
 PAGE, WIDEST = 740, 822
@@ -263,6 +306,7 @@ CASES = {
     "branches": (Branching, IMAGE, {"Branches"}),
     "inception": (MODELS["inception"].make, LARGE_IMAGE, {"InceptionBlock"}),
     "searched": (MODELS["searched"].make, LARGE_IMAGE, {"SearchedCell"}),
+    "hourglasses": (lambda: Hourglasses(2), LARGE_IMAGE, {"Hourglass"}),
     "evoformer": (Evoformer, (torch.zeros(6, 16, 23),), {"EvoformerBlock"}),
 }
 
@@ -278,6 +322,13 @@ def test_an_exemplar_of_what_carries_the_model_is_open(name: str) -> None:
     assert expected <= set(opened(drawn.svg))
     assert drawn.width <= WIDEST
     assert drawn.height * min(1, PAGE / drawn.width) <= 1400
+
+
+def test_what_holds_itself_is_open_more_than_once() -> None:
+    assert (
+        opened(picture(lambda: nn.Sequential(nn.Conv2d(3, 8, 1), Hourglass(4, 8)), LARGE_IMAGE).svg).count("Hourglass")
+        > 1
+    )
 
 
 def test_the_layers_of_a_block_are_shown() -> None:

@@ -322,9 +322,14 @@ def test_arguments_have_the_names_of_the_signature(what):
         (lambda h: torch.sparse.mm(h.to_sparse(), h.T), "torch.sparse.mm"),
         (lambda h: torch.sparse.sampled_addmm(h.to_sparse_csr(), h, torch.ones(4, 4)), "torch.sparse.sampled_addmm"),
         (torch.functional.norm, "torch.norm"),
+        (lambda h: torch.nested.as_nested_tensor([h, h[:1]]), "torch.nested.as_nested_tensor"),
+        (
+            lambda h: torch.nested.to_padded_tensor(torch.nested.as_nested_tensor([h, h[:1]]), 0.0),
+            "torch.nested.to_padded_tensor",
+        ),
     ],
 )
-@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.filterwarnings("ignore:Sparse", "ignore:The PyTorch API of nested tensors")
 def test_functions_have_their_public_names(function, name):
     assert checked(function, x()).of(OpNode)[-1].name == name
 

@@ -19,12 +19,12 @@ from modeldiagrams.watching.file.records import Key
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of the libraries
 
 APART = os.environ.get("TRAINING_LIBRARIES", str(Path(sys.prefix) / "training"))
+# before any test: transformers looks once whether there is accelerate
+sys.path.append(APART)
 
 
 @pytest.fixture(autouse=True)
 def libraries(monkeypatch, tmp_path):
-    if APART not in sys.path:
-        sys.path.append(APART)
     importlib.invalidate_caches()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("WANDB_MODE", "offline")

@@ -2,6 +2,7 @@
  * Graphs as pages bring them: equal blocks are stored once, as templates. `html/folding.py` folds, and tells the form.
  * Holes are filled in JSON text, because engines replace and parse long texts much faster than they copy small objects.
  */
+import type { Steps } from "../shared/slices.js";
 import type { GraphData, Json } from "./graph.js";
 
 /** Number of the template, id of the module call, and the values in which uses differ. */
@@ -12,25 +13,50 @@ type Items = readonly (Json | Use)[];
 export type FoldedGraph = GraphData | ({ templates: Items[] } & Record<string, Json>);
 
 const SECTIONS = ["nodes", "adjacency", "hierarchy", "tensors", "parameters", "functions"];
+/** Characters that are parsed in one step: some ms. */
+const TEXT = 200_000;
 const ID = "\\u0001";
 const VALUE = /"\\u0002(\d+)"/;
 
-export function unfolded(folded: FoldedGraph): GraphData {
+/** A graph as its file has it, in steps. */
+export function* unfolding(folded: FoldedGraph): Steps<GraphData> {
   if (!("templates" in folded)) return folded;
   const { templates, ...graph } = folded;
   const made = new Map<number, Template>();
-  const textOf = (items: Items): string => items.map((item) => (isUse(item) ? used(item) : entry(item))).join();
+  const textOf = (items: Items): string => items.map(textOfItem).join();
+  const textOfItem = (item: Json | Use): string => (isUse(item) ? used(item) : entry(item));
   const used = ([number, id, ...values]: Use): string => {
     const template = made.get(number) ?? pieces(textOf(templates[number] ?? []));
     made.set(number, template);
     return filled(template, id, values);
   };
-  for (const name of SECTIONS) {
-    if (!(name in graph)) continue;
-    const entries = textOf(graph[name] as Items);
-    graph[name] = JSON.parse(name === "nodes" ? `[${entries}]` : `{${entries}}`);
-  }
+  for (const name of SECTIONS) if (name in graph) graph[name] = yield* section(name, graph[name] as Items, textOfItem);
   return graph as unknown as GraphData;
+}
+
+/** The list of nodes, or another section's entries by key. */
+function* section(name: string, items: Items, textOf: (item: Json | Use) => string): Steps<Json> {
+  const list: Json[] = [];
+  const entries: Record<string, Json> = {};
+  const add = (text: string) =>
+    name === "nodes"
+      ? list.push(...(JSON.parse(`[${text}]`) as Json[]))
+      : Object.assign(entries, JSON.parse(`{${text}}`));
+  let waiting: string[] = [];
+  let length = 0;
+  for (const item of items) {
+    const text = textOf(item);
+    waiting.push(text);
+    length += text.length;
+    if (length < TEXT) continue;
+    add(waiting.join());
+    yield;
+    waiting = [];
+    length = 0;
+  }
+  add(waiting.join());
+  yield;
+  return name === "nodes" ? list : entries;
 }
 
 function isUse(item: Json | Use): item is Use {

@@ -87,7 +87,11 @@ function withExemplars(
   };
   const block = path[path.length - 1] ?? "";
   // it may hold all of its layers in a sequence
-  if (expanded.includes(block)) add(plainIn(index, block));
+  if (expanded.includes(block)) {
+    add(plainIn(index, block));
+    const way = nestedIn(index, block);
+    for (const i of way.keys()) add(way.slice(0, i + 1));
+  }
   for (const [first = []] of classes) if (first !== path) add(first);
   return { expanded, telling };
 }
@@ -139,4 +143,19 @@ function plainIn(index: GraphIndex, id: string): string[] {
     const node = index.nodes.get(innermost(index, inner));
     return node?.kind === "module" && isPlain(node) && isOpenable(index, inner);
   });
+}
+
+/** The way into what a block holds of its own class, such as the smaller hourglass in each of them. */
+function nestedIn(index: GraphIndex, block: string): string[] {
+  const own = index.nodes.get(innermost(index, block));
+  const way: string[] = [];
+  for (let at: string | undefined = block; at !== undefined; ) {
+    const inside = shownIn(index, innermost(index, at));
+    at = inside.find((id) => {
+      const node = index.nodes.get(innermost(index, id));
+      return own?.kind === "module" && node?.kind === "module" && node.class === own.class;
+    });
+    if (at !== undefined) way.push(at);
+  }
+  return way;
 }

@@ -1,6 +1,6 @@
 /** Finds what shows best what a model is made of: an exemplar of each class of blocks that carry it. */
 import { append } from "../graph/append.js";
-import { ancestors, contentsOf, type GraphIndex, type ModuleNode, ROOT } from "../graph/graph.js";
+import { ancestors, contentsOf, type GraphIndex, type GraphNode, type ModuleNode, ROOT } from "../graph/graph.js";
 import { isPlain, tellingOf } from "./container_words.js";
 import { costOf } from "./cost.js";
 import { familyOf, LAYERS } from "./op_families.js";
@@ -38,9 +38,13 @@ export function exemplars(index: GraphIndex): string[][][] {
 const known = new WeakMap<GraphIndex, string[][][]>();
 
 function find(index: GraphIndex): string[][][] {
-  const found = new Survey(index).blocks();
+  const survey = new Survey(index);
+  const found = survey.blocks();
   const all = costOfAll(found);
-  const byClass = grouped(found, ({ classes }) => classes[classes.length - 1] ?? "");
+  const classOf = ({ classes }: Block) => classes[classes.length - 1] ?? "";
+  const isNested = ([first]: Block[]) => first !== undefined && survey.nested.has(classOf(first));
+  // what holds itself is the idea of a model, whatever its stem costs
+  const byClass = grouped(found, classOf).sort((a, b) => Number(isNested(b)) - Number(isNested(a)));
   const carrying = byClass.filter((blocks) => costOfAll(blocks) >= CARRIES * all);
   const towers = carrying.map((blocks) => grouped(blocks, ({ classes }) => classes.join(" ")));
   const ranked = [...towers.map(([first = []]) => first), ...towers.flatMap((others) => others.slice(1))];
@@ -68,10 +72,15 @@ class Survey {
   readonly #calls = new Map<string, number>();
   readonly #layers = new Map<string, number>();
   readonly #wrappers = new Map<string, boolean>();
+  /** Classes of modules that hold another of their class, such as an hourglass around a smaller one. */
+  readonly nested = new Set<string>();
 
   constructor(readonly index: GraphIndex) {
     for (const node of index.graph.nodes) {
-      if (node.kind === "module") this.#calls.set(node.class, (this.#calls.get(node.class) ?? 0) + 1);
+      if (node.kind !== "module") continue;
+      this.#calls.set(node.class, (this.#calls.get(node.class) ?? 0) + 1);
+      if (!isPlain(node) && ancestors(index, node.id).some((id) => isOf(index.nodes.get(id), node.class)))
+        this.nested.add(node.class);
     }
   }
 
@@ -153,7 +162,7 @@ class Survey {
     const inner = innermost(this.index, id);
     const parts = this.#parts(inner);
     const [own, inside] = [this.#cost({ id, times: 1 }), this.#costAll(parts)];
-    if (node === undefined || parts.length === 0 || inside < MAINLY * own) return false;
+    if (node === undefined || parts.length === 0 || inside < MAINLY * own || this.nested.has(node.class)) return false;
     if (isPlain(node) || this.#calls.get(node.class) === 1) return true;
     const byClass = new Map<string, Entry[]>();
     for (const part of parts) append(byClass, this.#module(part.id)?.class ?? "", part);
@@ -199,4 +208,8 @@ class Survey {
     if (inside.length === 0) return node !== undefined && LAYERS.includes(familyOf(this.index, node)) ? 1 : 0;
     return inside.reduce((sum, entry) => sum + entry.times * this.#layersIn(entry.id), 0);
   }
+}
+
+function isOf(node: GraphNode | undefined, name: string): boolean {
+  return node?.kind === "module" && node.class === name;
 }

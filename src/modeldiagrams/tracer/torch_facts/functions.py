@@ -65,9 +65,11 @@ _PUBLIC = {
     "torch.functional.": "torch.",
     "torch._C._sparse._sparse_": "torch.sparse.",
     "torch._C._sparse.sparse_": "torch.sparse.",
+    "torch._C._nested.nested_": "torch.nested.",
+    "torch._nested_tensor_from_tensor_list": "torch.nested.as_nested_tensor",
     "torch.spmm": "torch.mm",
 }
-"""Private namespaces, and the public ones of the same functions; `torch.mm` has another name besides."""
+"""Private names and namespaces, and the public ones of the same functions; `torch.mm` has another name besides."""
 _TENSOR_PROPERTIES = frozenset({"H", "T", "data", "grad", "imag", "mH", "mT", "real"})
 _BUILT_IN = (BuiltinFunctionType, MethodDescriptorType)
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -187,7 +189,7 @@ def _describe_property(function: Any, raw: str) -> Function:
 def _public_name(function: Callable[..., Any], raw: str) -> str:
     name = resolve_name(function)
     if name is None and getattr(torch, raw, None) is function:
-        return f"torch.{raw}"
+        name = f"torch.{raw}"
     name = str(name or f"{getattr(function, '__module__', None) or 'torch'}.{raw}")
     written = next(filter(name.startswith, _PUBLIC), "")
     return _PUBLIC.get(written, "") + name.removeprefix(written)
