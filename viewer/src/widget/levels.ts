@@ -58,13 +58,18 @@ function collect(
     const [inside, at] = [inner[i] ?? null, geometry.boxes[i]];
     if (at === undefined || item.glyph !== null) return;
     const box = { ...at, x: origin.x + at.x, y: origin.y + at.y };
-    const block = labelled(item, box, scale, inside === null ? "box" : "block");
-    const steady = before.get(item.id)?.kind === "block" ? STEADY : 1;
-    const isOpen = inside !== null && (block === undefined || opens(inside, scale / steady));
-    const shown = isOpen ? titled(item, box, inside.geometry.title, scale) : block;
+    const isBlock = before.get(item.id)?.kind === "block";
+    const shown = formOf(item, box, inside, isBlock ? scale / STEADY : scale, scale);
     if (shown !== undefined) found.set(item.id, shown);
-    if (isOpen) collect(inside, box, scale, before, found);
+    if (inside !== null && shown?.kind !== "block") collect(inside, box, scale, before, found);
   });
+}
+
+/** @param opening at which scale it opens */
+function formOf(item: Item, box: Box, inside: Placed | null, opening: number, scale: number): Block | undefined {
+  const block = labelled(item, box, scale, inside === null ? "box" : "block");
+  if (inside === null || (block !== undefined && !opens(inside, opening))) return block;
+  return titled(item, box, inside.geometry.title, scale);
 }
 
 /** Whether enough of what is directly inside has room for its name. */
