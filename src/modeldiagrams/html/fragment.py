@@ -160,7 +160,7 @@ def data_script(diagram: Diagram) -> str:
     if diagram.recordings:
         content += b',"recordings":' + msgspec.json.encode(diagram.recordings)
     if diagram.overlay:
-        content += b',"overlay":%b' % diagram.overlay.without_texts().to_json()
+        content += b',"overlay":%b' % diagram.overlay.for_pages()
     if diagram.picture.steps:
         content += b',"steps":%b' % msgspec.json.encode([step.shown() for step in diagram.picture.steps])
     data = packed(content + b"}")
