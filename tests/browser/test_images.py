@@ -96,6 +96,8 @@ def test_open_modules_show_the_thumbnails_that_closed_ones_count(page):
     page.node("layers.0").click()
     inner = thumb(page, "layers.0.attention")
     inner.wait_for()
+    listed = page.page.locator(".mg-image img").evaluate_all("all => all.map(image => image.src)")
+    assert inner.locator("image").get_attribute("href") in listed  # the page has each once for all that is opened
     assert page.node("layers.0").locator("> .mg-header .mg-more").count() == 0
     page.node("layers.0.attention").get_by_text("attention", exact=True).click()
     title = page.header("layers.0.attention").locator("> [data-image]")

@@ -110,6 +110,20 @@ def test_menu_of_a_small_diagram_has_room(reader, notebook):
     assert "Copy a link" not in menu.inner_text()
 
 
+def test_lenses_show_costs(reader, notebook):
+    """The output brings them along: there is nothing to load from."""
+    notebook(output(depth=0) + notebook_viewer())
+    shown = frame(reader)
+    shown.locator("[data-id='layers.0']").click()
+    shown.locator("[data-id='layers.0.mlp']").wait_for()
+    shown.locator(".mg-toolbar > button").last.click()
+    shown.locator(".mg-menu").get_by_text("Parameters", exact=True).click()
+    bars = shown.locator(".mg-stage .mg-bar")
+    bars.first.wait_for(state="attached")
+    assert bars.count() > 1
+    assert reader.requests == ["notebook.html"]
+
+
 def test_frame_follows_the_colours_of_the_notebook(reader, notebook):
     notebook(output() + notebook_viewer(), style="background:#111;color:#eee")
     looks = "e => { const s = getComputedStyle(e); return [s.backgroundColor, s.color, s.colorScheme]; }"

@@ -312,7 +312,7 @@ def test_standalone_contains_all_scripts_and_loads_nothing():
     assert [tag for tag, _ in elements.tags].count("script") == 2
     (viewer,) = re.findall(r"modelDiagramsPacked=({.*});\nstart\(\)", html)
     parts = {name: unpack(text).decode() for name, text in json.loads(viewer).items()}
-    assert parts == dict.fromkeys((*page.SCRIPTS, page.LENSES), SCRIPT)
+    assert parts == dict.fromkeys(page.SCRIPTS, SCRIPT)
     assert not [attrs for _, attrs in elements.tags if {"src", "href"} & set(attrs)]
 
 

@@ -16,7 +16,8 @@ from modeldiagrams.render.draw import Flat, render
 COLOUR = "#c2569b"
 BOX = re.compile(rf'<rect [^>]*fill="{COLOUR}" fill-opacity="([\d.]+)"')
 PAGE = re.compile(r'<rect x="0" y="0" [^>]*fill="(#\w{6})"')
-DETAIL = re.compile(r'font-size="11" fill="(#\w{6})" fill-opacity="([\d.]+)"')
+INK = re.compile(r'<svg [^>]*fill="(#\w{6})"')
+DETAIL = re.compile(r'font-size="11" fill-opacity="([\d.]+)"')
 
 
 def over(colour: str, behind: tuple[float, ...], share: float) -> tuple[float, ...]:
@@ -33,7 +34,8 @@ def brightness(colour: tuple[float, ...]) -> float:
 def test_contrasts_are_those_of_pictures(theme) -> None:
     flat = Flat(theme=theme, outlines=False)
     svg = render(small_graph(), View(palette={"linear": COLOUR}), flat=flat).svg
-    (page,), (tint,), ((ink, share), *_) = PAGE.findall(svg), set(BOX.findall(svg)), DETAIL.findall(svg)
+    (page,), (ink,), (share, *_) = (each.findall(svg) for each in (PAGE, INK, DETAIL))
+    (tint,) = set(BOX.findall(svg))
     box = over(COLOUR, over(page, (0, 0, 0), 1), float(tint))
     bright = sorted((brightness(box), brightness(over(ink, box, float(share)))))
     assert bright[1] / bright[0] == pytest.approx(contrasts(COLOUR)[theme], rel=1e-3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch import nn
 from torch.autograd import forward_ad
 from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -54,6 +55,21 @@ ATTENTION = {
     "attention to several values": (attention, [(1, 8, 5, 4), (1, 8, 6, 4), (3, 8, 6, 4)]),
     "attention of one query with a batch": (attention, [(1, 4, 6, 8), (2, 4, 9, 8), (2, 4, 9, 8)]),
 }
+
+
+def heads(*, need_weights=True, **options):
+    """Multi-head attention of width 8 with its projections, as `nn.MultiheadAttention` calls it."""
+    module = nn.MultiheadAttention(8, 2, **options)
+    return lambda query, *memory: module(query, *(memory or [query, query]), need_weights=need_weights)[0]
+
+
+HEADS = {
+    "heads that attend to their input": (heads(), [(5, 3, 8)]),
+    "heads without weights": (heads(need_weights=False, batch_first=True), [(3, 5, 8)]),
+    "heads without batches": (heads(), [(5, 8)]),
+    "heads that attend to another sequence": (heads(kdim=6, vdim=4), [(5, 3, 8), (7, 3, 6), (7, 3, 4)]),
+    "heads with more keys": (heads(add_bias_kv=True, add_zero_attn=True), [(5, 3, 8)]),
+}
 FREE = {
     "layer_norm": (lambda h: functional.layer_norm(h, (4,)), [(3, 4)]),
     "batch_norm": (lambda h: functional.batch_norm(h, None, None, training=True), [(3, 4)]),
@@ -61,7 +77,7 @@ FREE = {
     "views": (lambda h: h.reshape(2, 6).flatten()[1:], [(3, 4)]),
     "arithmetic": (lambda h: (h + 1).relu() * h, [(3, 4)]),
 }
-BY_FORMULA = {**PRODUCTS, **CONVOLUTIONS, **ATTENTION, **FREE}
+BY_FORMULA = {**PRODUCTS, **CONVOLUTIONS, **ATTENTION, **HEADS, **FREE}
 
 
 def tensors(shapes):
@@ -94,6 +110,17 @@ def test_no_operator_is_looked_at_where_there_is_a_formula(what, monkeypatch):
     monkeypatch.setattr(DispatchRecorder, "__torch_dispatch__", watched)
     trace(function, tensors(shapes), mode="real")
     assert seen == []
+
+
+def test_keys_that_a_caller_has_projected_are_counted():
+    attend = nn.MultiheadAttention(8, 2)
+    known, (query,) = torch.randn(6, 9, 4), tensors([(5, 3, 8)])
+    projections = (attend.in_proj_weight, attend.in_proj_bias, None, None, False, 0.0, attend.out_proj.weight, None)
+
+    def forward(h):
+        return functional.multi_head_attention_forward(h, h, h, 8, 2, *projections, static_k=known, static_v=known)[0]
+
+    assert_as_counted(forward, (query,))
 
 
 def test_functions_without_a_formula_are_counted_between_others():
@@ -180,6 +207,6 @@ def test_raising_function_leaves_the_counter_in_place():
 
 def test_failing_formula_does_not_fail_the_trace(monkeypatch):
     monkeypatch.setattr(flops.CallFormula, "fits", lambda *_: True)
-    monkeypatch.setattr(flops.CallFormula, "_tensors", lambda *_: ())
+    monkeypatch.setattr(flops.CallFormula, "_arguments", lambda *_: ())
     graph = trace(functional.linear, tensors([(3, 4), (5, 4)]), mode="real")
     assert (graph.status.state, graph.model.flops) == ("complete", None)

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 __all__ = [
     "COMPARING",
     "DATA_START",
-    "LENSES",
     "PROSE",
     "RECORDING",
     "SCRIPTS",
@@ -58,16 +57,14 @@ Link = Callable[[str, str], str]
 """``(fully qualified class name, its HTML) → HTML``: how a host turns a class mention into a cross reference."""
 
 _STATIC_FILES = ("model-graph.css",)
-SCRIPTS = ("model-graph.js", "core.js", "explore.js", "menu.js", "viz.js")
+SCRIPTS = ("model-graph.js", "core.js", "explore.js", "menu.js", "lenses.js", "viz.js")
 COMPARING = "compare.js"
 """Loaded by those who compare."""
-LENSES = "lenses.js"
-"""Loaded by those who look at costs."""
 PROSE = "prose.js"
 """Loaded by pages whose text speaks of parts of a diagram."""
 RECORDING = "recording.js"
 """Loaded by those who look at what a training recorded."""
-SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, LENSES, NOTES, PROSE, RECORDING, "third-party-notices.txt")
+SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, NOTES, PROSE, RECORDING, "third-party-notices.txt")
 """The viewer: files that all diagrams of a site share."""
 
 _SMALLEST_SCALE = 0.7
@@ -163,7 +160,7 @@ def data_script(diagram: Diagram) -> str:
     if diagram.recordings:
         content += b',"recordings":' + msgspec.json.encode(diagram.recordings)
     if diagram.overlay:
-        content += b',"overlay":%b' % diagram.overlay.without_texts().to_json()
+        content += b',"overlay":%b' % diagram.overlay.for_pages()
     if diagram.picture.steps:
         content += b',"steps":%b' % msgspec.json.encode([step.shown() for step in diagram.picture.steps])
     data = packed(content + b"}")

@@ -11,7 +11,6 @@ from markupsafe import Markup
 
 from modeldiagrams.html.fragment import (
     COMPARING,
-    LENSES,
     RECORDING,
     SCRIPTS,
     data_script,
@@ -49,7 +48,7 @@ def standalone(diagram: Diagram) -> str:
     Raises:
         RenderError: if the viewer has not been built.
     """
-    scripts: tuple[str, ...] = (*SCRIPTS, LENSES)
+    scripts: tuple[str, ...] = SCRIPTS
     if diagram.comparison:
         scripts = (*scripts, COMPARING)
         title = f"What changed in {diagram.comparison.after.model.name}"

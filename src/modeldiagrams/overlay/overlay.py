@@ -133,6 +133,13 @@ class Overlay(_Struct, frozen=True, kw_only=True):
         notes = tuple(msgspec.structs.replace(note, text="") for note in self.notes)
         return msgspec.structs.replace(self, notes=notes)
 
+    def for_pages(self) -> bytes:
+        """The JSON text without what lists of a page hold: the texts of notes, and images, which are large."""
+        said = msgspec.to_builtins(self.without_texts())
+        for image in said.get("images", ()):
+            image["source"] = ""
+        return encoded(said)
+
     def merge(self, other: Overlay) -> Overlay:
         """Both together. Where both say something of one node, the other's word counts; its notes come last.
 

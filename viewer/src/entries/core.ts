@@ -7,7 +7,12 @@ import { opening, Session } from "../session/session.js";
 import type { DiagramData, FoldedData } from "../session/state.js";
 import { inSlices, Pause, resumed, type Steps } from "../shared/slices.js";
 
-const unfold: Core["unfold"] = (data) => stepByStep(() => unfoldingData(data));
+const unfold: Core["unfold"] = async (data, notes) => {
+  data.overlay?.images?.forEach((image, i) => {
+    image.source ||= document.getElementById(`${notes}-image-${i + 1}`)?.querySelector("img")?.src ?? "data:,";
+  });
+  return stepByStep(() => unfoldingData(data));
+};
 const openInSlices: Core["openInSlices"] = (data, compared) => stepByStep(() => opening(data, compared));
 const pauseOf: Core["pauseOf"] = (error) => (error instanceof Pause ? error.until : undefined);
 const open: Core["open"] = (data, compared) => new Session(data, compared);

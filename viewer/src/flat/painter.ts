@@ -62,10 +62,11 @@ export function flatPainter(colours: Colours, { typeface, outlines }: Lettering)
   });
 
   return {
-    picture: (size, shown, content) => svgText(size, shown, colours.background, glyphs, content),
+    picture: (size, shown, content) => svgText(size, shown, colours, glyphs, content),
     group({ classes, transform = "" }, content) {
       const kept = `${transform && ` ${transform}`}${opacity(styleOf(classes, []))}`;
-      return kept === "" || content === "" ? content : `<g${kept}>${content}</g>`;
+      const lines = classes.includes("edges") ? alike(content) : content;
+      return kept === "" || content === "" ? lines : `<g${kept}>${lines}</g>`;
     },
     shape: (shape) => shapeText(shape, ink(shape.context)),
     text(text) {
@@ -90,24 +91,32 @@ interface Ink {
 function svgText(
   size: Size,
   shown: Size,
-  background: string,
+  { text, background }: Colours,
   glyphs: ReadonlyMap<string, string>,
   content: string,
 ): string {
   // some programs don't support the plain `href` of SVG 2
-  const names = `xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"`;
+  const links = content.includes("xlink:") ? ` xmlns:xlink="http://www.w3.org/1999/xlink"` : "";
+  const names = `xmlns="http://www.w3.org/2000/svg"${links}`;
   const definitions = [...glyphs].map(([id, d]) => `<path id="${id}" d="${d}"/>`).join("");
   const defs = definitions === "" ? "" : `<defs>${definitions}</defs>`;
   const page = `<rect x="0" y="0" width="${num(size.width)}" height="${num(size.height)}" fill="${background}"/>`;
   const family = content.includes("<text ") ? ` font-family="${FAMILY}"` : "";
-  return `<svg ${names} ${sizeAttributes(size, shown)}${family}>${defs}${page}${content}</svg>`;
+  return `<svg ${names} ${sizeAttributes(size, shown)}${family} fill="${text}">${defs}${page}${content}</svg>`;
 }
 
 function shapeText({ tag, roles, context, geometry }: Shape, ink: Ink): string {
   const style = styleOf(roles, context.classes);
   const { fill = "none", stroke = "none" } = style;
   if (isInvisible(fill) && isInvisible(stroke)) return "";
-  return `<${tag} ${geometry}${opacity(style)} ${paint("fill", fill, ink)}${strokeAttributes(style, ink)}/>`;
+  return `<${tag} ${geometry}${opacity(style)}${paint("fill", fill, ink)}${strokeAttributes(style, ink)}/>`;
+}
+
+/** Lines of one style that follow each other, with the style said once. */
+function alike(content: string): string {
+  return content.replace(/<path d="[^"]*"( fill="none"[^>]*)\/>(?:<path d="[^"]*"\1\/>)+/g, (paths, style: string) => {
+    return `<g${style}>${paths.replaceAll(style, "")}</g>`;
+  });
 }
 
 function isInvisible(paint: Paint): boolean {
@@ -120,16 +129,18 @@ function strokeAttributes(style: Style, ink: Ink): string {
   if (style.stroke === undefined || isInvisible(style.stroke)) return "";
   // a width of 1 is what SVG assumes
   const lines = STROKE.filter((name) => style[name] !== undefined && style[name] !== 1).map(
-    (name) => `${name}="${style[name]}"`,
+    (name) => ` ${name}="${style[name]}"`,
   );
-  return ` ${[paint("stroke", style.stroke, ink), ...lines].join(" ")}`;
+  return [paint("stroke", style.stroke, ink), ...lines].join("");
 }
 
 /** Colour and opacity as separate attributes: few programs support more than `#rrggbb`. */
 function paint(name: "fill" | "stroke", value: Paint, ink: Ink): string {
-  if (typeof value === "string") return `${name}="none"`;
+  if (typeof value === "string") return ` ${name}="none"`;
   const alpha = value.share === 100 ? "" : ` ${name}-opacity="${round(value.share / 100)}"`;
-  return `${name}="${ink[value.of]}"${alpha}`;
+  // the picture is filled with the colour of text where nothing else is said
+  const colour = name === "fill" && ink[value.of] === ink.text ? "" : ` ${name}="${ink[value.of]}"`;
+  return `${colour}${alpha}`;
 }
 
 function opacity(style: Style): string {
@@ -168,15 +179,17 @@ function anchorOf({ roles, context }: Text): "start" | "middle" | "end" {
 
 /** Text in its own font, or in that of the picture. */
 function textElement(text: Text, runs: Run[], family?: string): string {
-  const spans = runs.map((run) => `<tspan ${fontAttributes(run)} ${run.fill}>${escapeText(run.text)}</tspan>`);
+  const spans = runs.map((run) => [fontAttributes(run), escapeText(run.text)] as const);
   const font = family === undefined ? "" : ` font-family="${family}"`;
   const anchor = anchorOf(text);
   const attributes = `x="${num(text.x)}" y="${num(text.y)}"${font}${anchor === "start" ? "" : ` text-anchor="${anchor}"`}`;
-  return `<text ${attributes}>${spans.join("")}</text>`;
+  const [[style, words] = ["", ""], ...others] = spans;
+  if (others.length === 0) return `<text ${attributes}${style}>${words}</text>`;
+  return `<text ${attributes}>${spans.map(([own, text]) => `<tspan${own}>${text}</tspan>`).join("")}</text>`;
 }
 
-function fontAttributes({ size, bold }: Run): string {
-  return `font-size="${size}"${bold ? ` font-weight="${BOLD}"` : ""}`;
+function fontAttributes({ size, bold, fill }: Run): string {
+  return ` font-size="${size}"${bold ? ` font-weight="${BOLD}"` : ""}${fill}`;
 }
 
 function outlineText(text: Text, runs: Run[], typeface: Typeface, glyphs: Map<string, string>): string {
@@ -192,7 +205,7 @@ function outlineText(text: Text, runs: Run[], typeface: Typeface, glyphs: Map<st
     });
     x += line.width;
     const outlines = uses.join("");
-    return outlines === "" ? "" : `<g ${run.fill}>${outlines}</g>`;
+    return outlines === "" || run.fill === "" ? outlines : `<g${run.fill}>${outlines}</g>`;
   });
   return drawn.join("");
 }

@@ -15,8 +15,11 @@ export interface Comparing {
 
 /** A page has one instance, whatever the number of its diagrams. */
 export interface Core {
-  /** Data as a diagram's script brings it → data to open, in slices. Fails where it is incomplete. */
-  unfold(data: FoldedData): Promise<DiagramData>;
+  /**
+   * Data as a diagram's script brings it → data to open, in slices. The page's list has the images; `notes` is how ids in
+   * it begin. Fails where it is incomplete.
+   */
+  unfold(data: FoldedData, notes?: string | null): Promise<DiagramData>;
   /** Open a diagram, or what changed in it. Throws where the data is incomplete. */
   open(data: DiagramData, compared?: Compared): Session;
   /** The same in slices. */

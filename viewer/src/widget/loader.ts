@@ -125,11 +125,6 @@ export function wasmAllowed(): boolean {
   return allowed;
 }
 
-/** Whether the page has a part of the viewer, or can load it: notebooks bring along what there is room for. */
-export function canLoad(name: PartName): boolean {
-  return globalThis.modelDiagramsPacked === undefined || name in globalThis.modelDiagramsPacked;
-}
-
 /** Run a part of the viewer, from the page or from its URL. */
 async function loadPart(name: string, url: string | undefined): Promise<void> {
   const packed = globalThis.modelDiagramsPacked?.[name];

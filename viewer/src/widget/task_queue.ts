@@ -31,6 +31,7 @@ export class TaskQueue {
   session: Session | undefined;
   readonly #id: string;
   readonly #url: string | undefined;
+  readonly #notes: string | null;
   readonly #status: StatusLine;
   #loading: Promise<Session> | undefined;
   /** The layout engine, once it has started. */
@@ -48,6 +49,7 @@ export class TaskQueue {
   constructor(host: Element, status: StatusLine) {
     const source = host.getAttribute("src");
     this.#id = host.getAttribute("graph") ?? "";
+    this.#notes = host.getAttribute("notes");
     // resolved now: instant navigation may change the page's address under a kept element
     this.#url = source === null ? undefined : new URL(source, document.baseURI).href;
     this.#status = status;
@@ -158,7 +160,7 @@ export class TaskQueue {
     const [folded, core] = await Promise.all([loadData(this.#id, this.#url), loadOwn("core.js")]);
     const comparing = folded.before === undefined ? undefined : await loadOwn("compare.js");
     try {
-      const data = await core.unfold(folded);
+      const data = await core.unfold(folded, this.#notes);
       const { before, graph, details = false } = data;
       this.session = await core.openInSlices(data, before && comparing?.compare(before, graph, details));
     } catch {

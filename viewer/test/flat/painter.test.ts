@@ -34,7 +34,7 @@ describe("a flat shape", () => {
 
   it("has the style of its surrounding group", () => {
     expect(box(within("kind-module"))).toContain('stroke-width="1.25"');
-    expect(box(within("kind-input"))).toContain('fill="#000000" fill-opacity="0.07"');
+    expect(box(within("kind-input"))).toContain('<rect width="3" fill-opacity="0.07"');
     expect(box(within("kind-constant"))).toContain('fill="none"');
     expect(box(within("kind-module", "error"))).toContain(`stroke="${colours.error}" stroke-width="2"`);
   });
@@ -56,6 +56,17 @@ describe("a flat group", () => {
     expect(painter().group({ classes: ["edges"] }, "")).toBe("");
   });
 
+  it("says the style of lines that follow each other once", () => {
+    const style = 'fill="none" stroke="#000000"';
+    const alike = ["M0 0h8", "M1 1h8"];
+    const other = `<circle r="2"/><path d="M2 2h8" ${style} stroke-width="2"/>`;
+    const lines = alike.map((d) => `<path d="${d}" ${style}/>`).join("");
+    const together = alike.map((d) => `<path d="${d}"/>`).join("");
+    expect(painter().group({ classes: ["edges"] }, `${lines}${other}`)).toBe(
+      `<g opacity="0.55"><g ${style}>${together}</g>${other}</g>`,
+    );
+  });
+
   it("has no tooltip", () => {
     expect(painter().tooltip("x")).toBe("");
   });
@@ -67,26 +78,34 @@ describe("flat text", () => {
   it("is drawn as outlines relative to its anchor, with each glyph defined once", () => {
     const flat = painter();
     const uses = [19, 30].map((x) => `<use xlink:href="#mg-97-11-600" x="${x}" y="5"/>`).join("");
-    expect(flat.text(text)).toBe(`<g fill="#000000">${uses}</g>`);
+    expect(flat.text(text)).toBe(uses);
     const size = { width: 9, height: 9 };
     expect(flat.picture(size, size, "x")).toMatch(
       /<defs><path id="mg-97-11-600" d="M0 0v1"\/><\/defs><rect x="0" y="0" width="9" height="9" fill="#ffffff"\/>x/,
     );
   });
 
+  it("has the picture's colour", () => {
+    const size = { width: 9, height: 9 };
+    const linked = painter().picture(size, size, painter().text(text));
+    expect(linked).toMatch(/^<svg [^>]* xmlns:xlink="[^>]* fill="#000000">/);
+    expect(painter().picture(size, size, "")).not.toContain("xlink");
+  });
+
   it("continues with the detail in the detail's style", () => {
     const name = { roles: ["name"], context: within("kind-op"), x: 0, y: 5, text: "a", detail: "b" } as const;
     const drawn = painter().text(name);
     expect(drawn).toContain("#mg-97-12-400");
-    expect(drawn).toMatch(/<g fill="#000000" fill-opacity="0.86"><use xlink:href="#mg-98-11-400"/);
+    expect(drawn).toMatch(/<g fill-opacity="0.86"><use xlink:href="#mg-98-11-400"/);
   });
 
   it("stays text without outlines, or if the font lacks a character", () => {
-    const span = '<tspan font-size="11" font-weight="600" fill="#000000">a &amp; b</tspan>';
     const drawn = painter(false).text({ ...text, text: "a & b" });
-    expect(drawn).toBe(`<text x="30" y="5" text-anchor="middle">${span}</text>`);
+    expect(drawn).toBe('<text x="30" y="5" text-anchor="middle" font-size="11" font-weight="600">a &amp; b</text>');
     const size = { width: 9, height: 9 };
-    expect(painter(false).picture(size, size, drawn)).toMatch(/^<svg [^>]* font-family="Inter, [^>]*sans-serif">/);
+    expect(painter(false).picture(size, size, drawn)).toMatch(
+      /^<svg [^>]* font-family="Inter, [^>]*sans-serif" fill="#000000">/,
+    );
     expect(painter(false).picture(size, size, "")).not.toContain("font-family");
     expect(painter().text({ ...text, text: "∥" })).toContain('font-family="sans-serif"');
     expect(flatPainter(colours, { typeface: null, outlines: false }).text({ ...text, text: "∥" })).not.toContain(

@@ -19,6 +19,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 from torch.utils.flop_counter import flop_registry
 
+from modeldiagrams.tracer.torch_facts.argument_names import positional_names
 from modeldiagrams.tracer.torch_facts.private_api import PLAIN_TENSORS, is_one_kernel, wraps_now
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _FREE = frozenset(
     | {"rms_norm", "silu", "softmax", "split", "square", "to", "type", "type_as", "view_as", "where"}
 )
 """Functions that run several operators, none of which counts: those that models call most."""
+_BESIDE_TENSORS = PLAIN_TENSORS | {bool, int, type(None)}
 
 
 class CallFormula:
@@ -40,7 +42,7 @@ class CallFormula:
     __slots__ = ("_names", "_operations")
 
     def __init__(self, operations: Callable[..., int], names: Sequence[str]) -> None:
-        """Operations of the tensors that are these first parameters, and of the result."""
+        """Operations of the values of these first parameters, and of the result."""
         self._operations = operations
         self._names = names
 
@@ -51,17 +53,19 @@ class CallFormula:
         """
         if not self._names:
             return not args or type(args[0]) in PLAIN_TENSORS or not isinstance(args[0], Tensor)
-        is_plain = PLAIN_TENSORS.issuperset(map(type, self._tensors(args, kwargs)))
+        if kwargs.get("static_k") is not None:  # keys of attention that are projected already
+            return False
+        is_plain = _BESIDE_TENSORS.issuperset(map(type, self._arguments(args, kwargs)))
         return is_plain and wraps_now() is None and forward_ad._current_level < 0  # noqa: SLF001 - nothing else tells
 
     def flops(self, args: Sequence[Any], kwargs: dict[str, Any], result: Any) -> int | None:
         """The operations of a call that ran; None if it has no shapes, as nested tensors have none."""
         try:
-            return self._operations(*self._tensors(args, kwargs), result)
+            return self._operations(*self._arguments(args, kwargs), result)
         except Exception:  # noqa: BLE001 - torch raises many
             return None
 
-    def _tensors(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Sequence[Any]:
+    def _arguments(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Sequence[Any]:
         given = args[: len(self._names)]
         return given if len(given) == len(self._names) else [*given, *map(kwargs.get, self._names[len(given) :])]
 
@@ -131,6 +135,15 @@ def _attention(query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any) ->
     return 2 * query.shape[-2] * key.shape[-2] * (compared * query.shape[-1] + summed * value.shape[-1])
 
 
+def _multi_head_attention(query: Tensor, key: Tensor, value: Tensor, width: int, *more: Any) -> int:
+    """Four projections around an attention of this width, each length × batch × features.
+
+    `more` ends with biases of keys and values, whether zeros stand beside these, and the result.
+    """
+    n_keys: int = key.shape[0] + (more[-4] is not None) + more[-2]
+    return 2 * width * (2 * query.numel() + key.numel() + value.numel()) + 4 * query.numel() * n_keys
+
+
 def _heads(*tensors: Tensor) -> int:
     """Matrices in the broadcast of several tensors."""
     batches = [tensor.shape[-3::-1] for tensor in tensors]
@@ -196,6 +209,9 @@ _CALLS = {
     "baddbmm": CallFormula(_added_product, ("input", "batch1", "batch2")),
     **{f"conv{n}d": CallFormula(_convolution, ("input", "weight")) for n in (1, 2, 3)},
     **{f"conv_transpose{n}d": CallFormula(_transposed_convolution, ("input", "weight")) for n in (1, 2, 3)},
+    "multi_head_attention_forward": CallFormula(
+        _multi_head_attention, positional_names(torch.nn.functional.multi_head_attention_forward)[0][:10]
+    ),
     "scaled_dot_product_attention": CallFormula(_attention, ("query", "key", "value")),
 }
 """Public functions that cost something."""

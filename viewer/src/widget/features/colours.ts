@@ -4,7 +4,7 @@ import type { CostLens } from "../../session/costs.js";
 import type { Session } from "../../session/session.js";
 import { strings } from "../../shared/strings.js";
 import type { Lenses } from "../lenses/lenses.js";
-import { canLoad, loadOwn } from "../loader.js";
+import { loadOwn } from "../loader.js";
 import type { Mode } from "../modes.js";
 import { box, make } from "../parts/dom.js";
 import type { MenuItem } from "../parts/toolbar.js";
@@ -22,12 +22,11 @@ type Choice = (typeof CHOICES)[number];
 
 export function colours(widget: Widget): void {
   const colouring = new Colouring(widget);
-  const offered = canLoad("lenses.js") ? CHOICES : CHOICES.slice(0, 2);
   widget.linked.lens = {
     get: () => (colouring.choice === "kind" ? undefined : colouring.choice),
-    set: (lens) => colouring.choose(offered.find((choice) => choice === lens) ?? "kind"),
+    set: (lens) => colouring.choose(CHOICES.find((choice) => choice === lens) ?? "kind"),
   };
-  const items = offered.map((choice): MenuItem => {
+  const items = CHOICES.map((choice): MenuItem => {
     const isOn = () => colouring.choice === choice;
     return { text: strings[choice], isOn, isChoice: true, stays: true, run: () => colouring.choose(choice) };
   });
