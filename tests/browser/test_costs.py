@@ -130,10 +130,15 @@ def test_opening_a_module_splits_its_row(reader: Reader, page):
     assert column(reader, "Count")[column(reader, "Box").index("blocks")] == "×3"
 
 
-def test_the_table_is_beside_a_picture_that_leaves_room_and_below_others(reader_with, page):
+@pytest.mark.parametrize("is_changed", [False, True], ids=["at rest", "opened"])
+def test_the_table_is_beside_a_picture_that_leaves_room_and_below_others(reader_with, page, is_changed):
     for width, is_beside in ((1300, True), (700, False), (360, False)):
         with reader_with(viewport={"width": width, "height": 1200}) as reader:
-            open_table(reader, page)
+            open_lens(reader, page)
+            if is_changed:
+                reader.header("blocks").press(" ")
+                reader.node("blocks").locator("> .mg-box").wait_for(state="attached")
+            button(reader, "Table (T)").click()
             costs, stage = (reader.page.locator(part).bounding_box() for part in (".mg-costs", ".mg-stage"))
             assert (costs["x"] >= stage["x"] + stage["width"]) == is_beside
             assert (costs["y"] >= stage["y"] + stage["height"]) == (not is_beside)
