@@ -6,6 +6,10 @@ import { movedBytes, sizeOf } from "./moved_bytes.js";
 export const LENSES = ["parameters", "flops", "memory", "intensity"] as const;
 export type CostLens = (typeof LENSES)[number];
 
+/** Those that add up. */
+export type Measure = Exclude<CostLens, "intensity">;
+const COUNTS = { flops: "flops", memory: "activation_bytes" } as const;
+
 export interface Cost {
   /** Weights that several nodes use count once. */
   parameters: number;
@@ -27,23 +31,24 @@ export function amountOf(cost: Cost, lens: CostLens): number | undefined {
 }
 
 export class Costs {
-  readonly whole: Cost;
   readonly #index: GraphIndex;
-  readonly #moved: ReadonlyMap<string, number>;
+  #moved: ReadonlyMap<string, number> | undefined;
   /** Path of a module → the names of the weights in it. */
   readonly #owned = new Map<string, string[]>();
 
   /** @param index the whole trace, with calls of functions */
   constructor(index: GraphIndex) {
     this.#index = index;
-    this.#moved = movedBytes(index);
     for (const name of index.graph.parameters.keys()) this.#own(name);
-    const { parameters, flops, activation_bytes } = index.graph.model;
-    this.whole = {
-      parameters: parameters.total,
+  }
+
+  get whole(): Cost {
+    const { flops, activation_bytes } = this.#index.graph.model;
+    return {
+      parameters: this.total("parameters"),
       flops: flops ?? undefined,
       memory: activation_bytes ?? undefined,
-      moved: this.#moved.get(ROOT) ?? 0,
+      moved: this.#movedBy(ROOT),
     };
   }
 
@@ -54,8 +59,26 @@ export class Costs {
       parameters: this.#parameters(nodes),
       flops: known(nodes, "flops"),
       memory: known(nodes, "activation_bytes"),
-      moved: sum(nodes, ({ id }) => this.#moved.get(id) ?? 0),
+      moved: sum(nodes, ({ id }) => this.#movedBy(id)),
     };
+  }
+
+  /** One amount of several nodes together; 0 where it is not known. */
+  amount(ids: readonly string[], measure: Measure, shown: GraphIndex = this.#index): number {
+    const nodes = ids.flatMap((id) => this.#traced(id, shown));
+    if (measure === "parameters") return this.#parameters(nodes);
+    return known(nodes, COUNTS[measure]) ?? 0;
+  }
+
+  /** Of the whole model. */
+  total(measure: Measure): number {
+    const { model } = this.#index.graph;
+    return measure === "parameters" ? model.parameters.total : (model[COUNTS[measure]] ?? 0);
+  }
+
+  #movedBy(id: string): number {
+    this.#moved ??= movedBytes(this.#index);
+    return this.#moved.get(id) ?? 0;
   }
 
   /** A node, or those that a group of a view holds. */

@@ -9,7 +9,7 @@ import { DETAIL_SIZE, NAME_SIZE } from "../layout/metrics.js";
 import { textWidth } from "../layout/text_metrics.js";
 import { fill, strings } from "../shared/strings.js";
 import type { Item } from "../view/frame.js";
-import { type Cost, type CostLens, isCosted } from "./costs.js";
+import { isCosted, type Measure } from "./costs.js";
 import { percent } from "./naming.js";
 
 /** Height of the line below a map that says what areas are, px. */
@@ -41,25 +41,38 @@ export interface Cell {
   isOpen: boolean;
 }
 
+interface Size {
+  width: number;
+  height: number;
+}
+
 /** What a part costs. */
 type CostOf = (item: Item) => number;
-/** FLOPs per byte don't add up. */
-type Measure = Exclude<CostLens, "intensity">;
+
+interface Amounts {
+  of(item: Item, measure: Measure): number;
+  total(measure: Measure): number;
+}
 
 /** The map as SVG text. Areas are shares of an amount or, where that is not known, of another. */
-export function mapOf(
-  items: readonly Item[],
-  costs: { of(item: Item): Cost; whole: Cost },
-  size: { width: number; height: number },
-  wanted: string,
-): string {
-  const amountIn = (measure: Measure) => (item: Item) => (isCosted(item.kind) && costs.of(item)[measure]) || 0;
-  const measures = [wanted === "intensity" ? "flops" : wanted, "parameters", "flops"] as Measure[];
-  const measure = measures.find((each) => sum(items, amountIn(each)) > 0);
-  const amount = measure === undefined ? ({ kind }: Item) => Number(isCosted(kind)) : amountIn(measure);
-  const whole = (measure && costs.whole[measure]) || sum(items, amount);
-  const cells = cellsOf(items, amount, whole, { ...size, height: size.height - CAPTION });
-  const caption = measure === undefined ? "" : fill(strings.areas, strings[measure]);
+export function mapOf(items: readonly Item[], amounts: Amounts, wanted: Measure | undefined, size: Size): string {
+  const amountIn = (measure: Measure) => {
+    const found = new Map<Item, number>();
+    return (item: Item) => {
+      const amount = found.get(item) ?? (isCosted(item.kind) ? amounts.of(item, measure) : 0);
+      found.set(item, amount);
+      return amount;
+    };
+  };
+  const known = [wanted ?? "parameters", "parameters" as const, "flops" as const].map((measure) => ({
+    amount: amountIn(measure),
+    whole: amounts.total(measure),
+    caption: fill(strings.areas, strings[measure]),
+  }));
+  const counted = ({ kind }: Item) => Number(isCosted(kind));
+  const equal = { amount: counted, whole: 0, caption: "" };
+  const { amount, whole, caption } = known.find((each) => sum(items, each.amount) > 0) ?? equal;
+  const cells = cellsOf(items, amount, whole || sum(items, amount), { ...size, height: size.height - CAPTION });
   return drawMap(
     cells.map((cell) => ({ ...cell, text: textOf(cell) })),
     caption,
@@ -73,12 +86,7 @@ function textOf({ item, share }: Cell): string {
 }
 
 /** @param whole of which shares are told */
-export function cellsOf(
-  items: readonly Item[],
-  costOf: CostOf,
-  whole: number,
-  size: { width: number; height: number },
-): Cell[] {
+export function cellsOf(items: readonly Item[], costOf: CostOf, whole: number, size: Size): Cell[] {
   const costed = items.filter((item) => costOf(item) > 0);
   return cellsIn(costed, costOf, whole, { x: 0, y: 0, ...size });
 }

@@ -21,7 +21,7 @@ import { shownIndex } from "../view/shown_index.js";
 import { toggle, toggleRun } from "../view/toggle.js";
 import { view } from "../view/view.js";
 import { classScale, type Scale } from "./colour_scale.js";
-import { type Cost, Costs } from "./costs.js";
+import { Costs, LENSES, type Measure } from "./costs.js";
 import { Flow } from "./flow.js";
 import { LruMap } from "./lru.js";
 import { mapOf } from "./map.js";
@@ -129,17 +129,18 @@ export class Session {
     return draw(this.layout(viz));
   }
 
-  /** A map of the current picture, as SVG text. @param lens its blocks' areas are shares of this, if it is an amount */
-  map(size: { width: number; height: number }, lens: string): string {
-    const rolled = this.rolled();
-    const graph = this.visibleGraph();
-    const known = new Map<Item, Cost>();
-    const of = (item: Item) => {
-      const cost = known.get(item) ?? this.costs.of(rolled.box(item).ids, graph);
-      known.set(item, cost);
-      return cost;
+  /** A map of the current picture as SVG text. Areas are shares of the cost that gives colours, else of the parameters. */
+  map(size: { width: number; height: number }, colours = ""): string {
+    const lens = LENSES.find((each) => each === colours);
+    const shown = this.visibleGraph();
+    // costs of the whole trace take longer, and the first map shall not
+    const costs = lens === undefined ? new Costs(shown) : this.costs;
+    const ids = (item: Item) => this.rolled().box(item).ids;
+    const amounts = {
+      of: (item: Item, measure: Measure) => costs.amount(ids(item), measure, shown),
+      total: (measure: Measure) => costs.total(measure),
     };
-    return mapOf(this.frame.items, { of, whole: this.costs.whole }, size, lens);
+    return mapOf(this.frame.items, amounts, lens === "intensity" ? "flops" : lens, size);
   }
 
   /** Lay out a state and make it the current one; the old one stays where this throws. */

@@ -105,14 +105,9 @@ def _restore_content(tensor: Tensor, same: Tensor, copy: Tensor | None) -> None:
 
 
 def _shows_same_memory(tensor: Tensor, other: Tensor) -> bool:
-    """Whether both show the same elements of the same memory."""
-    is_same = _unless_unsupported(Tensor.is_set_to, tensor, other)  # ten times as fast as what follows
-    if is_same is not None:
-        return bool(is_same) and tensor.dtype == other.dtype
-    if memory_key(tensor) is None:
-        return tensor.shape == other.shape
-    mine, its = ((memory_key(t), t.dtype, t.shape, t.stride(), t.storage_offset()) for t in (tensor, other))
-    return mine == its
+    """Whether both show the same elements of the same memory; of tensors that can't say, whether they may."""
+    is_same = _unless_unsupported(Tensor.is_set_to, tensor, other)
+    return tensor.shape == other.shape if is_same is None else bool(is_same) and tensor.dtype == other.dtype
 
 
 def _unless_unsupported(run: Callable[..., Any], *args: Any) -> Any:

@@ -7,7 +7,7 @@ import type { Widget } from "../widget.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 /** The scales at which the inside of a block is shown. */
-const LEGIBLE = 0.6;
+const LEGIBLE = 0.7;
 const NATURAL = 1;
 
 export function levels(widget: Widget): void {
@@ -34,8 +34,9 @@ export function levels(widget: Widget): void {
   widget.on("drawn", redraw);
   const enter = (id: string | undefined) => {
     const block = widget.nodePicker === undefined ? shown.get(id ?? "") : undefined;
-    if (block !== undefined) goInto(widget, block.box);
-    return block !== undefined;
+    if (block?.kind !== "block") return false;
+    goInto(widget, block.box);
+    return true;
   };
   widget.onKey("Enter", enter);
   widget.stage.addEventListener("click", (event) => {
@@ -57,11 +58,12 @@ export function goInto({ camera }: Widget, box: Box): void {
 /** Make blocks of the containers in the document that are to be some, and containers of the others. */
 function paint(picture: SVGSVGElement, wanted: ReadonlyMap<string, Block>): void {
   const added: Element[] = [];
-  for (const container of picture.querySelectorAll<SVGElement>(".mg-expanded")) {
+  for (const container of picture.querySelectorAll<SVGElement>(".mg-expanded, .mg-node")) {
     const block = wanted.get(idOf(container));
     const old = header(container).querySelector(":scope > .mg-face");
-    const isSame = old !== null && block !== undefined && old.getAttribute("data-lines") === linesOf(block);
-    container.classList.toggle("mg-block", block !== undefined);
+    const isSame = old !== null && block !== undefined && old.getAttribute("data-lines") === keyOf(block);
+    container.classList.toggle("mg-block", block !== undefined && block.kind !== "title");
+    container.classList.toggle("mg-titled", block?.kind === "title");
     if (!isSame) old?.remove();
     if (block === undefined) continue;
     const face = isSame ? old : faceOf(block);
@@ -73,24 +75,25 @@ function paint(picture: SVGSVGElement, wanted: ReadonlyMap<string, Block>): void
   appear(added);
 }
 
-function linesOf({ lines }: Block): string {
-  return lines.join("\n");
+function keyOf({ kind, lines }: Block): string {
+  return [kind, ...lines].join("\n");
 }
 
-/** What covers a container. Screen readers have its title. */
+/** What covers a container, or its larger name. Screen readers have its title. */
 function faceOf(block: Block): SVGElement {
+  const { kind, lines } = block;
   const { width, height } = block.box;
-  const middle = { x: String(width / 2), y: String(height / 2) };
+  const at = { x: String(block.x), y: String(block.y) };
   const hit = element("rect", { class: "mg-hit", width: String(width), height: String(height) });
-  const texts = block.lines.map((line, i) => {
-    const place = block.lines.length === 1 ? "mg-only" : ["mg-first", "mg-second"][i];
-    const text = element("text", { ...middle, class: `${i === 0 ? "mg-name" : "mg-detail"} ${place}` });
+  const texts = lines.map((line, i) => {
+    const place = lines.length === 1 ? "mg-only" : ["mg-first", "mg-second"][i];
+    const text = element("text", { ...at, class: `${i === 0 ? "mg-name" : "mg-detail"} ${place}` });
     text.textContent = line;
     return text;
   });
-  const face = element("g", { class: "mg-face", "aria-hidden": "true", "data-lines": linesOf(block) });
+  const face = element("g", { class: `mg-face mg-face-${kind}`, "aria-hidden": "true", "data-lines": keyOf(block) });
   // words apart, as in the name that screen readers have
-  face.append(hit, ...texts.flatMap((text) => [text, " "]));
+  face.append(...(kind === "block" ? [hit] : []), ...texts.flatMap((text) => [text, " "]));
   return face;
 }
 

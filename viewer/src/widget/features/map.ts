@@ -73,7 +73,7 @@ class AtlasView {
         if (scale >= SMALL) return;
         this.#toggle(true);
         const size = { width: stage.clientWidth, height: stage.clientHeight };
-        this.element.replaceChildren(...parseSvg(session.map(size, lens ?? "")));
+        this.element.replaceChildren(...parseSvg(session.map(size, lens)));
         this.mark();
       });
   }
