@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from zoo.small import WIDTH, fitting_inputs, small_model, tokens
+from zoo.small import fitting_inputs, small_model, tokens
 
 _TEXT = """
     albert apertus arcee bert bert-generation big_bird biogpt bitnet bloom camembert canine clip_text_model
@@ -149,7 +149,7 @@ SPECIAL = {
     "timesformer": Special(inputs=_only("pixel_values", 1, 8, 3, 64, 64)),
     "videomae": Special(inputs=_only("pixel_values", 1, 16, 3, 64, 64)),
     "vivit": Special(inputs=_only("pixel_values", 1, 32, 3, 64, 64)),
-    "wav2vec2": Special({"conv_dim": [WIDTH] * 7}),  # its layers carry it, as in full size
+    "wav2vec2": Special({"conv_dim": [16] * 7, "num_hidden_layers": 6}),  # its layers carry it, as in full size
     "wav2vec2-bert": Special(inputs=_only("input_features", 1, 40, 160)),
     "xmod": Special({"default_language": "en_XX"}),
 }

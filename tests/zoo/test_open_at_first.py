@@ -15,7 +15,7 @@ from pictures.opened import opened
 from truth.drawn import read
 from zoo import architectures
 from zoo.small import small_model
-from zoo.test_true_pictures import from_timm, from_torchvision, from_transformers
+from zoo.test_true_pictures import detr, from_timm, from_torchvision, from_transformers
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries warn about themselves
 
@@ -90,6 +90,12 @@ def test_the_block_an_architecture_is_known_for_is_open(make: Callable[[str], Gr
     assert block in opened(picture.svg)
     assert picture.width <= WIDEST
     assert picture.height * min(1, PAGE / picture.width) <= 1400
+
+
+def test_no_bundle_hides_an_encoder() -> None:
+    picture = render(detr(), View())
+    assert picture.bundled
+    assert not {"encoder", "decoder"} & {member for members in picture.bundled.values() for member in members}
 
 
 def transformer() -> Graph:

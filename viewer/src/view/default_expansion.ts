@@ -1,9 +1,9 @@
 /** Chooses the modules to expand when the author gives no options. */
-import { ancestors, type GraphIndex } from "../graph/graph.js";
-import { isPlain } from "./container_words.js";
+import { ancestors, type GraphIndex, ROOT } from "../graph/graph.js";
+import { isPlain, tellingOf } from "./container_words.js";
 import { exemplars } from "./exemplars.js";
 import { Filling } from "./filling.js";
-import { innermost, isOpenable, shownIn } from "./openable.js";
+import { boxed, innermost, isOpenable, shownIn } from "./openable.js";
 import { fitting, MAX_VISIBLE, nodesIn, type Page } from "./page.js";
 import { shownIndex } from "./shown_index.js";
 import type { State } from "./state.js";
@@ -54,12 +54,30 @@ export function defaultExpansion(
   return { expanded: filled, telling: known.length > 0 ? telling : undefined };
 }
 
-/** The ways to the exemplar that tells most, and to those in other towers. */
+/** The ways to the exemplar that tells most, and to those in other towers, and parts of the model that are like no other. */
 export function mainPaths(traced: GraphIndex, start: State): readonly string[] {
-  const [main = [], ...others] = exemplars(
-    shownIndex(traced, { plumbing: start.plumbing === true, functions: start.functions !== false }),
-  ).map(([path = []]) => path);
-  return [...main, ...others.filter((path) => path.length > 1 && path[0] !== main[0]).flat()];
+  const index = shownIndex(traced, { plumbing: start.plumbing === true, functions: start.functions !== false });
+  const [main = [], ...others] = exemplars(index).map(([path = []]) => path);
+  return [
+    ...main,
+    ...others.filter((path) => path.length > 1 && path[0] !== main[0]).flat(),
+    ...partsOfTheirOwn(index),
+  ];
+}
+
+/** Least share of a model's weights in a part that no bundle hides, unless there is another of its class. */
+const LARGE = 0.1;
+
+/** Large parts of a model whose class it has once, such as an encoder. */
+export function partsOfTheirOwn(index: GraphIndex): string[] {
+  const parts = shownIn(index, ROOT).flatMap((id) => {
+    const [whole, telling] = [index.nodes.get(id), tellingOf(index, boxed(index, id).chain)];
+    return whole?.kind === "module" && telling !== undefined ? [{ id, whole, telling }] : [];
+  });
+  const least = LARGE * index.graph.model.parameters.total;
+  const large = parts.filter(({ whole, telling }) => !isPlain(telling) && whole.parameters.total >= least);
+  const isOwn = (name: string) => parts.filter(({ telling }) => telling.class === name).length === 1;
+  return large.flatMap(({ id, telling }) => (isOwn(telling.class) ? [id] : []));
 }
 
 /** The first paths that lead into different containers. */

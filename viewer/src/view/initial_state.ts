@@ -3,7 +3,7 @@ import { ancestors, type GraphIndex, ROOT } from "../graph/graph.js";
 import { LEGIBLE_SCALE } from "../shared/legible.js";
 import { boxOf, singleChain } from "./boxes.js";
 import { type Limits, MANY } from "./bundles.js";
-import { ALONE, defaultExpansion, mainPaths } from "./default_expansion.js";
+import { ALONE, defaultExpansion, mainPaths, partsOfTheirOwn } from "./default_expansion.js";
 import type { Frame } from "./frame.js";
 import type { ViewOptions } from "./options.js";
 import type { Measure, Page } from "./page.js";
@@ -240,7 +240,10 @@ function withBundles(traced: GraphIndex, start: State, page: Page): State {
   const whole = shownIndex(traced, start);
   const orderly: State = shownIndex(traced, { ...start, most: MANY }) === whole ? start : { ...start, most: MANY };
   if (!page.mayBundle || isWithin(page, orderly)) return orderly;
-  const fewer = [...FEWER_ENDS, ...FEWER].map((limits): State => ({ ...orderly, ...limits }));
+  const kept = partsOfTheirOwn(whole);
+  const fewer = [...FEWER_ENDS, ...FEWER].map(
+    (limits): State => ({ ...orderly, ...limits, ...(kept.length > 0 && { kept }) }),
+  );
   const last = fewer[fewer.length - 1] ?? orderly;
   return orderlyWithin(orderly, page) ?? fewer.find((state) => isWithin(page, state, page.highestBundled)) ?? last;
 }
