@@ -63,3 +63,20 @@ def test_sheet_of_details_tells_before_it_offers(phone):
     phone.node("embed").tap()
     phone.page.get_by_role("button", name="More", exact=True).tap()
     assert box(phone.page.locator(".mg-facts"))["y"] < box(phone.page.locator(".mg-panel-sheet > .mg-row"))["y"]
+
+
+def test_a_long_name_in_a_full_sheet_covers_no_fact(reader_with, server):
+    """The sheet scrolls: what is in it keeps its height."""
+    with reader_with(**PHONE) as reader:
+        reader.page.goto(f"{server}/one.html")
+        reader.page.add_style_tag(content="model-graph { font-size: 22px }")
+        reader.node("layers.0").tap()
+        reader.node("layers.0.mlp").tap()
+        reader.node("layers.0.mlp.up").tap()
+        reader.page.get_by_role("button", name="More", exact=True).tap()
+        (head, facts, row) = (
+            reader.page.locator(f".mg-panel-sheet > {part}") for part in (".mg-panel-head", ".mg-facts", ".mg-row")
+        )
+        for part, below in ((head, facts), (facts, row)):
+            last = part.locator(":scope > *").last.bounding_box()
+            assert last["y"] + last["height"] <= below.bounding_box()["y"]
