@@ -16,7 +16,7 @@ from torch import nn
 
 from modeldiagrams.ir.check import check_graph
 from modeldiagrams.options.parsing import parse_options
-from modeldiagrams.target import record, resolve
+from modeldiagrams.target import infer, record, resolve
 from modeldiagrams.target.forward import Part, unpacked_parameters
 from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.candidates import ABSENT, Candidate, named_sizes, resolved
@@ -265,6 +265,34 @@ def test_candidates_keep_the_parameters_order_and_skip_defaults():
     (candidates,) = inferred_candidates(Model())
     assert list(candidates) == ["x", "flag", "mask"]
     assert first(candidates) == {"x": [1, 4], "flag": {"value": False}}
+
+
+def test_several_numbers_in_an_annotation_are_numbers():
+    class Model(Linear):
+        def forward(self, x, grid: tuple[int, int], scale: tuple[float, float] | None = None):
+            height, width = grid
+            return self.fc(x).view(-1, height, width)
+
+    (candidates,) = inferred_candidates(Model())
+    assert candidates["grid"][0].entry == {"value": [4, 4]}
+    assert len(candidates["grid"]) == 1
+    assert candidates["scale"][1].entry == {"value": [1.0, 1.0]}
+
+
+def test_a_size_that_became_zero_ends_no_search():
+    class Merger(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm, self.proj = nn.LayerNorm(64), nn.Linear(4 * 64, 64)
+
+        def forward(self, hidden_states, grid):
+            h, w = grid
+            b, n, c = hidden_states.shape
+            assert n == h * w, f"expected {h * w} patches, got {n}"
+            x = self.norm(hidden_states).view(b, h // 2, 2, w // 2, 2, c)
+            return self.proj(x.transpose(2, 3).reshape(b, -1, 4 * c))
+
+    assert infer(Merger()) is not None
 
 
 def test_inputs_share_named_sizes():

@@ -52,6 +52,7 @@ def snapshot(model):
     return {
         "state": {name: value.clone() for name, value in model.state_dict().items()},
         "grads": [parameter.grad for parameter in model.parameters()],
+        "versions": [tensor._version for tensor in (*model.parameters(), *model.buffers())],
         "training": [module.training for module in model.modules()],
         "hooks": [len(module._forward_hooks) for module in model.modules()],
         "attributes": [sorted(vars(module)) for module in model.modules()],

@@ -28,6 +28,8 @@ UNSOLVED = {
     "hard_sciences.HeteroGNN",  # kinds of nodes and edges, and dicts by them
     "hard_sciences.RAFT",  # `"dropout" in args`, of a namespace
     "hard_structures.InteractionNetwork",  # four inputs whose sizes depend on each other
+    "hard_studio.ChurnTransformer",  # two inputs of which an `assert` wants the second, too
+    "hard_studio.GatedVolumes",  # a volume, a mask and a table, whose ranks depend on each other
     "projects.hard_speech.asr.Recognizer",  # made by a registry, of a part of its configuration that may be None
     "projects.hard_speech.asr.StreamingEncoder",  # caches as a list, one a layer
     "projects.hard_weather.forecast.Nowcaster",  # four inputs whose sizes depend on each other

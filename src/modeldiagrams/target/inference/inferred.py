@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["NODES", "inferred_candidates", "is_graph", "tensor_candidates"]
 
 _PLAIN = {"int": 2, "float": 1.0, "bool": False}
+_NUMBERS = re.compile(r"(?:typing\.)?[Tt]uple\[((?:int|float)(?:, ?(?:int|float))*)\](?: \| None)?")
+_SIDE = 4
+"""Of a grid, a map or a window, which models halve."""
 _USUAL: tuple[list[Any], ...] = ([1, 8], [1, "<length>", 8], [1, 3, "<size>", "<size>"])
 """For models without parameters."""
 _MAX_POSITIONAL = 3
@@ -115,7 +118,9 @@ def _parameter(
     found = _annotated(parameter)
     if found is None or project_value("inputs", parameter.name) is not None:
         found = _tensors(parameter.name, layers)
-    if re.search(r"list|tuple|sequence", str(parameter.annotation).lower()):
+    if _NUMBERS.fullmatch(str(parameter.annotation)):
+        inside, count = (), 0
+    elif re.search(r"list|tuple|sequence", str(parameter.annotation).lower()):
         found = [*_several(found), *found]
     if count and not is_graph(parameter.name):
         found = [*_several(found, (count,)), *found]
@@ -131,6 +136,10 @@ def _annotated(parameter: inspect.Parameter) -> list[Candidate] | None:
     plain = _PLAIN.get(written.removesuffix(" | None"))
     if plain is not None:
         return [Candidate({"value": plain}, f"it is annotated as {written}")]
+    several = _NUMBERS.fullmatch(str(annotation))
+    if several:
+        values = [_SIDE if word.strip() == "int" else _PLAIN["float"] for word in several[1].split(",")]
+        return [Candidate({"value": values}, f"it is annotated as {annotation}")]
     return [] if written == "str" and parameter.default is not _EMPTY else None
 
 

@@ -141,7 +141,7 @@ class _Change:
         return sorted(found, key=lambda leaf: -len(own & {*leaf.shape}))
 
     def _resized(self, got: int, wanted: int, shapes: tuple[tuple[int, ...], ...]) -> Iterator[Entries]:
-        if got == wanted or not 0 < wanted <= _MAX_SIZE:
+        if got == wanted or got <= 0 or not 0 < wanted <= _MAX_SIZE:
             return
         sources = self.probed.origins(shapes)
         owners = [leaf for leaf in self._all() if leaf.path in sources] or self._all()

@@ -1,4 +1,4 @@
-"""Snapshot of tensors: content, memory and gradients."""
+"""Snapshot of tensors: content, memory, gradients and write counters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from modeldiagrams.tracer.torch_facts.private_api import (
     UninitializedTensor,
     memory_key,
     no_dispatch_modes,
+    set_version,
     unseen_by_modes,
+    versions_of,
 )
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ class TensorSnapshot:
             """Gradients that are there already."""
             self._tensors = [*tensors, *self.grads]
             self._classes = list(map(type, self._tensors))
+            self._versions = versions_of(self._tensors)
             self._grads = [grads.get(id(tensor)) for tensor in tensors]
             self._copies: dict[int, _Copy] = {}
             self._by_memory: dict[int, list[Tensor]] = {}
@@ -71,6 +74,9 @@ class TensorSnapshot:
                     attempt(_restore_class, tensor, class_)
                 if id(tensor) in self._copies:
                     attempt(_restore_content, tensor, *self._copies[id(tensor)])
+            for tensor, now, before in zip(self._tensors, versions_of(self._tensors), self._versions, strict=True):
+                if now != before:
+                    set_version(tensor, before)
             for tensor, grad in zip(self._tensors, self._grads, strict=False):
                 if tensor.is_leaf and tensor.grad is not grad:
                     attempt(setattr, tensor, "grad", grad)

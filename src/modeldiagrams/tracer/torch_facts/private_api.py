@@ -87,6 +87,17 @@ def versions_of(tensors: Sequence[Tensor]) -> list[int | None]:
         return [version_of(tensor) for tensor in tensors]
 
 
+def set_version(tensor: Tensor, version: int | None) -> None:
+    """Set the write counter back, so that a backward pass that was under way still runs."""
+    if version is None:
+        return
+    set_counter: Any = torch._C._autograd._unsafe_set_version_counter
+    try:
+        set_counter((tensor,), (version,))
+    except TypeError:  # before torch 2.7
+        set_counter(tensor, version)
+
+
 def default_device() -> torch.device | None:
     """The device that was set for new tensors; None where none was set."""
     context = getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
