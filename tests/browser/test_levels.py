@@ -1,10 +1,17 @@
 """From afar, containers are blocks with legible names, which lead to their insides."""
 
-import pytest
+from collections import OrderedDict
 
+import pytest
+import torch
+from torch import nn
+
+import modeldiagrams
 from browser.axe import violations
 from browser.controls import FOCUSED, SELECTED, button, loaded, settled, wait_until
+from browser.serving import served
 from browser.test_large import NODES, PAN
+from browser.versions import NEW, OLD, difference, network, write_page
 
 LABELS = """e => [...e.shadowRoot.querySelectorAll('.mg-expanded.mg-block')].map(block => {
   const whole = block.querySelector(':scope > .mg-panel').getBoundingClientRect();
@@ -196,3 +203,69 @@ def test_blocks_hide_their_inside_in_pictures_that_are_drawn_whole(reader, serve
     assert focused.startswith(f"{block}.")
     assert reader.node(focused).evaluate("e => getComputedStyle(e.parentElement).opacity") == "1"
     assert reader.node(focused).evaluate("e => getComputedStyle(e).opacity") == "1"
+
+
+def zoom_out(reader, least):
+    while scale(reader) > least:
+        button(reader, "Zoom out").click()
+        settled(reader)
+
+
+class LongNames(nn.Module):
+    """From afar, the names in its body don't fit."""
+
+    def __init__(self):
+        super().__init__()
+        layers = {"first_projection_of_inputs": nn.Linear(8, 16), "second_projection_of_inputs": nn.Linear(16, 32)}
+        self.body, self.head = nn.Sequential(OrderedDict(layers)), nn.Linear(32, 100)
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+
+def test_blocks_say_what_their_costs_are_under_a_lens(reader, tmp_path):
+    path = tmp_path / "net.html"
+    path.write_text(
+        modeldiagrams.to_html(modeldiagrams.trace(LongNames(), (torch.ones(2, 8),)), expand=["body"]), "utf-8"
+    )
+    reader.page.goto(path.as_uri())
+    reader.page.wait_for_function("document.querySelector('model-graph').widget !== undefined")
+    loaded(reader)
+    before = reader.header("body").get_attribute("aria-label")
+    zoom_out(reader, 0.4)
+    face = reader.header("body").locator(".mg-face-block")
+    face.wait_for(state="attached", timeout=5000)
+    name = reader.header("body").get_attribute("aria-label")
+    assert name == before
+    reader.evaluate("e => e.widget.linked.lens.set('flops')")
+    panel = reader.node("body").locator("> .mg-panel")
+    wait_until(reader, lambda: panel.get_attribute("data-step"))
+    share = (8 * 16 + 16 * 32) / (8 * 16 + 16 * 32 + 32 * 100)
+    assert panel.get_attribute("data-step") == str(1 + sum(share >= bound for bound in (0.01, 0.05, 0.2, 0.5)))
+    assert f"{100 * share:.0f} %" in reader.header("body").get_attribute("aria-label")
+    # names that are written larger are not read twice
+    assert reader.node("head").get_attribute("aria-label").split().count("head") == 1
+    assert panel.evaluate("e => getComputedStyle(e).fill") != "none"
+    reader.evaluate("e => e.widget.linked.lens.set('kind')")
+    wait_until(reader, lambda: panel.get_attribute("data-step") is None)
+
+
+def test_blocks_show_what_changed_and_what_is_selected_in_them(reader, press, tmp_path):
+    write_page(tmp_path, "diff", difference(press, network(**OLD), network(**NEW), name="diff"))
+    with served(tmp_path) as address:
+        reader.page.goto(f"{address}/diff.html")
+        reader.node("stem").hover()
+        loaded(reader)
+        widths = """e => [...e.shadowRoot.querySelectorAll('.mg-stage .mg-expanded.mg-block')].map(block => {
+          const { strokeWidth, strokeDasharray } = getComputedStyle(block.querySelector(':scope > .mg-panel'));
+          const hasChange = block.querySelector('.mg-added, .mg-removed, .mg-changed') !== null;
+          return [block.dataset.id, hasChange, parseFloat(strokeWidth) * block.getScreenCTM().a, strokeDasharray];
+        })"""
+        reader.evaluate("e => e.widget.change(s => s.withLevels(9))")
+        zoom_out(reader, 0.16)
+        wait_until(reader, lambda: reader.evaluate(widths))
+        found = reader.evaluate(widths)
+        assert any(has_change for _, has_change, *_ in found)
+        for node, has_change, width, dashes in found:
+            is_marked = has_change or dashes != "none"
+            assert width == pytest.approx(2.5 if is_marked else 1.25, abs=0.1), node

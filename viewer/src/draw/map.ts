@@ -16,6 +16,8 @@ interface Cell {
   name: string;
   detail: string;
   isOpen: boolean;
+  /** Classes, as nodes of pictures have. */
+  marks: readonly string[];
   /** In full, for those who point at it. */
   text: string;
 }
@@ -27,8 +29,8 @@ export function drawMap(cells: readonly Cell[], caption: string, size: { width: 
   return painter.picture(size, size, together(cells.map(drawCell)) + explained);
 }
 
-function drawCell({ item, box, name, detail, isOpen, text }: Cell): string {
-  const classes = [isOpen ? "module" : "node", `family-${item.family}`, ...item.marks];
+function drawCell({ item, box, name, detail, isOpen, marks, text }: Cell): string {
+  const classes = [isOpen ? "module" : "node", `family-${item.family}`, ...marks];
   const context = { family: item.family, classes };
   const geometry = `width="${num(box.width)}" height="${num(box.height)}" rx="${RADIUS}"`;
   const shape = painter.shape({ tag: "rect", roles: [isOpen ? "panel" : "box"], context, geometry });

@@ -74,10 +74,18 @@ export function mapOf(items: readonly Item[], amounts: Amounts, wanted: Measure 
   const { amount, whole, caption } = known.find((each) => sum(items, each.amount) > 0) ?? equal;
   const cells = cellsOf(items, amount, whole || sum(items, amount), { ...size, height: size.height - CAPTION });
   return drawMap(
-    cells.map((cell) => ({ ...cell, text: textOf(cell) })),
+    cells.map((cell) => ({ ...cell, text: textOf(cell), marks: cell.isOpen ? cell.item.marks : marksIn(cell.item) })),
     caption,
     size,
   );
+}
+
+/** What is said of a block, and of what it does not show: a change in it changes it. */
+function marksIn({ marks, frame }: Item): string[] {
+  const inside = new Set(frame?.items.flatMap(marksIn));
+  const hasChange = ["added", "removed", "changed"].some((mark) => inside.has(mark));
+  const found = ["highlight", "error"].filter((mark) => inside.has(mark));
+  return [...new Set([...marks, ...found, ...(hasChange ? ["changed"] : [])])];
 }
 
 function textOf({ item, share }: Cell): string {

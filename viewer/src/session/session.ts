@@ -23,6 +23,7 @@ import { view } from "../view/view.js";
 import { classScale, type Scale } from "./colour_scale.js";
 import { Costs, LENSES, type Measure } from "./costs.js";
 import { Flow } from "./flow.js";
+import { blocks } from "./levels.js";
 import { LruMap } from "./lru.js";
 import { mapOf } from "./map.js";
 import { pathOf, tensorText } from "./naming.js";
@@ -31,7 +32,7 @@ import type { DiagramData, SessionState } from "./state.js";
 import * as transitions from "./transitions.js";
 
 /** Draws a picture and its parts as SVG text. */
-const drawing = { picture, drawItem, drawLabel, drawWires };
+const drawing = { picture, drawItem, drawLabel, drawWires, blocks };
 export type Drawing = typeof drawing;
 
 /**
@@ -135,12 +136,9 @@ export class Session {
     const shown = this.visibleGraph();
     // costs of the whole trace take longer, and the first map shall not
     const costs = lens === undefined ? new Costs(shown) : this.costs;
-    const ids = (item: Item) => this.rolled().box(item).ids;
-    const amounts = {
-      of: (item: Item, measure: Measure) => costs.amount(ids(item), measure, shown),
-      total: (measure: Measure) => costs.total(measure),
-    };
-    return mapOf(this.frame.items, amounts, lens === "intensity" ? "flops" : lens, size);
+    const of = (item: Item, measure: Measure) => costs.amount(this.rolled().box(item).ids, measure, shown);
+    const total = (measure: Measure) => costs.total(measure);
+    return mapOf(this.frame.items, { of, total }, lens === "intensity" ? "flops" : lens, size);
   }
 
   /** Lay out a state and make it the current one; the old one stays where this throws. */

@@ -1,7 +1,7 @@
 /** From afar, shows containers as blocks with legible names; a click or Enter on one goes to where its inside is legible. */
 import type { Box } from "../../layout/layout.js";
+import type { Block, Item } from "../../session/levels.js";
 import { appear } from "../animation.js";
-import { type Block, blocks } from "../levels.js";
 import { header, idOf, nodeAt } from "../tree.js";
 import type { Widget } from "../widget.js";
 
@@ -19,7 +19,7 @@ export function levels(widget: Widget): void {
     // moving without zooming changes nothing
     if (now === 0 || (now === scale && !isStale)) return;
     widget.ifLoaded((session, viz) => {
-      const next = blocks(session.layout(viz).root, now, shown);
+      const next = session.drawing.blocks(session.layout(viz).root, now, shown, detailOf);
       const { picture } = widget.tree;
       if (next.size > 0) picture.style.setProperty("--mg-px", String(1 / now));
       if (next.size > 0 || shown.size > 0) paint(picture, next);
@@ -30,8 +30,22 @@ export function levels(widget: Widget): void {
     isStale = true;
     update();
   };
+  /** A lens writes amounts into titles. */
+  const detailOf = ({ id, detail }: Item) => {
+    const node = widget.stage.dataset.by === "amount" ? widget.tree.findDrawn(id) : undefined;
+    return (node && header(node).querySelector(":scope > .mg-detail")?.textContent) ?? detail;
+  };
   widget.on("moved", update);
-  widget.on("drawn", redraw);
+  widget.on("drawn", () => {
+    redraw();
+    // lenses come later, and after this paint what was drawn
+    if (shown.size > 0 && widget.stage.dataset.by === "amount") queueMicrotask(redraw);
+  });
+  widget.whileConnected((signal) => {
+    const relensed = new MutationObserver(redraw);
+    relensed.observe(widget.stage, { attributeFilter: ["data-lens"] });
+    signal.addEventListener("abort", () => relensed.disconnect());
+  });
   const enter = (id: string | undefined) => {
     const block = widget.nodePicker === undefined ? shown.get(id ?? "") : undefined;
     if (block?.kind !== "block") return false;

@@ -24,6 +24,7 @@ export function paint(picture: SVGSVGElement, readingOf?: (id: string) => Readin
   for (const node of picture.querySelectorAll<SVGElement>("[data-id]")) {
     const shape = node.querySelector<SVGElement>(":scope > :is(.mg-box, .mg-panel)");
     clear(node);
+    delete shape?.dataset.step;
     const reading = shape === null ? undefined : readingOf?.(idOf(node));
     if (shape !== null && reading !== undefined) decorate(node, shape, reading);
   }
@@ -50,8 +51,11 @@ function textsOf(node: SVGElement): SVGElement[] {
 }
 
 function decorate(node: SVGElement, shape: SVGElement, reading: Reading): void {
-  if (shape.classList.contains("mg-panel")) writeTitle(node, reading);
-  else fillBox(node, shape, reading);
+  if (shape.classList.contains("mg-panel")) {
+    writeTitle(node, reading);
+    // for what is a block from afar; its inside has steps of its own
+    shape.dataset.step = String(reading.step);
+  } else fillBox(node, shape, reading);
   label(node, reading);
 }
 
@@ -91,7 +95,8 @@ function label(node: SVGElement, { share, amount }: Reading): void {
   if (original === null) return;
   originals.set(item, original);
   const texts = (what: string) => [...item.querySelectorAll(what)].map((text) => text.textContent.trim()).join(" ");
-  const visible = texts("text");
+  // names that are written larger from afar say nothing more
+  const visible = texts("text:not(.mg-face > text)");
   const more = [share, amount].filter((text) => !visible.includes(text));
   item.setAttribute("aria-label", [visible, ...more, texts("title")].join(" ").trim());
 }

@@ -34,42 +34,55 @@ export interface Block {
   y: number;
 }
 
-type Item = Placed["frame"]["items"][number];
+export type Item = Placed["frame"]["items"][number];
 
 /**
  * The blocks of a picture at a scale, by id: of nested containers, the innermost that leave most names legible.
  *
  * @param before the blocks that are shown, which stay as long as they can
+ * @param detailOf what a block says below its name
  */
-export function blocks(root: Placed, scale: number, before: ReadonlyMap<string, Block>): Map<string, Block> {
+export function blocks(
+  root: Placed,
+  scale: number,
+  before: ReadonlyMap<string, Block>,
+  detailOf: (item: Item) => string = ({ detail }) => detail,
+): Map<string, Block> {
   const found = new Map<string, Block>();
-  if (scale > 0 && scale < (before.size > 0 ? NEAR : FAR)) collect(root, { x: 0, y: 0 }, scale, before, found);
+  if (scale > 0 && scale < (before.size > 0 ? NEAR : FAR))
+    collect(root, { x: 0, y: 0 }, { scale, before, detailOf }, found);
   return found;
+}
+
+interface Context {
+  scale: number;
+  before: ReadonlyMap<string, Block>;
+  detailOf: (item: Item) => string;
 }
 
 function collect(
   { frame, geometry, inner }: Placed,
   origin: { x: number; y: number },
-  scale: number,
-  before: ReadonlyMap<string, Block>,
+  context: Context,
   found: Map<string, Block>,
 ): void {
   frame.items.forEach((item, i) => {
     const [inside, at] = [inner[i] ?? null, geometry.boxes[i]];
     if (at === undefined || item.glyph !== null) return;
     const box = { ...at, x: origin.x + at.x, y: origin.y + at.y };
-    const isBlock = before.get(item.id)?.kind === "block";
-    const shown = formOf(item, box, inside, isBlock ? scale / STEADY : scale, scale);
+    const shown = formOf(item, box, inside, context);
     if (shown !== undefined) found.set(item.id, shown);
-    if (inside !== null && shown?.kind !== "block") collect(inside, box, scale, before, found);
+    if (inside !== null && shown?.kind !== "block") collect(inside, box, context, found);
   });
 }
 
-/** @param opening at which scale it opens */
-function formOf(item: Item, box: Box, inside: Placed | null, opening: number, scale: number): Block | undefined {
-  const block = labelled(item, box, scale, inside === null ? "box" : "block");
-  if (inside === null || (block !== undefined && !opens(inside, opening))) return block;
-  return titled(item, box, inside.geometry.title, scale);
+function formOf(item: Item, box: Box, inside: Placed | null, context: Context): Block | undefined {
+  const { scale, before, detailOf } = context;
+  if (inside === null) return labelled(item, box, scale, "box");
+  const block = labelled(item, box, scale, "block");
+  const steady = before.get(item.id)?.kind === "block" ? STEADY : 1;
+  if (block === undefined || opens(inside, scale / steady)) return titled(item, box, inside.geometry.title, scale);
+  return withDetail(block, detailOf(item), scale);
 }
 
 /** Whether enough of what is directly inside has room for its name. */
@@ -85,18 +98,24 @@ function opens({ frame, geometry, inner }: Placed, scale: number): boolean {
   return all > 0 && legible >= SHARE * all;
 }
 
-/** A name with what else fits below it; undefined where not even the name does. */
+/** A name in the middle; undefined where it does not fit. */
 function labelled(item: Item, box: Box, scale: number, kind: "block" | "box"): Block | undefined {
   const name = nameOf(item);
-  const [width, height] = [box.width * scale, box.height * scale];
-  const fitting = (text: string) => Math.min(LARGEST_TEXT, width / (text.length * CHARACTER + ROOM));
-  const size = Math.min(fitting(name), height / (1 + (kind === "box" ? TIGHT : ROOM)));
+  const size = Math.min(fitting(name, box, scale), (box.height * scale) / (1 + (kind === "box" ? TIGHT : ROOM)));
   if (name === "" || size < (kind === "box" ? LEGIBLE : SMALLEST_TEXT)) return undefined;
-  const isRoomy = item.detail !== "" && fitting(item.detail) >= SMALLEST_TEXT && height >= 4 * size;
-  const at = { box, kind, x: box.width / 2, y: box.height / 2 };
-  return isRoomy
-    ? { ...at, lines: [name, item.detail], size: Math.min(size, fitting(item.detail)) }
-    : { ...at, lines: [name], size };
+  return { box, kind, x: box.width / 2, y: box.height / 2, lines: [name], size };
+}
+
+/** With a line below, if it fits. */
+function withDetail(block: Block, detail: string, scale: number): Block {
+  const size = Math.min(block.size, fitting(detail, block.box, scale));
+  const isRoomy = detail !== "" && size >= SMALLEST_TEXT && block.box.height * scale >= 4 * block.size;
+  return isRoomy ? { ...block, lines: [...block.lines, detail], size } : block;
+}
+
+/** How high a line can be, px. */
+function fitting(text: string, { width }: Box, scale: number): number {
+  return Math.min(LARGEST_TEXT, (width * scale) / (text.length * CHARACTER + ROOM));
 }
 
 /** The name of a container whose inside is shown, as large as the place of its title allows. */
@@ -110,6 +129,6 @@ function titled(item: Item, box: Box, title: Box | null, scale: number): Block |
   return name === "" || size < LEGIBLE ? undefined : { ...at, lines: [name], size };
 }
 
-function nameOf({ name, times }: Item): string {
-  return times > 1 ? `${name} ×${times}` : name;
+function nameOf({ name, times, notes = [] }: Item): string {
+  return [name, ...(times > 1 ? [`×${times}`] : []), ...notes.map((note) => `[${note}]`)].join(" ");
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Placed } from "../../src/layout/layout.js";
-import { blocks } from "../../src/widget/levels.js";
+import { blocks } from "../../src/session/levels.js";
 
 type Inside = Record<string, [height: number, inside?: Inside]>;
 
