@@ -29,7 +29,7 @@ from modeldiagrams.render.draw import render
 
 SCRIPT_KB = 45
 READY_MS = 100
-TOGGLE_MS = 100
+TOGGLE_MS = 50
 FRAMES = 50
 LONGEST_TASK_MS = 50
 GROWTH = 0.10

@@ -36,6 +36,14 @@ def searching(reader):
     reader.page.get_by_text("these are similar").wait_for()
 
 
+def searching_much(reader):
+    """The list of hits is longer than its room."""
+    reader.page.evaluate("document.documentElement.style.fontSize = '400%'")
+    button(reader, "Search").click()
+    reader.page.keyboard.type("l")
+    reader.page.get_by_role("option").nth(3).wait_for(state="attached")
+
+
 def coloured(reader):
     button(reader, "More controls").click()
     item(reader, "Parameters").click()
@@ -49,7 +57,11 @@ def isolated(reader):
     reader.node("layers.1.mlp").wait_for()
 
 
-@pytest.mark.parametrize("do", [at_rest, everything_open, searching, coloured, isolated], ids=lambda do: do.__name__)
+@pytest.mark.parametrize(
+    "do",
+    [at_rest, everything_open, searching, searching_much, coloured, isolated],
+    ids=lambda do: do.__name__,
+)
 def test_axe_finds_no_violation(reader, server, do):
     reader.page.goto(f"{server}/rich.html")
     do(reader)
@@ -155,6 +167,26 @@ def test_large_text_fits(reader_with, server, name, size):
         for part in reader.page.locator(".mg-panel-sheet, .mg-search, .mg-menu, .mg-toolbar").all():
             assert part.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
             assert part.bounding_box()["x"] >= 0
+
+
+@pytest.mark.parametrize("direction", ["ltr", "rtl"])
+def test_menu_of_large_text_stays_in_the_window(reader_with, server, direction):
+    with reader_with(viewport={"width": 900, "height": 700}) as reader:
+        reader.page.goto(f"{server}/rich.html")
+        reader.page.evaluate(
+            """direction => {
+              Object.assign(document.documentElement, { dir: direction, style: "font-size: 400%" });
+              document.body.style.margin = "0 120px";
+            }""",
+            direction,
+        )
+        button(reader, "More controls").click()
+        menu = reader.page.get_by_role("menu")
+        menu.wait_for()
+        place = menu.bounding_box()
+        assert place["x"] >= 0
+        assert place["x"] + place["width"] <= 900
+        assert menu.evaluate("e => e.scrollWidth <= e.clientWidth")
 
 
 def test_wide_table_scrolls_inside_a_narrow_page(reader_with, server):

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 
 def opened(svg: str) -> list[str]:
-    """The classes of the modules that are open, as the picture names them."""
+    """The classes of the modules that are open, as the picture names them; `Block ×3` for a sequence of these."""
     found = []
     for panel in ET.fromstring(svg).iter():  # noqa: S314  (our own)
         if "mg-expanded" not in panel.get("class", "").split():
@@ -15,5 +15,5 @@ def opened(svg: str) -> list[str]:
         # a panel's own header, not the boxes in it
         for header in panel.iterfind("*[@class='mg-header']"):
             details = [part for part in header if part.get("class") == "mg-detail"]
-            found += [re.split(r" [·×]|, ", "".join(detail.itertext()))[0] for detail in details]
+            found += [re.split(r" ·|, ", "".join(detail.itertext()))[0] for detail in details]
     return found

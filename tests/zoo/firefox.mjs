@@ -83,6 +83,33 @@ await tryTo("buttons show the whole picture again", async () => {
   await page.keyboard.press("0");
   return (await widthOf("embed")) !== before;
 });
+await tryTo("? helps, and Escape closes it", async () => {
+  await page.keyboard.press("?");
+  await page.waitForSelector(within("dialog[open]"));
+  await page.keyboard.press("Escape");
+  await until(() => document.querySelector("model-graph").shadowRoot.querySelector("dialog[open]") === null);
+});
+await tryTo("a lens has bars, and a table beside the picture that sorts", async () => {
+  await page.setViewport({ width: 1300, height: 900 });
+  await (await page.$$(within(".mg-toolbar > button"))).at(-1).click();
+  const choice = await page.waitForSelector(within(".mg-menu ::-p-text(Parameters)"));
+  await choice.click();
+  await page.waitForSelector(within(".mg-stage .mg-bar"));
+  await page.keyboard.press("Escape");
+  await (await page.waitForSelector(within(".mg-lens-button"))).click();
+  const table = await page.waitForSelector(within(".mg-costs.mg-beside"));
+  const [stage, costs] = [await (await page.$(within(".mg-stage"))).boundingBox(), await table.boundingBox()];
+  if (costs.x < stage.x + stage.width) return "the table lies over the picture";
+  await (await page.$(within(".mg-cost-rows thead button"))).click();
+  const names = await page.$$eval(within(".mg-cost-rows tbody th"), (rows) => rows.map((row) => row.textContent));
+  await page.keyboard.press("Escape");
+  return names.length > 2 && String(names) === String(names.toSorted((one, other) => one.localeCompare(other)));
+});
+await tryTo("a link restores the view", async () => {
+  await page.evaluate(() => { location.hash = "#Encoder?at=layers.1.mlp.up"; });
+  await selected("layers.1.mlp.up");
+  await node("layers.1.mlp.up");
+});
 await tryTo("a copy of the page works", async () => {
   await page.evaluate(() => {
     const content = document.querySelector("main");

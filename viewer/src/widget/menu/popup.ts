@@ -9,6 +9,8 @@ import { withStyle } from "./style.js";
 
 /** Themes have bars of about this height at the window's upper edge, px. */
 const BAR = 56;
+/** Between the menu and the window's edge, px. */
+const EDGE = 8;
 
 export class Popup {
   readonly #widget: Widget;
@@ -131,7 +133,11 @@ export class Popup {
   #place(): void {
     const { element } = this.#widget.toolbar;
     element.classList.remove("mg-below");
-    const { top, height } = this.#element.getBoundingClientRect();
+    this.#element.style.maxWidth = "";
+    const { top, height, left, right } = this.#element.getBoundingClientRect();
+    // with large text it is wider than the toolbar is far from the window's edge
+    const excess = Math.max(EDGE - left, right - innerWidth + EDGE);
+    if (excess > 0) this.#element.style.maxWidth = `${right - left - excess}px`;
     const below = innerHeight - element.getBoundingClientRect().bottom;
     element.classList.toggle("mg-below", top < BAR && below > Math.min(height, top + height));
   }
