@@ -115,6 +115,18 @@ def test_gestures_go_on_in_the_picture_at_the_block_below(reader_with, server, w
         assert found["y"] <= y <= found["y"] + found["height"]
 
 
+def test_nothing_moves_for_readers_who_prefer_that(reader_with, server):
+    with reader_with(reduced_motion="reduce") as reader:
+        open_map(reader, server)
+        moving = "e => { document.ways = 0; Element.prototype.animate = () => { document.ways += 1; }; }"
+        reader.evaluate(moving)
+        cell(reader, "layers.20").click(position={"x": 4, "y": 4})
+        wait_until(reader, lambda: not is_map(reader))
+        button(reader, "Zoom out").click()
+        assert reader.page.evaluate("document.ways") == 0
+        assert scale(reader) >= 0.4
+
+
 def test_zoomed_out_it_is_a_map_again(reader, server):
     open_map(reader, server)
     cell(reader, "layers.20").click(position={"x": 4, "y": 4})

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from modeldiagrams.errors import OptionError
 from modeldiagrams.ir.graph import ModuleNode
+from modeldiagrams.ir.nearest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -33,8 +33,8 @@ class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
         if self.hidden:
             ways = "the option `hide`, or a comment in the code, leaves it out"
             return OptionError(self.option, f"the picture has no {named}: {ways}; show it, or name another part")
-        near = difflib.get_close_matches(self.patterns[0], [*_names(graph), *more], n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "write a path (`encoder.layers.0`), a class, or `*` in them"
+        near = nearest(self.patterns[0], [*_names(graph), *more])
+        hint = f"did you mean {near!r}?" if near else "write a path (`encoder.layers.0`), a class, or `*` in them"
         return OptionError(self.option, f"{'nothing' if more else 'no module'} matches {named}; {hint}")
 
 

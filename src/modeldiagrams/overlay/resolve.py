@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ import msgspec
 from modeldiagrams.errors import OptionError
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.ir.kinds import Kind
+from modeldiagrams.ir.nearest import nearest
 from modeldiagrams.ir.pictures import as_picture
 from modeldiagrams.ir.queries import short_name
 from modeldiagrams.ir.structure import structural_digest
@@ -208,9 +208,9 @@ class _Finder:
         return tuple(found)
 
     def _hint(self, pattern: str) -> str:
-        near = difflib.get_close_matches(pattern, [*_names(self.graph), *self._groups], n=1)
+        near = nearest(pattern, [*_names(self.graph), *self._groups])
         if near:
-            return f"did you mean {near[0]!r}?"
+            return f"did you mean {near!r}?"
         return "write a path (`encoder.layers.0`), a class, the name of an op, or `*` in them"
 
 

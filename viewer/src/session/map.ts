@@ -6,7 +6,7 @@ import { sum } from "d3-array";
 import { drawMap } from "../draw/map.js";
 import type { Box } from "../layout/layout.js";
 import { DETAIL_SIZE, NAME_SIZE } from "../layout/metrics.js";
-import { textWidth } from "../layout/text_metrics.js";
+import { fitText, textWidth } from "../layout/text_metrics.js";
 import { fill, strings } from "../shared/strings.js";
 import type { Item } from "../view/frame.js";
 import { isCosted, type Measure } from "./costs.js";
@@ -19,12 +19,14 @@ const GAP = 4;
 const TITLE = 20;
 /** Height of a line of text, and room beside it, px. */
 const LINE = 15;
-const PADDING = 5;
+const PADDING = 4;
 /** Blocks are wider than high, as names are; no block is smaller than this, as far as there is room, px. */
 const RATIO = 3;
 const [LEAST_WIDTH, LEAST_HEIGHT] = [56, LINE + 3];
 /** At most this share of the area is given to blocks that would be smaller. */
 const LENT = 0.5;
+/** Fewer characters say nothing. */
+const SHORTEST = 6;
 /** A block shows its inside if parts with this share of its cost have room for their names. */
 const LEGIBLE = 0.5;
 
@@ -147,10 +149,12 @@ export function strips(weights: readonly number[], box: Box): Box[] {
 
 /** A row ends where the next block would make its ratios less like the wanted one. */
 function rowsOf(shares: readonly number[], box: Box): number[][] {
+  // many blocks are as high as a name, rather than as wide
+  const ratio = Math.min(RATIO, (box.width * box.height) / shares.length / (LINE + GAP) ** 2);
   const rows: number[][] = [];
   for (const share of shares) {
     const row = rows.at(-1);
-    if (row === undefined || distortion([...row, share], box) > distortion(row, box)) rows.push([share]);
+    if (row === undefined || distortion([...row, share], box, ratio) > distortion(row, box, ratio)) rows.push([share]);
     else row.push(share);
   }
   return rows;
@@ -167,19 +171,21 @@ function raised(weights: readonly number[], least: number): number[] {
 }
 
 /** How far the blocks of a row are from the wanted ratio of sides, 1 at best. */
-function distortion(row: readonly number[], { width, height }: Box): number {
+function distortion(row: readonly number[], { width, height }: Box, ratio: number): number {
   const all = sum(row);
-  const ratios = row.map((share) => ((share / all) * width) / (all * height) / RATIO);
-  return sum(ratios, (ratio) => Math.max(ratio, 1 / ratio)) / row.length;
+  const ratios = row.map((share) => ((share / all) * width) / (all * height) / ratio);
+  return sum(ratios, (each) => Math.max(each, 1 / each)) / row.length;
 }
 
-/** The name, or the end of its path, if that is all that fits. */
+/** The name, or what of it fits: the end of its path, or its own two ends. */
 function nameIn({ name, times }: Item, { width, height }: Box): string {
   if (height < LINE) return "";
   const ending = times > 1 ? ` ×${times}` : "";
+  const room = width - 2 * PADDING - textWidth(ending, NAME_SIZE, true);
   const short = name.slice(name.lastIndexOf(".") + 1);
-  const fits = (text: string) => textWidth(text, NAME_SIZE, true) <= width - 2 * PADDING;
-  return [name, short].map((text) => text + ending).find(fits) ?? "";
+  const cut = fitText(short, NAME_SIZE, room, true);
+  const found = [name, short].find((text) => textWidth(text, NAME_SIZE, true) <= room) ?? cut;
+  return found === cut && cut.length < Math.min(SHORTEST, short.length) ? "" : found + ending;
 }
 
 function detailIn({ detail }: Item, share: number, width: number): string {

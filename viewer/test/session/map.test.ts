@@ -71,6 +71,19 @@ describe("cells", () => {
     );
   });
 
+  it("have what of their names fits", () => {
+    const names = (width: number) =>
+      cellsOf(items({ "a.shared_experts": 1 }), costOf, 1, { width, height: 40 })[0]?.name;
+    expect([200, 120, 40].map(names)).toEqual(["a.shared_experts", "shared_experts", ""]);
+    expect(names(80)).toMatch(/^shar?e?….*rts$/);
+  });
+
+  it("have names also where there are hundreds", () => {
+    const layers: Tree = Object.fromEntries(Array.from({ length: 840 }, (_, i) => [`layers.${i}`, 1]));
+    const cells = cellsOf(items(layers), costOf, 840, { width: 1000, height: 620 });
+    expect(cells.filter(({ name }) => name !== "").length).toBeGreaterThan(800);
+  });
+
   it("close where their parts would have no names", () => {
     const many: Tree = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`expert${i}`, 1]));
     const cells = cellsOf(items({ moe: many, head: 10 }), costOf, 510, { width: 300, height: 200 });

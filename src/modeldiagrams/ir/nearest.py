@@ -1,0 +1,29 @@
+"""What an author may have meant by a pattern that matches nothing."""
+
+from __future__ import annotations
+
+import difflib
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["nearest"]
+
+
+def nearest(pattern: str, names: Iterable[str]) -> str | None:
+    """The nearest of the names, or patterns of the items where a list of modules was meant.
+
+    A `ModuleList` is not called: graphs have its items only.
+    """
+    known = [*names]
+    digits = set[int]()
+    for name in known:
+        parts = name.split(".")
+        for at, part in enumerate(parts):
+            if at and part.isdigit() and fnmatchcase(".".join(parts[:at]), pattern):
+                digits.add(len(part))
+    if digits:
+        return ", ".join(f"{pattern}.{'?' * count}" for count in sorted(digits))
+    return next(iter(difflib.get_close_matches(pattern, known, n=1)), None)
