@@ -67,6 +67,8 @@ export function mainPaths(traced: GraphIndex, start: State): readonly string[] {
 
 /** Least share of a model's weights in a part that no bundle hides, unless there is another of its class. */
 const LARGE = 0.1;
+/** Most of such parts: where a model has more, a page may have no room for them. */
+const FEW = 4;
 
 /** Large parts of a model whose class it has once, such as an encoder. */
 export function partsOfTheirOwn(index: GraphIndex): string[] {
@@ -74,9 +76,10 @@ export function partsOfTheirOwn(index: GraphIndex): string[] {
     const [whole, telling] = [index.nodes.get(id), tellingOf(index, boxed(index, id).chain)];
     return whole?.kind === "module" && telling !== undefined ? [{ id, whole, telling }] : [];
   });
-  const least = LARGE * index.graph.model.parameters.total;
-  // of a model without weights, no part is a large one
-  const large = parts.filter(({ whole, telling }) => !isPlain(telling) && whole.parameters.total >= Math.max(least, 1));
+  const weights = parts.reduce((sum, { whole }) => sum + whole.parameters.total, 0);
+  const least = Math.max(1, LARGE * Math.max(weights, index.graph.model.parameters.total));
+  const large = parts.filter(({ whole, telling }) => !isPlain(telling) && whole.parameters.total >= least);
+  if (large.length > FEW) return [];
   const isOwn = (name: string) => parts.filter(({ telling }) => telling.class === name).length === 1;
   return large.flatMap(({ id, telling }) => (isOwn(telling.class) ? [id] : []));
 }

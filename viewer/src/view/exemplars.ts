@@ -48,10 +48,10 @@ function find(index: GraphIndex): string[][][] {
   const isNested = ([first]: Block[]) => first !== undefined && survey.nested.has(classOf(first));
   // what holds itself is the idea of a model, whatever its stem costs
   const byClass = grouped(found, classOf).sort((a, b) => Number(isNested(b)) - Number(isNested(a)));
-  const weights = index.graph.model.parameters.total;
   const weightsOf = (blocks: Block[]) => blocks.reduce((sum, block) => sum + block.weights, 0);
+  const weights = Math.max(index.graph.model.parameters.total, weightsOf(found));
   const carrying = byClass.filter(
-    (blocks) => costOfAll(blocks) >= CARRIES * all || weightsOf(blocks) >= WEIGHS * weights,
+    (blocks) => costOfAll(blocks) >= CARRIES * all || weightsOf(blocks) >= Math.max(1, WEIGHS * weights),
   );
   const towers = carrying.map((blocks) => grouped(blocks, ({ classes }) => classes.join(" ")));
   const ranked = [...towers.map(([first = []]) => first), ...towers.flatMap((others) => others.slice(1))];

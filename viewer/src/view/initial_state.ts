@@ -241,9 +241,10 @@ function withBundles(traced: GraphIndex, start: State, page: Page): State {
   const orderly: State = shownIndex(traced, { ...start, most: MANY }) === whole ? start : { ...start, most: MANY };
   if (!page.mayBundle || isWithin(page, orderly)) return orderly;
   const kept = partsOfTheirOwn(whole);
-  const fewer = [...FEWER_ENDS, ...FEWER].map(
-    (limits): State => ({ ...orderly, ...limits, ...(kept.length > 0 && { kept }) }),
-  );
+  const limited = (more: Partial<State>) =>
+    [...FEWER_ENDS, ...FEWER].map((limits): State => ({ ...orderly, ...limits, ...more }));
+  // where a page has no room for them, large parts are bundled as others are
+  const fewer = [...(kept.length > 0 ? limited({ kept }) : []), ...limited({})];
   const last = fewer[fewer.length - 1] ?? orderly;
   return orderlyWithin(orderly, page) ?? fewer.find((state) => isWithin(page, state, page.highestBundled)) ?? last;
 }
