@@ -14,10 +14,8 @@ import { keepVisible, restingIn, visiblePart } from "./visible.js";
 
 const SMALLEST_SCALE = 0.02;
 const LARGEST_SCALE = 4;
-/** Room around what is revealed, px. */
-const MARGIN = 24;
-/** Themes have bars of about this height at the window's upper edge, px. */
-const BAR = 72;
+/** Room around what is revealed, and the height of the bars that themes have at the window's upper edge, px. */
+const [MARGIN, BAR] = [24, 72];
 /** A press that moves less than this is a click, px. */
 const CLICK_DISTANCE = 4;
 
