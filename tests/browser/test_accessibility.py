@@ -5,7 +5,7 @@ import re
 import pytest
 
 from browser.axe import violations
-from browser.controls import button, expand, item
+from browser.controls import button, details, expand, item, wait_selected
 
 COARSE = {"has_touch": True, "is_mobile": True, "viewport": {"width": 320, "height": 640}}
 
@@ -167,6 +167,40 @@ def test_large_text_fits(reader_with, server, name, size):
         for part in reader.page.locator(".mg-panel-sheet, .mg-search, .mg-menu, .mg-toolbar").all():
             assert part.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
             assert part.bounding_box()["x"] >= 0
+
+
+def test_details_of_large_text_are_broad_enough_to_read(reader_with, server):
+    """Beside the picture is room for text of the usual size only."""
+    with reader_with(viewport={"width": 1300, "height": 900}) as reader:
+        reader.page.goto(f"{server}/one.html")
+        panel = details(reader)
+        for size in ("100%", "400%"):
+            reader.page.evaluate("size => { document.documentElement.style.fontSize = size }", size)
+            reader.node("layers.0").focus()
+            reader.page.keyboard.press("i")
+            panel.wait_for()
+            em = panel.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
+            assert panel.bounding_box()["width"] >= 18 * em
+            reader.page.keyboard.press("Escape")
+
+
+@pytest.mark.parametrize("width", [320, 1300])
+@pytest.mark.parametrize("direction", ["ltr", "rtl"])
+def test_controls_of_details_cover_no_name(reader_with, server, direction, width):
+    with reader_with(viewport={"width": width, "height": 900}) as reader:
+        reader.page.goto(f"{server}/one.html")
+        reader.page.evaluate("way => { document.documentElement.dir = way }", direction)
+        for node in ("layers.0", "layers.0.mlp", "layers.0.mlp.up"):
+            reader.node(node).focus()
+            reader.page.keyboard.press("Enter")
+        wait_selected(reader, "layers.0.mlp.up")
+        if width < 500:
+            reader.page.get_by_role("button", name="More", exact=True).click()
+        name = details(reader).locator("strong").bounding_box()
+        for control in details(reader).locator(".mg-close, .mg-more:visible").all():
+            place = control.bounding_box()
+            is_left, is_right = place["x"] + place["width"] <= name["x"], place["x"] >= name["x"] + name["width"]
+            assert is_left or is_right
 
 
 @pytest.mark.parametrize("direction", ["ltr", "rtl"])

@@ -75,7 +75,8 @@ export function partsOfTheirOwn(index: GraphIndex): string[] {
     return whole?.kind === "module" && telling !== undefined ? [{ id, whole, telling }] : [];
   });
   const least = LARGE * index.graph.model.parameters.total;
-  const large = parts.filter(({ whole, telling }) => !isPlain(telling) && whole.parameters.total >= least);
+  // of a model without weights, no part is a large one
+  const large = parts.filter(({ whole, telling }) => !isPlain(telling) && whole.parameters.total >= Math.max(least, 1));
   const isOwn = (name: string) => parts.filter(({ telling }) => telling.class === name).length === 1;
   return large.flatMap(({ id, telling }) => (isOwn(telling.class) ? [id] : []));
 }

@@ -111,8 +111,9 @@ export class DetailsPanel {
     const { classList, style } = this.element;
     if (this.element.hidden) return;
     // below, it would take of the height that it has beside the picture
+    classList.remove("mg-line");
     classList.add("mg-side");
-    const room = roomBeside(this.#widget);
+    const room = roomBeside(this.#widget, this.element.offsetWidth);
     classList.toggle("mg-side", room !== undefined);
     classList.toggle("mg-left", room?.isLeft === true);
     classList.toggle("mg-line", room === undefined && !this.#isFull);
