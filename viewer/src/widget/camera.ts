@@ -29,8 +29,8 @@ interface Surroundings {
 }
 
 export class Camera {
-  /** Set while a map stands for the whole picture: goes from there into the picture, and zooms in; whether it did. */
-  enter: (() => boolean) | undefined;
+  /** Goes to a node, or into the middle, if a map stands for the whole picture now; whether it did. */
+  enter: ((id?: string) => boolean) | undefined;
   readonly #stage: HTMLElement;
   readonly #canvas: HTMLElement;
   readonly #widget: Surroundings;
