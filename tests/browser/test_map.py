@@ -94,6 +94,22 @@ def test_a_block_leads_to_its_place(reader_with, server, way):
         assert reader.node("layers.20.mlp").is_visible()
 
 
+def test_what_is_searched_is_seen(reader, server):
+    open_map(reader, server)
+    reader.page.keyboard.press("Tab")
+    button(reader, "Search (/)").click()
+    reader.page.keyboard.type("layers.20.mlp")
+    reader.page.get_by_role("option").first.wait_for()
+    reader.page.keyboard.press("Enter")
+    wait_until(reader, lambda: not is_map(reader))
+    settled(reader)
+    assert scale(reader) >= 0.6
+    found = reader.node("layers.20.mlp").bounding_box()
+    stage = reader.page.locator(".mg-stage").bounding_box()
+    assert stage["y"] <= found["y"] < stage["y"] + stage["height"]
+    assert stage["x"] <= found["x"] < stage["x"] + stage["width"]
+
+
 @pytest.mark.parametrize("way", ["wheel", "pinch"])
 def test_gestures_go_on_in_the_picture_at_the_block_below(reader_with, server, way):
     with reader_with(has_touch=way == "pinch") as reader:

@@ -14,10 +14,8 @@ import { keepVisible, restingIn, visiblePart } from "./visible.js";
 
 const SMALLEST_SCALE = 0.02;
 const LARGEST_SCALE = 4;
-/** Room around what is revealed, px. */
-const MARGIN = 24;
-/** Themes have bars of about this height at the window's upper edge, px. */
-const BAR = 72;
+/** Room around what is revealed, and the height of the bars that themes have at the window's upper edge, px. */
+const [MARGIN, BAR] = [24, 72];
 /** A press that moves less than this is a click, px. */
 const CLICK_DISTANCE = 4;
 
@@ -31,8 +29,8 @@ interface Surroundings {
 }
 
 export class Camera {
-  /** Set while a map stands for the whole picture: goes from there into the picture, and zooms in; whether it did. */
-  enter: (() => boolean) | undefined;
+  /** Goes to a node, or into the middle, if a map stands for the whole picture now; whether it did. */
+  enter: ((id?: string) => boolean) | undefined;
   readonly #stage: HTMLElement;
   readonly #canvas: HTMLElement;
   readonly #widget: Surroundings;

@@ -245,7 +245,7 @@ export class Widget {
     if (visible === undefined || node === undefined) return;
     this.tree.setTabStop(node);
     this.select(visible);
-    this.reveal(node);
+    if (!this.camera.enter?.(visible)) this.reveal(node);
   }
 
   /** Bring a node of the picture into view. */

@@ -23,7 +23,7 @@ export function map(widget: Widget): void {
   widget.on("moved", () => shown.update());
   widget.on("drawn", () => shown.update());
   widget.onKey("Enter", (id) => widget.nodePicker === undefined && shown.goTo(id));
-  camera.enter = () => shown.goTo(shown.middle);
+  camera.enter = (id) => shown.goTo(id ?? shown.middle);
   widget.whileConnected((signal) => {
     // other costs, other areas
     const relensed = new MutationObserver(() => shown.update());
