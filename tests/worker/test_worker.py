@@ -97,6 +97,7 @@ READS = """
 import tempfile
 from pathlib import Path
 
+import torch
 from torch import nn
 
 folder = Path(__file__).parent
@@ -106,6 +107,11 @@ def model():
     scratch = tempfile.NamedTemporaryFile("w+")
     (folder / "log.txt").write_text("made")
     (folder / "log.txt").read_text()
+    (folder / "part.tmp").write_text("1")
+    (folder / "part.tmp").replace(folder / "cache.txt")
+    (folder / "cache.txt").read_text()
+    torch.save({}, str(folder / "made.pt"))
+    torch.load(folder / "made.pt")
     with open("/proc/self/status" if Path("/proc/self/status").exists() else scratch.name):
         return nn.Linear(4, int((folder / "width.txt").read_text()))
 

@@ -70,7 +70,9 @@ def annotate(  # noqa: PLR0913  (what is said most often)
     options: dict[str, Any] = {}
     for name, value in {"notes": text, **said}.items():
         if name not in (*_FLAGS, *_VALUES, "order", "notes"):
-            raise OptionError(name, f"unknown here; expected text, group, {', '.join((*_VALUES, *_FLAGS, 'order'))}")
+            raise OptionError(
+                name, f"unknown here; expected text, image, alt, group, {', '.join((*_VALUES, *_FLAGS, 'order'))}"
+            )
         if value is not None and value is not False:
             _check(name, value)
             options[name] = [pattern] if name in _FLAGS else {pattern: value}
@@ -88,7 +90,10 @@ def _image(image: Any, alt: str) -> Image:
     try:
         is_file = isinstance(image, os.PathLike) or (isinstance(image, str) and "<" not in image)
         return image_of(Path(image).read_bytes() if is_file else as_picture(image), alt)
-    except (OSError, TypeError, ValueError) as error:
+    except OSError as error:
+        reason = f"{error.filename}: {error.strerror}; expected the path of a PNG, JPEG or SVG file"
+        raise OptionError("image", f"{reason}, relative to {Path.cwd().name} or absolute") from error
+    except (TypeError, ValueError) as error:
         raise OptionError("image", str(error)) from error
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +20,11 @@ _CODE = (".py", ".pyc", ".pyi", ".so", ".pyd", ".dll", ".dylib")
 _OF_THE_SYSTEM = ("/dev/", "/proc/", "/sys/")
 """These change while nothing of the user's does."""
 
+_LARGEST = 100_000_000
+"""Bytes: the content of each is looked at in every build."""
+
 _read: dict[tuple[str, frozenset[str]], None] = {}
 """A file, and the files of the code that was running when it was opened."""
-_written: set[str] = set()
 
 
 def note_reads() -> None:
@@ -29,16 +32,26 @@ def note_reads() -> None:
     sys.addaudithook(_note)
 
 
-def files_read_by(sources: Iterable[str]) -> tuple[str, ...]:
-    """Absolute paths of what code has read, sorted.
+def files_read_by(sources: Iterable[str], before: int) -> tuple[str, ...]:
+    """Absolute paths of what code has read, sorted; of files of up to 100 MB.
 
     Args:
         sources: Absolute paths of the files of this code. Several models may have run in this process: what was opened
             while other code of the user's was running, too, is not theirs.
+        before: When the code began to run, in nanoseconds of the system's clock. What it has written itself is none of
+            what decides on a diagram.
     """
     own = {*sources}
-    found = {file for file, running in _read if running <= own and file not in _written}
-    return tuple(sorted(file for file in found - own if os.path.isfile(file)))  # noqa: PTH113  (as they were opened)
+    found = {file for file, running in _read if running <= own} - own
+    return tuple(sorted(file for file in found if _decides(file, before)))
+
+
+def _decides(file: str, before: int) -> bool:
+    try:
+        status = os.stat(file)  # noqa: PTH116  (as it was opened)
+    except OSError:
+        return False
+    return stat.S_ISREG(status.st_mode) and status.st_mtime_ns < before and status.st_size <= _LARGEST
 
 
 def _note(event: str, args: tuple[Any, ...]) -> None:
@@ -48,9 +61,7 @@ def _note(event: str, args: tuple[Any, ...]) -> None:
         file = os.path.abspath(os.fsdecode(args[0]))  # noqa: PTH100  (faster, and links stay)
         if file.endswith(_CODE) or file.startswith(_OF_THE_SYSTEM) or not is_user_file(file):
             return
-        if args[2] & (os.O_WRONLY | os.O_RDWR):
-            _written.add(file)
-        elif running := _running(sys._getframe(1)):  # noqa: SLF001  (a function of Python's)
+        if not args[2] & (os.O_WRONLY | os.O_RDWR) and (running := _running(sys._getframe(1))):  # noqa: SLF001
             _read[file, running] = None
 
 

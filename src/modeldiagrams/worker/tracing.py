@@ -60,6 +60,7 @@ def trace(request: Trace, log: int) -> Traced | Refused:
     Returns:
         The graph, or why there is none.
     """
+    start = time.time_ns()
     before = process_state()
     imported: tuple[str, ...] = ()
     try:
@@ -70,7 +71,7 @@ def trace(request: Trace, log: int) -> Traced | Refused:
     except BaseException as error:  # noqa: BLE001  (models raise what they like, `KeyboardInterrupt` among it)
         sources = loaded_sources(request.call, error)
         answer = Refused(problem=_problem(error, request), sources=sources, is_external=is_external(error))
-    read = files_read_by(answer.sources)
+    read = files_read_by(answer.sources, start)
     return msgspec.structs.replace(
         answer,
         sources=(*answer.sources, *read),
