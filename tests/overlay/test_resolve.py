@@ -173,7 +173,7 @@ def test_annotate_says_one_thing_and_overlays_add_up() -> None:
 
 
 def test_annotate_refuses_what_it_does_not_know() -> None:
-    with pytest.raises(OptionError, match=r"option 'colour': unknown here; expected text, group, rename"):
+    with pytest.raises(OptionError, match=r"option 'colour': unknown here; expected text, image, alt, group, rename"):
         annotate(small_graph(), "fc", colour="red")
     with pytest.raises(OptionError, match=r"nothing matches 'fcc'; did you mean 'fc'"):
         annotate(small_graph(), "fcc", fade=True)

@@ -92,7 +92,7 @@ def _image(image: Any, alt: str) -> Image:
         return image_of(Path(image).read_bytes() if is_file else as_picture(image), alt)
     except OSError as error:
         reason = f"{error.filename}: {error.strerror}; expected the path of a PNG, JPEG or SVG file"
-        raise OptionError("image", f"{reason}, relative to {Path.cwd().name} or absolute") from error
+        raise OptionError("image", reason) from error
     except (TypeError, ValueError) as error:
         raise OptionError("image", str(error)) from error
 
