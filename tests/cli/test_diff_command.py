@@ -17,6 +17,7 @@ from torch import nn
 import modeldiagrams
 from modeldiagrams.cli import main
 from modeldiagrams.engine.compare import sides
+from modeldiagrams.engine.once import TracedModel
 from modeldiagrams.ir.graph import Failure, Status
 
 
@@ -131,7 +132,7 @@ def test_a_side_may_be_a_model(folder, monkeypatch):
 
     def trace(target, mode, given):
         asked.append((target, mode, given))
-        return None, modeldiagrams.load(folder / "relu.json"), ()
+        return TracedModel(None, modeldiagrams.load(folder / "relu.json"), (), ())
 
     monkeypatch.setattr("modeldiagrams.cli.comparing.traced", trace)
     assert "ReLU replaced by GELU" in run(folder / "before.json", "mypkg.Model").stdout
