@@ -53,6 +53,54 @@ def test_long_work_says_so_and_takes_what_is_asked_meanwhile(hurried):
     assert hurried.errors == []
 
 
+def _slow(hurried):
+    """Begin to close the first layer, which takes long, and wait until the diagram says so."""
+    hurried.page.evaluate("window.late = 200")
+    hurried.header("layers.0").click()
+    hurried.page.get_by_text("Loading…").wait_for()
+
+
+def _by_key(hurried):
+    hurried.page.keyboard.press("Escape")
+
+
+def _by_button(hurried):
+    hurried.page.get_by_role("button", name="Stop (Esc)").click()
+
+
+def _by_another_click(hurried):
+    hurried.header("layers.0").click()
+
+
+@pytest.mark.parametrize("stop", [_by_key, _by_button, _by_another_click])
+def test_long_work_can_be_stopped(hurried, stop):
+    """It and what waits for it; what is asked later is done, and Escape then has its other meanings."""
+    _slow(hurried)
+    hurried.evaluate("({ widget }) => void widget.change(session => session.withToggled('layers.1'))")
+    hurried.evaluate("({ widget }) => widget.select('layers.0')")
+    stop(hurried)
+    hurried.page.get_by_text("Stopped.").wait_for()
+    hurried.page.evaluate("window.late = 0")
+    hurried.evaluate("e => e.toggle('layers.2')")
+    closed = "({ widget: { session } }) => session.initial.expanded.filter(id => !session.state.expanded.includes(id))"
+    assert hurried.evaluate(closed) == ["layers.2"]
+    assert hurried.page.locator(".mg-note").inner_text() == ""
+    assert hurried.evaluate("e => e.widget.selected") == "layers.0"
+    hurried.header("layers.0").focus()
+    hurried.page.keyboard.press("Escape")
+    assert hurried.evaluate("e => e.widget.selected") is None
+    assert hurried.errors == []
+
+
+def test_focus_stays_in_the_diagram_when_work_ends_while_its_button_has_it(hurried):
+    _slow(hurried)
+    hurried.page.get_by_role("button", name="Stop (Esc)").focus()
+    hurried.page.evaluate("window.late = 0")
+    hurried.node("layers.0.mlp").wait_for(state="detached")
+    wait_until(hurried, lambda: hurried.page.locator(".mg-note").inner_text() == "")
+    assert hurried.evaluate("e => e.shadowRoot.activeElement?.closest('[role=tree]') !== null") is True
+
+
 def test_diagram_that_leaves_the_page_while_it_works_comes_back_finished(hurried):
     hurried.page.evaluate("window.late = 200")
     hurried.evaluate("e => void e.toggle('layers.0')")
@@ -121,6 +169,45 @@ def test_a_worker_that_crashes_costs_no_picture(reader_with, server, huge, which
         same, _ = _toggled(reader, f"{server}/{huge}")
         assert reader.page.evaluate("window.crashes") > 0
         assert (same == picture) is True
+
+
+SILENCE = """() => {
+    const { set } = Object.getOwnPropertyDescriptor(Worker.prototype, "onmessage");
+    const terminate = Worker.prototype.terminate;
+    Object.assign(window, { silent: 0, ended: 0 });
+    Worker.prototype.terminate = function () {
+        window.ended += 1;
+        terminate.call(this);
+    };
+    Object.defineProperty(Worker.prototype, "onmessage", {
+        set(listener) {
+            set.call(this, (event) => {
+                if (WHICH) window.silent += 1;
+                else listener(event);
+            });
+        },
+    });
+}"""
+
+
+@pytest.mark.parametrize("which", ["true", "event.data.number > 0"])
+def test_a_worker_that_never_answers_is_given_up(reader_with, server, huge, which):
+    """It does not start, or answers no question; the page's own engine does the rest, and all of the next."""
+    with reader_with(once=True) as reader:
+        picture, _ = _toggled(reader, f"{server}/{huge}")
+        reader.page.clock.install()
+        reader.page.add_init_script(f"({SILENCE.replace('WHICH', which)})()")
+        reader.page.goto(f"{server}/{huge}")
+        reader.evaluate("e => { e.toggle('layers.0').then(() => { window.isDone = true; }); }")
+        reader.page.wait_for_function("window.silent === 1")
+        reader.page.clock.fast_forward(9_000)
+        assert reader.page.evaluate("window.isDone") is None
+        reader.page.clock.fast_forward(2_000)
+        reader.page.wait_for_function("window.isDone")
+        same = reader.evaluate("e => e.picture()")
+        assert (same == picture) is True
+        assert reader.page.evaluate("[silent, ended]") == [1, 1]
+        assert reader.page.workers == []
 
 
 def test_small_models_need_no_worker(reader, server):

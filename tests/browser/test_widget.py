@@ -1,5 +1,7 @@
 """Reading a diagram: loading, keyboard, expanding and collapsing."""
 
+import pytest
+
 from browser.controls import box, item, settled
 
 BEFORE_INTEREST = ["one.html", "model-graph.css", "model-graph.js"]
@@ -31,6 +33,35 @@ def test_nothing_is_loaded_before_a_reader_shows_interest(reader, address):
     assert sorted(set(reader.requests)) == sorted(
         [*BEFORE_INTEREST, "core.js", "explore.js", "pkg.Encoder.js", "viz.js"]
     )
+
+
+@pytest.mark.parametrize("by", ["pointer", "focus"])
+def test_what_is_needed_is_loaded_when_a_reader_comes_near(reader, server, by):
+    """And not before: 200 px away is elsewhere on the page."""
+    reader.page.goto(f"{server}/two.html", wait_until="networkidle")
+    reader.page.evaluate(
+        """() => {
+            const diagram = document.querySelector("model-graph");
+            for (const [name, below] of [["far", 200], ["near", 20]]) {
+                const button = document.createElement("button");
+                Object.assign(button, { textContent: name, style: `display: block; margin-bottom: ${below}px` });
+                diagram.before(button);
+            }
+            scrollTo(0, diagram.getBoundingClientRect().top - 400);
+        }"""
+    )
+    for name in ("far", "near"):
+        button = reader.page.get_by_role("button", name=name)
+        if by == "pointer":
+            place = box(button)
+            reader.page.mouse.move(place["x"] + 9, place["y"] + 9)
+        else:
+            button.focus()
+        if name == "far":
+            reader.page.wait_for_timeout(300)
+            assert sorted(set(reader.requests)) == ["model-graph.css", "model-graph.js", "two.html"]
+    reader.page.wait_for_function("window.modelDiagramsData?.size && window.modelDiagramsViz")
+    assert "pkg.Decoder.js" not in reader.requests
 
 
 def test_click_expands_and_collapses(reader, server):

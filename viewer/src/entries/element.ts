@@ -20,6 +20,7 @@ import { map } from "../widget/features/map.js";
 import { menu } from "../widget/features/menu.js";
 import { minimap } from "../widget/features/minimap.js";
 import { outline } from "../widget/features/outline.js";
+import { prefetch } from "../widget/features/prefetch.js";
 import { recording } from "../widget/features/recording.js";
 import { rest } from "../widget/features/rest.js";
 import { sticky } from "../widget/features/sticky.js";
@@ -38,6 +39,7 @@ declare const STYLE: string;
 const NAME = "model-graph";
 
 const FEATURES: readonly Feature[] = [
+  prefetch,
   legend,
   outline,
   changes,
@@ -122,9 +124,6 @@ class ModelGraph extends HTMLElement {
     for (const feature of FEATURES) feature(widget);
     for (const [key, action] of Object.entries(widget.toolbar.keys)) widget.onKey(key, action);
     widget.onKey("Escape", () => widget.modes.leaveLast() || widget.deselect());
-    const prefetch = () => widget.prefetch();
-    widget.stage.addEventListener("pointerenter", prefetch, { once: true });
-    root.addEventListener("focusin", prefetch, { once: true });
     widget.stage.addEventListener("click", (event) => onClick(widget, event));
     listenToKeys(root, (event) => onKeyDown(widget, event));
     this.dispatchEvent(new Event("mg-ready"));
@@ -168,6 +167,7 @@ function pickOrSelect(widget: Widget, id: string): boolean {
 
 /** Do what a key is for; whether it was for something. */
 function onKeyDown(widget: Widget, event: KeyboardEvent): boolean {
+  if (event.key === "Escape" && widget.stop()) return true;
   if (widget.modes.onKey(event)) return true;
   const { target, key } = event;
   const node = nodeAt(target);

@@ -25,9 +25,13 @@ export interface Core {
   /** The same in slices. */
   openInSlices(data: DiagramData, compared?: Compared): Promise<Session>;
   /** Run work that remembers what it did, as layouts do, in slices between which the browser has its turn. */
-  inSlices<T>(work: () => T): Promise<T>;
-  /** The layout engine of a worker. Work that is not in slices fails with a pause where it has no answer yet. */
-  engineIn(worker: Worker): Viz;
+  inSlices<T>(work: () => T, stop?: AbortSignal): Promise<T>;
+  /**
+   * The layout engine of a worker. Work that is not in slices fails with a pause where it has no answer yet.
+   *
+   * @param onSilence called when the worker is given up because it does not answer
+   */
+  engineIn(worker: Worker, onSilence: () => void): Viz;
   /** When work that failed with this pause can go on; undefined for other errors. */
   pauseOf(error: unknown): Promise<unknown> | undefined;
   /** Whether WebAssembly crashed in this layout engine, which then has to be replaced. */

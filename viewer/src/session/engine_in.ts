@@ -7,14 +7,22 @@ import { LruMap } from "./lru.js";
 /** Answers kept for work that begins anew after each; layouts remember the rest. */
 const KEPT = 256;
 
-export function engineIn(worker: Worker): Viz {
+/** Most that a question takes is half a second; on busy machines and phones more. Then a worker is given up, ms. */
+const PATIENCE = 10_000;
+
+export function engineIn(worker: Worker, onSilence: () => void): Viz {
   const answers = new LruMap<string, Answer>(KEPT);
   const asked = new Map<string, Promise<void>>();
   const waiting: ((answer: Answer) => void)[] = [];
   worker.onmessage = ({ data }: MessageEvent<Answer>) => waiting[data.number - 1]?.(data);
   const ask = (key: string, words: unknown[]) =>
     new Promise<void>((resolve) => {
+      const givenUp = setTimeout(() => {
+        onSilence();
+        waiting[number - 1]?.({ number });
+      }, PATIENCE);
       const number = waiting.push((answer) => {
+        clearTimeout(givenUp);
         answers.set(key, answer);
         asked.delete(key);
         resolve();

@@ -51,8 +51,8 @@ export function atOnce<T>(work: Steps<T>): T {
   }
 }
 
-/** Run work that remembers what it did, in slices. */
-export async function inSlices<T>(work: () => T): Promise<T> {
+/** Run work that remembers what it did, in slices, unless it is stopped. */
+export async function inSlices<T>(work: () => T, stop?: AbortSignal): Promise<T> {
   for (;;) {
     try {
       end = performance.now() + SLICE;
@@ -60,6 +60,7 @@ export async function inSlices<T>(work: () => T): Promise<T> {
     } catch (error) {
       if (!(error instanceof Pause)) throw error;
       await (error.until ?? turn());
+      stop?.throwIfAborted();
     } finally {
       end = Number.POSITIVE_INFINITY;
     }

@@ -14,6 +14,8 @@ const ENGLISH = {
   roll: "Show the {0} as one (R)",
   controls: "Diagram controls",
   loading: "Loading…",
+  stop: "Stop (Esc)",
+  stopped: "Stopped.",
   retry: "Try again",
   stillPicture:
     "The diagram stays a picture: this page or browser does not allow WebAssembly (script-src 'wasm-unsafe-eval').",

@@ -3,6 +3,9 @@ import type { Answer } from "../shared/engine_messages.js";
 import { unpacked } from "../shared/unpack.js";
 import { scriptUrl } from "./trusted_types.js";
 
+/** A worker that has not started by then is given up, ms: the script is in the browser's cache when it starts. */
+const PATIENCE = 10_000;
+
 /** Undefined where there can be none: policies may forbid it, and pages opened from disk have no URLs for workers. */
 export async function startWorker(url: string | undefined): Promise<Worker | undefined> {
   try {
@@ -18,7 +21,16 @@ export async function startWorker(url: string | undefined): Promise<Worker | und
 function started(url: string): Promise<Worker | undefined> {
   return new Promise((resolve) => {
     const worker = new Worker(url);
-    worker.onmessage = ({ data }: MessageEvent<Answer>) => resolve(data.number === 0 ? worker : undefined);
-    worker.onerror = () => resolve(undefined);
+    const giveUp = () => {
+      worker.terminate();
+      resolve(undefined);
+    };
+    const late = setTimeout(giveUp, PATIENCE);
+    worker.onmessage = ({ data }: MessageEvent<Answer>) => {
+      clearTimeout(late);
+      if (data.number === 0) resolve(worker);
+      else giveUp();
+    };
+    worker.onerror = giveUp;
   });
 }

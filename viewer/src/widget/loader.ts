@@ -74,6 +74,8 @@ export async function loadOwn<Name extends PartName>(name: Name): Promise<Part<N
 /** The page's layout engines: in the page, whose answers come at once, and in a worker, for large diagrams. */
 let inPage: Promise<Viz> | undefined;
 let inWorker: Promise<Viz> | undefined;
+/** Whether one in a worker was given up because it did not answer. */
+let isSilent = false;
 
 /** The page's one layout engine. */
 export function loadViz(url: string | undefined): Promise<Viz> {
@@ -88,8 +90,15 @@ export function loadViz(url: string | undefined): Promise<Viz> {
 
 /** The one in a worker, which leaves the page its turns; where there can be none, the page's own. */
 export function loadWorkerViz(url: string | undefined): Promise<Viz> {
+  if (isSilent) return loadViz(url);
   inWorker ??= startWorker(url)
-    .then(async (worker) => (worker === undefined ? loadViz(url) : (await loadOwn("core.js")).engineIn(worker)))
+    .then(async (worker) => {
+      if (worker === undefined) return loadViz(url);
+      const { engineIn } = await loadOwn("core.js");
+      return engineIn(worker, () => {
+        isSilent = true;
+      });
+    })
     .catch((error: unknown) => {
       inWorker = undefined;
       throw error;

@@ -8,7 +8,7 @@ import { parseSvg } from "./trusted_types.js";
 
 /** Draw the picture from the diagram's data. */
 export async function redrawn(host: HTMLElement): Promise<SVGSVGElement> {
-  const queue = new TaskQueue(host, new StatusLine(() => undefined));
+  const queue = new TaskQueue(host, new StatusLine());
   const [session, viz] = await queue.load();
   const picture = parseSvg(await queue.inSlices(() => session.svg(viz)))[0] as SVGSVGElement;
   picture.setAttribute("aria-label", session.title(""));

@@ -23,6 +23,11 @@ import type { StatusLine } from "./parts/status_line.js";
 /** The page's policy forbids WebAssembly, and with it any other picture. */
 class WasmForbiddenError extends Error {}
 
+/** The reader doesn't want to wait any longer. */
+class StoppedError extends Error {}
+
+type Attempt = (stop: AbortSignal) => Promise<void>;
+
 /** Graphs with fewer nodes are laid out faster than a worker starts. */
 const LARGE_GRAPH = 2000;
 
@@ -37,10 +42,10 @@ export class TaskQueue {
   /** The layout engine, once it has started. */
   #viz: Viz | undefined;
   #last: Promise<void> = Promise.resolve();
-  /** Number of tasks that wait or run. */
-  #waiting = 0;
+  /** Stop the tasks that wait or run. */
+  readonly #stops = new Set<AbortController>();
   /** Tasks that failed because something did not load. */
-  #failed: (() => Promise<void>)[] = [];
+  #failed: Attempt[] = [];
 
   /**
    * @param host names the diagram and its data script, beside which viz.js lies, unless the page brings everything inline
@@ -68,13 +73,20 @@ export class TaskQueue {
   async prepare(): Promise<void> {
     const [session, viz] = await this.load();
     await this.inSlices(() => {
-      if (this.#waiting === 0) session.layout(viz);
+      if (this.#stops.size === 0) session.layout(viz);
     });
   }
 
   /** Run work that remembers what it did, as layouts do, in slices: the page stays responsive. */
-  async inSlices<T>(work: () => T): Promise<T> {
-    return (await loadOwn("core.js")).inSlices(work);
+  async inSlices<T>(work: () => T, stop?: AbortSignal): Promise<T> {
+    return (await loadOwn("core.js")).inSlices(work, stop);
+  }
+
+  /** Drop what waits or runs, if readers are told that it takes long; whether it was. What it loads still comes. */
+  stop(): boolean {
+    const { isWaiting } = this.#status;
+    if (isWaiting) for (const stop of this.#stops) stop.abort(new StoppedError());
+    return isWaiting;
   }
 
   /**
@@ -93,15 +105,16 @@ export class TaskQueue {
   }
 
   /** Run a task that needs the layout engine after those before it. Resolves on success, even if that takes a retry. */
-  withLayout(task: (session: Session, viz: Viz) => void | Promise<void>): Promise<void> {
-    return this.#enqueue(async () => {
+  withLayout(task: (session: Session, viz: Viz, stop: AbortSignal) => void | Promise<void>): Promise<void> {
+    return this.#enqueue(async (stop) => {
       if (!wasmAllowed()) throw new WasmForbiddenError();
       for (;;) {
         const [session, viz] = await this.load();
+        stop.throwIfAborted();
         // loading works again: readers have repeated what failed, or moved on
         if (this.#failed.splice(0).length > 0) this.#status.clear();
         try {
-          return await task(session, viz);
+          return await task(session, viz, stop);
         } catch (error) {
           await this.#mend(error, viz);
         }
@@ -121,12 +134,12 @@ export class TaskQueue {
 
   /** Run a task that needs the data only. */
   withSession(task: (session: Session) => void | Promise<void>): Promise<void> {
-    return this.#enqueue(() => this.#loadSession().then(task));
+    return this.#enqueue((stop) => this.#loadSession().then(unless(stop, task)));
   }
 
   /** Run a task that needs one of the viewer's parts. */
   withPart<Name extends PartName>(name: Name, task: (part: Part<Name>) => void | Promise<void>): Promise<void> {
-    return this.#enqueue(() => loadOwn(name).then(task));
+    return this.#enqueue((stop) => loadOwn(name).then(unless(stop, task)));
   }
 
   /** Give another session to the next tasks. */
@@ -142,10 +155,7 @@ export class TaskQueue {
 
   /** Run again, in order, what failed because something did not load. */
   retry(): void {
-    for (const attempt of this.#failed.splice(0)) {
-      this.#waiting += 1;
-      this.#last = this.#last.then(attempt);
-    }
+    for (const attempt of this.#failed.splice(0)) this.#append(attempt);
   }
 
   #loadSession(): Promise<Session> {
@@ -169,32 +179,51 @@ export class TaskQueue {
     return this.session;
   }
 
-  #enqueue(task: () => Promise<void>): Promise<void> {
+  #enqueue(task: Attempt): Promise<void> {
     return new Promise((resolve) => {
-      const attempt = async () => {
-        this.#status.wait(strings.loading);
+      const attempt = async (stop: AbortSignal) => {
         try {
-          await task();
+          stop.throwIfAborted();
+          this.#status.wait(strings.loading);
+          await Promise.race([stopped(stop), task(stop)]);
           this.#status.done();
           resolve();
         } catch (error) {
           if (error instanceof LoadError) this.#failed.push(attempt);
           this.#report(error);
-        } finally {
-          this.#waiting -= 1;
         }
       };
-      this.#waiting += 1;
-      this.#last = this.#last.then(attempt);
+      this.#append(attempt);
     });
   }
 
+  #append(attempt: Attempt): void {
+    const stop = new AbortController();
+    this.#stops.add(stop);
+    this.#last = this.#last.then(() => attempt(stop.signal)).then(() => void this.#stops.delete(stop));
+  }
+
   #report(error: unknown): void {
-    if (error instanceof WasmForbiddenError) this.#status.say(strings.stillPicture);
+    if (error instanceof StoppedError) this.#status.say(strings.stopped);
+    else if (error instanceof WasmForbiddenError) this.#status.say(strings.stillPicture);
     else if (error instanceof LoadError) this.#status.offerRetry(fill(strings.loadFailed, error.file));
     else {
       console.error(error);
       this.#status.say(strings.drawFailed);
     }
   }
+}
+
+/** Rejects once the reader doesn't want to wait any longer. */
+function stopped(stop: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    stop.addEventListener("abort", () => reject(stop.reason));
+  });
+}
+
+function unless<T>(stop: AbortSignal, task: (value: T) => void | Promise<void>): typeof task {
+  return (value) => {
+    stop.throwIfAborted();
+    return task(value);
+  };
 }

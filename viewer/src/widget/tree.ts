@@ -74,6 +74,12 @@ export class Tree {
     this.#moveTabStop(element);
   }
 
+  focus(node: SVGElement): void {
+    this.setTabStop(node);
+    // the camera reveals it where that is wanted; the browser would scroll the page
+    header(node).focus({ preventScroll: true });
+  }
+
   get tabStop(): SVGElement | null {
     return this.picture.querySelector<SVGElement>("[tabindex='0']");
   }

@@ -27,18 +27,15 @@ import type { Layout, Viz } from "../layout/layout.js";
 import type { Session } from "../session/session.js";
 import type { SessionState } from "../session/state.js";
 import { readable } from "../shared/text.js";
-import { appear } from "./animation.js";
 import { Camera } from "./camera.js";
-import { firstVisible } from "./first_visible.js";
 import { loadOwn, type Part, type PartName, wasmAllowed } from "./loader.js";
 import { Modes } from "./modes.js";
-import { box, make } from "./parts/dom.js";
+import { box } from "./parts/dom.js";
 import { StatusLine } from "./parts/status_line.js";
 import { Toolbar } from "./parts/toolbar.js";
-import { isLarge, Scene } from "./scene.js";
+import { ShownPicture } from "./shown_picture.js";
 import { TaskQueue } from "./task_queue.js";
-import { header, idOf, nodeAt, Tree } from "./tree.js";
-import { parseSvg } from "./trusted_types.js";
+import { header, type Tree } from "./tree.js";
 
 export type Feature = (widget: Widget) => void;
 
@@ -67,13 +64,15 @@ export class Widget {
   placeFoot: () => void = () => undefined;
   readonly toolbar: Toolbar;
   /** One line of text below the picture. */
-  readonly status = new StatusLine(() => this.#retry());
+  readonly status = new StatusLine({
+    retry: () => this.#retry(),
+    stop: () => this.stop(),
+    onFocusLost: () => this.#focusPicture(),
+  });
   /** What was entered, and Escape leaves. */
-  readonly modes = new Modes(() => this.tree.tabStop?.focus({ preventScroll: true }));
+  readonly modes = new Modes(() => this.#focusPicture());
   /** Set while the reader is asked to choose a node: gets the next one that is clicked or entered. */
   nodePicker: ((id: string) => void) | undefined;
-  /** The nodes of the current picture. */
-  tree: Tree;
   /** Id of the selected node; empty for the whole model. */
   selected: string | undefined;
   readonly actions: Action[] = [];
@@ -84,16 +83,11 @@ export class Widget {
   readonly linked: Record<string, { get(): string | undefined; set(value: string): void }> = {};
   /** Do to a picture that is exported what features do to the one on screen. */
   readonly exportDecorators: ((picture: SVGSVGElement) => void)[] = [];
-  /** The page's own picture as it came, for copies of the diagram and for paper. */
-  readonly #original = make("template", "");
-  /** The same, once another one is on screen. */
-  readonly #printed = box("mg-still");
+  readonly #shown: ShownPicture;
   readonly #liveRegion = box("mg-unseen-text");
   readonly #listeners: Record<EventName, (() => void)[]> = { drawn: [], moved: [], selected: [] };
   readonly #keys = new Map<string, KeyHandler[]>();
   readonly #queue: TaskQueue;
-  /** Set while the picture is too large for the document to hold all of it. */
-  #scene: Scene | undefined;
   readonly #onConnect: ((signal: AbortSignal) => void)[] = [];
   #connection = new AbortController();
 
@@ -106,18 +100,21 @@ export class Widget {
       onMove: () => this.updateViewport(),
     });
     this.toolbar = new Toolbar(host, this.camera);
-    // before anything is written on it
-    this.#original.content.append(picture.cloneNode(true));
-    this.tree = new Tree(picture);
+    this.#shown = new ShownPicture(picture, this.stage, this.camera);
     this.canvas.append(picture);
     this.stage.append(this.canvas);
     this.foot.append(this.modes.element, this.status.element, this.toolbar.element);
     this.#liveRegion.role = "status";
   }
 
+  /** The nodes of the current picture. */
+  get tree(): Tree {
+    return this.#shown.tree;
+  }
+
   /** The children of the shadow root, in order. */
   get parts(): Element[] {
-    return [this.#original, this.#printed, this.stage, this.foot, this.#liveRegion];
+    return [...this.#shown.originals, this.stage, this.foot, this.#liveRegion];
   }
 
   // -- events ---------------------------------------------------------------------------------------------------------
@@ -195,8 +192,13 @@ export class Widget {
     return this.#queue.withPart(name, task);
   }
 
-  withLayout(task: (session: Session, viz: Viz) => void | Promise<void>): Promise<void> {
+  withLayout(task: (session: Session, viz: Viz, stop: AbortSignal) => void | Promise<void>): Promise<void> {
     return this.#queue.withLayout(task);
+  }
+
+  /** Give up what takes long, if the reader is told that it does; whether there was such a thing. */
+  stop(): boolean {
+    return this.#queue.stop();
   }
 
   /** Resolves when every task so far has succeeded or failed. */
@@ -206,17 +208,17 @@ export class Widget {
 
   /** Show another state; the node with this id stays where it is on screen. */
   change(next: (session: Session) => SessionState, id = ""): Promise<void> {
-    return this.withLayout(async (session, viz) => {
-      const layout = await this.#queue.inSlices(() => session.show(next(session), viz));
+    return this.withLayout(async (session, viz, stop) => {
+      const layout = await this.#queue.inSlices(() => session.show(next(session), viz), stop);
       this.#show(session, layout, id);
     });
   }
 
   /** Show another session instead: what changed since another version, or the model again. */
   exchange(next: (session: Session, viz: Viz) => Session): Promise<void> {
-    return this.withLayout((session, viz) => {
+    return this.withLayout(async (session, viz, stop) => {
       const other = next(session, viz);
-      const layout = other.layout(viz);
+      const layout = await this.#queue.inSlices(() => other.layout(viz), stop);
       this.select(undefined);
       this.#queue.replaceSession(other);
       this.#show(other, layout, "");
@@ -254,66 +256,23 @@ export class Widget {
   }
 
   focus(node: SVGElement): void {
-    this.tree.setTabStop(node);
-    // the camera reveals it where that is wanted; the browser would scroll the page
-    header(node).focus({ preventScroll: true });
+    this.tree.focus(node);
   }
 
   // -- the picture ----------------------------------------------------------------------------------------------------
 
   /** Call after anything that may have moved the picture: puts what is visible into the document. */
   updateViewport(): void {
-    if (this.#scene?.update(this.camera.viewport)) this.#emit("drawn");
+    if (this.#shown.update()) this.#emit("drawn");
     this.#emit("moved");
   }
 
-  /** Replace the picture; the toggled node, or else another visible one, stays in place. */
   #show(session: Session, layout: Layout, id: string): void {
-    const old = this.tree;
-    const active = this.#root.activeElement;
-    const focused = nodeAt(active);
-    const scene = isLarge(layout) ? new Scene(layout, session.drawing) : undefined;
-    const picture = scene?.picture ?? (parseSvg(session.drawing.picture(layout).svg)[0] as SVGSVGElement);
-    picture.setAttribute("aria-label", old.picture.getAttribute("aria-label") ?? "");
-    const tree = new Tree(picture, scene, old);
-    // the old scene must not draw while the camera moves the new picture
-    this.#scene = undefined;
-    this.#replace(tree, id);
-    this.tree = tree;
-    this.#scene = scene;
-    scene?.update(this.camera.viewport);
-    if (!this.#printed.hasChildNodes()) this.#printed.append(this.#original.content.cloneNode(true));
-    if (focused !== null) this.#restoreFocus(idOf(focused), id);
-    this.#emit("drawn");
-    this.#keepFocus(active);
-    appear(tree.addedSince(old));
+    this.#shown.replace(session, layout, id, () => this.#emit("drawn"));
   }
 
-  #replace(tree: Tree, id: string): void {
-    const old = this.tree;
-    const toggled = tree.has(id) ? old.find(id) : undefined;
-    const before = toggled ?? firstVisible(this.stage, old, tree);
-    const after = before && tree.find(idOf(before));
-    if (before && after) this.camera.replace(tree.picture, header(before), header(after));
-    else this.camera.replace(tree.picture, old.picture, tree.picture);
-  }
-
-  /** Focus the node that had the focus or, where it is gone, the toggled one. */
-  #restoreFocus(id: string, toggled: string): void {
-    const node = this.tree.find(id) ?? this.tree.find(toggled);
-    if (node !== undefined) this.focus(node);
-  }
-
-  /** Move the focus to the tree if the element that had it is gone, instead of to the page's start. */
-  #keepFocus(focused: Element | null): void {
-    const { activeElement } = this.#root;
-    // a hidden element loses the focus a moment later
-    const isLost = activeElement === null || activeElement.getClientRects().length === 0;
-    if (focused !== null && isLost) this.tree.tabStop?.focus({ preventScroll: true });
-  }
-
-  get #root(): ShadowRoot {
-    return this.stage.getRootNode() as ShadowRoot;
+  #focusPicture(): void {
+    this.tree.tabStop?.focus({ preventScroll: true });
   }
 
   #emit(event: EventName): void {
@@ -321,9 +280,7 @@ export class Widget {
   }
 
   #retry(): void {
-    const active = this.#root.activeElement;
     this.status.clear();
-    this.#keepFocus(active);
     this.#queue.retry();
   }
 }

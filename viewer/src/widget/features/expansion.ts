@@ -5,15 +5,22 @@ import { fill, strings } from "../../shared/strings.js";
 import { RUN_KEY, runOf } from "../tree.js";
 import type { Action, Widget } from "../widget.js";
 
-/** Expand or collapse a module call. */
-export function toggleModule(widget: Widget, id: string): Promise<void> {
+/** What is being expanded or collapsed. */
+const toggled = new WeakMap<Widget, string>();
+
+/** Expand or collapse a module call; while that takes long, asking for it again gives it up. */
+export async function toggleModule(widget: Widget, id: string): Promise<void> {
+  if (toggled.get(widget) === id && widget.stop()) return;
+  toggled.set(widget, id);
   let isExpanded = false;
   const toggle = (session: Session) => {
     const state = session.withToggled(id);
     isExpanded = state.expanded.includes(id);
     return state;
   };
-  return widget.change(toggle, id).then(() => widget.announce(fill(isExpanded ? strings.opened : strings.closed, id)));
+  await widget.change(toggle, id);
+  toggled.delete(widget);
+  widget.announce(fill(isExpanded ? strings.opened : strings.closed, id));
 }
 
 /** Show the repeats of a run one by one, or as one. */

@@ -4,28 +4,36 @@ import { strings } from "../../shared/strings.js";
 /** Delays shorter than this are not mentioned, ms. */
 const PATIENCE = 150;
 
+/** What the line's buttons do, and where the focus goes when the one that has it disappears. */
+interface Actions {
+  retry(): void;
+  stop(): void;
+  onFocusLost(): void;
+}
+
 export class StatusLine {
   readonly element = document.createElement("p");
-  readonly #retry: () => void;
+  /** Whether it tells of a delay, and offers to stop what takes so long. */
+  isWaiting = false;
+  readonly #actions: Partial<Actions>;
   #timer = 0;
   /** Whether something was said since the last `wait`. */
   #isNew = false;
   /** Whether the text stays until something else is said. */
   #isPinned = false;
 
-  /** @param retry what the button of `offerRetry` does */
-  constructor(retry: () => void) {
-    this.#retry = retry;
+  constructor(actions: Partial<Actions> = {}) {
+    this.#actions = actions;
     this.element.className = "mg-note";
     this.element.role = "status";
   }
 
   /** Show a text until the next task is done. */
   say(text: string): void {
-    clearTimeout(this.#timer);
     this.#isNew = true;
     this.#isPinned = false;
-    this.element.textContent = text;
+    this.#endDelay();
+    this.#write(text);
   }
 
   /** Show a text until another one replaces it. */
@@ -37,29 +45,47 @@ export class StatusLine {
   /** Pin a text with a button to try again. */
   offerRetry(text: string): void {
     this.pin(text);
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = strings.retry;
-    button.addEventListener("click", this.#retry, { once: true });
-    this.element.append(" ", button);
+    this.#offer(strings.retry, "retry");
   }
 
-  /** A task begins: show this text if it takes long. */
+  /** A task begins: show this text, with a button to stop, if it takes long. */
   wait(text: string): void {
-    clearTimeout(this.#timer);
+    this.#endDelay();
     this.#isNew = false;
     this.#timer = setTimeout(() => {
-      if (!this.#isPinned) this.element.textContent = text;
+      if (this.#isPinned) return;
+      this.isWaiting = true;
+      this.#write(text);
+      this.#offer(strings.stop, "stop");
     }, PATIENCE);
   }
 
   /** The task is done: clear the line, unless something was said meanwhile. */
   done(): void {
-    clearTimeout(this.#timer);
+    this.#endDelay();
     if (!this.#isNew && !this.#isPinned) this.clear();
   }
 
   clear(): void {
     this.say("");
+  }
+
+  #endDelay(): void {
+    clearTimeout(this.#timer);
+    this.isWaiting = false;
+  }
+
+  #write(text: string): void {
+    const hadFocus = this.element.matches(":focus-within");
+    this.element.textContent = text;
+    if (hadFocus) this.#actions.onFocusLost?.();
+  }
+
+  #offer(text: string, action: "retry" | "stop"): void {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = text;
+    button.addEventListener("click", () => this.#actions[action]?.(), { once: true });
+    this.element.append(" ", button);
   }
 }

@@ -1,0 +1,90 @@
+/** The picture on screen: how another one takes its place, and what of a large one is in the document. */
+import type { Layout } from "../layout/layout.js";
+import type { Session } from "../session/session.js";
+import { appear } from "./animation.js";
+import type { Camera } from "./camera.js";
+import { firstVisible } from "./first_visible.js";
+import { box, make } from "./parts/dom.js";
+import { isLarge, Scene } from "./scene.js";
+import { header, idOf, nodeAt, Tree } from "./tree.js";
+import { parseSvg } from "./trusted_types.js";
+
+export class ShownPicture {
+  /** Its nodes. */
+  tree: Tree;
+  /** The page's own picture as it came, for copies of the diagram and for paper. */
+  readonly #original = make("template", "");
+  /** The same, once another one is on screen. */
+  readonly #printed = box("mg-still");
+  readonly #stage: HTMLElement;
+  readonly #camera: Camera;
+  /** Set while the picture is too large for the document to hold all of it. */
+  #scene: Scene | undefined;
+
+  /** @param picture the page's own; nothing has been written on it yet */
+  constructor(picture: SVGSVGElement, stage: HTMLElement, camera: Camera) {
+    this.#stage = stage;
+    this.#camera = camera;
+    this.#original.content.append(picture.cloneNode(true));
+    this.tree = new Tree(picture);
+  }
+
+  /** Elements that have the page's own picture. */
+  get originals(): Element[] {
+    return [this.#original, this.#printed];
+  }
+
+  /** Put what is visible into the document; whether anything was. */
+  update(): boolean {
+    return this.#scene?.update(this.#camera.viewport) ?? false;
+  }
+
+  /** Show another picture; the node with this id, or else another visible one, stays in place. */
+  replace(session: Session, layout: Layout, id: string, onDrawn: () => void): void {
+    const old = this.tree;
+    const active = this.#root.activeElement;
+    const focused = nodeAt(active);
+    const scene = isLarge(layout) ? new Scene(layout, session.drawing) : undefined;
+    const picture = scene?.picture ?? (parseSvg(session.drawing.picture(layout).svg)[0] as SVGSVGElement);
+    picture.setAttribute("aria-label", old.picture.getAttribute("aria-label") ?? "");
+    const tree = new Tree(picture, scene, old);
+    // the old scene must not draw while the camera moves the new picture
+    this.#scene = undefined;
+    this.#moveCamera(tree, id);
+    this.tree = tree;
+    this.#scene = scene;
+    this.update();
+    if (!this.#printed.hasChildNodes()) this.#printed.append(this.#original.content.cloneNode(true));
+    if (focused !== null) this.#restoreFocus(idOf(focused), id);
+    onDrawn();
+    this.#keepFocus(active);
+    appear(tree.addedSince(old));
+  }
+
+  #moveCamera(tree: Tree, id: string): void {
+    const old = this.tree;
+    const toggled = tree.has(id) ? old.find(id) : undefined;
+    const before = toggled ?? firstVisible(this.#stage, old, tree);
+    const after = before && tree.find(idOf(before));
+    if (before && after) this.#camera.replace(tree.picture, header(before), header(after));
+    else this.#camera.replace(tree.picture, old.picture, tree.picture);
+  }
+
+  /** Focus the node that had the focus or, where it is gone, the toggled one. */
+  #restoreFocus(id: string, toggled: string): void {
+    const node = this.tree.find(id) ?? this.tree.find(toggled);
+    if (node !== undefined) this.tree.focus(node);
+  }
+
+  /** Move the focus to the tree if the element that had it is gone, instead of to the page's start. */
+  #keepFocus(focused: Element | null): void {
+    const { activeElement } = this.#root;
+    // a hidden element loses the focus a moment later
+    const isLost = activeElement === null || activeElement.getClientRects().length === 0;
+    if (focused !== null && isLost) this.tree.tabStop?.focus({ preventScroll: true });
+  }
+
+  get #root(): ShadowRoot {
+    return this.#stage.getRootNode() as ShadowRoot;
+  }
+}
