@@ -136,6 +136,26 @@ class Layer(nn.Module):
         return x + self.mlp(self.norm2(x))
 
 
+class ReadingLayer(Layer):
+    def forward(self, x: Tensor, memory: Tensor) -> Tensor:
+        x = x + self.attn(self.norm1(memory + x))
+        return x + self.mlp(self.norm2(x))
+
+
+class Queries(nn.Module):
+    """Like DETR's decoder: the state begins with zeros, which no picture shows, so the first layer has no residual."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(ReadingLayer(3) for _ in range(4))
+
+    def forward(self, memory: Tensor) -> Tensor:
+        x = torch.zeros_like(memory)
+        for layer in self.layers:
+            x = layer(x, memory)
+        return x
+
+
 class Stage(nn.Module):
     """Blocks in a row; a class that is called often and shows nothing itself."""
 
@@ -345,3 +365,9 @@ def test_a_block_that_is_open_is_in_no_bundle_and_shows_all_of_its_layers() -> N
 
 def test_a_head_is_not_open_before_a_block() -> None:
     assert "head" not in picture(Staged, IMAGE).state["expanded"]
+
+
+def test_of_equal_blocks_the_one_is_open_that_stands_for_most() -> None:
+    drawn = picture(Queries, (TOKENS,))
+    assert "layers.1" in drawn.state["expanded"]
+    assert opened(drawn.svg).count("ReadingLayer") == 1
