@@ -376,7 +376,8 @@ def test_of_equal_blocks_the_one_is_open_that_stands_for_most() -> None:
 
 def test_what_holds_nearly_all_of_a_block_is_open() -> None:
     heads = {"num_attention_heads": 4, "num_key_value_heads": 4, "q_lora_rank": 24, "kv_lora_rank": 16}
-    sizes = {"hidden_size": 64, "intermediate_size": 128, "moe_intermediate_size": 32, "num_hidden_layers": 5}
+    heads |= {"qk_rope_head_dim": 8, "qk_nope_head_dim": 16, "v_head_dim": 16}
+    sizes = {"hidden_size": 64, "intermediate_size": 128, "moe_intermediate_size": 32, "num_hidden_layers": 8}
     experts = {"n_routed_experts": 16, "n_group": 4, "topk_group": 2, "num_experts_per_tok": 4}
     config = transformers.DeepseekV3Config(**heads, **sizes, **experts, vocab_size=100, use_cache=False)
     drawn = picture(lambda: transformers.DeepseekV3ForCausalLM(config), (torch.zeros(1, 6, dtype=torch.int64),))
