@@ -63,9 +63,7 @@ def code_at(tmp_path, *lines, templates="https://x.org/{path:mypkg}#L{line}", te
     (tmp_path / "mypkg").mkdir()
     (tmp_path / "mypkg/net.py").write_text(text, "utf-8")
     graph = small_graph()
-    nodes = [
-        msgspec.structs.replace(graph.nodes[2], id=f"fc/{line}", source=f"mypkg/net.py:{line}") for line in lines
-    ]
+    nodes = [msgspec.structs.replace(graph.nodes[2], id=f"fc/{line}", source=f"mypkg/net.py:{line}") for line in lines]
     graph = msgspec.structs.replace(graph, nodes=tuple(nodes))
     sources = (str(tmp_path / "mypkg/net.py"),)
     diagram = Diagram(id="a", options=make_options(model="a.A"), graph=graph, sources=sources)

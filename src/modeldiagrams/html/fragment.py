@@ -62,9 +62,11 @@ COMPARING = "compare.js"
 """Loaded by those who compare."""
 PROSE = "prose.js"
 """Loaded by pages whose text speaks of parts of a diagram."""
+CODE = "code.js"
+"""Loaded by those who come near to boxes whose code the site links to."""
 RECORDING = "recording.js"
 """Loaded by those who look at what a training recorded."""
-SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, NOTES, PROSE, RECORDING, "third-party-notices.txt")
+SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, CODE, NOTES, PROSE, RECORDING, "third-party-notices.txt")
 """The viewer: files that all diagrams of a site share."""
 
 _SMALLEST_SCALE = 0.7
