@@ -10,6 +10,7 @@
  *   notes.js         shows notes beside their nodes, on pages that have any
  *   lenses.js        what parts of a model cost, for readers who ask for it
  *   recording.js     what training recorded, for diagrams that have it
+ *   code.js          lines of code in the boxes that they made, for readers who come near
  *   packed.js        starts the widget in a page that brings all of this along, packed
  *   packed.json      the scripts that it starts, packed
  *   packed.css       the style sheet of such a page
@@ -53,7 +54,7 @@ const onlyWhatIsCalled = {
 
 /** The core is most of the code, and of no use before there is something to draw: the widget loads it as core.js. */
 const CORE =
-  /^src\/(graph|view|diff|layout|draw|flat|session|widget\/(comparing|exploring|lenses|menu|noting|watching))\//;
+  /^src\/(graph|view|diff|layout|draw|flat|session|widget\/(code|comparing|exploring|lenses|menu|noting|watching))\//;
 
 const bundles = [
   { name: "model-graph.js", entryPoints: ["src/entries/element.ts"], target: "es2022", forbidden: CORE },
@@ -67,6 +68,7 @@ const bundles = [
   { name: "lenses.js", entryPoints: ["src/entries/lenses.ts"], target: "es2022", isPart: true },
   { name: "notes.js", entryPoints: ["src/entries/notes.ts"], target: "es2022" },
   { name: "recording.js", entryPoints: ["src/entries/recording.ts"], target: "es2022", isPart: true },
+  { name: "code.js", entryPoints: ["src/entries/code.ts"], target: "es2022", isPart: true },
   { name: "viz.js", entryPoints: ["src/entries/engine.ts"], target: "es2022", plugins: [onlyWhatIsCalled] },
   // the embedded V8 has no browser around it: Node's and the browser's branches of viz-js are both dead there
   { name: "static.js", entryPoints: ["src/entries/static.ts"], target: "es2022" },
@@ -136,6 +138,7 @@ common.define = {
   EXPLORING_STYLE: JSON.stringify(await sheet(widgetStyle("exploring"))),
   MENU_STYLE: JSON.stringify(await sheet(widgetStyle("menu"))),
   COMPARING_STYLE: JSON.stringify(await sheet(widgetStyle("comparing"))),
+  CODE_STYLE: JSON.stringify(await sheet(widgetStyle("code"))),
   LENSES_STYLE: JSON.stringify(await sheet(...["slider", "lenses"].map(widgetStyle))),
   RECORDING_STYLE: JSON.stringify(await sheet(...["slider", "recording", "tints"].map(widgetStyle))),
 };

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from docutils import nodes
@@ -11,7 +10,7 @@ from sphinx.util.nodes import make_id
 
 from modeldiagrams.hosting.host import describe, draw, is_left_out, severity
 from modeldiagrams.hosting.parts import placed
-from modeldiagrams.hosting.source_links import imported_packages, url_templates
+from modeldiagrams.hosting.source_links import imported_packages
 from modeldiagrams.html.fragment import figure_classes
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.options.parsing import option_help
@@ -103,9 +102,7 @@ class ModelGraphDirective(HostDirective):
         node = model_graph.of(diagram)
         self.set_source_info(node)
         node["packages"] = imported_packages(diagram)
-        node["source_link"] = None
         if diagram.graph:
-            node["source_link"] = url_templates(self.settings, diagram, Path(self.env.srcdir))
             if not diagram.options.figure.no_links:
                 node += cross_references(diagram)
             # the search index holds words: every part of a path once

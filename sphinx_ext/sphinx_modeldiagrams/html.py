@@ -54,8 +54,7 @@ def visit_html(self: HTML5Translator, node: model_graph) -> None:
     bare = [*without_row, *(anchor for anchor in linked if anchor not in anchors.values())]
     self.body += [f'<span id="{html_text(anchor)}"></span>' for anchor in dict.fromkeys(bare)]
     documents = any(True for _ in self.document.findall(addnodes.desc))
-    links = {"link": link, "source_link": node["source_link"], "anchors": anchors}
-    self.body.append(fragment(diagram, assets=assets, **links, documents=documents))
+    self.body.append(fragment(diagram, assets=assets, link=link, anchors=anchors, documents=documents))
     raise nodes.SkipNode
 
 

@@ -180,7 +180,7 @@ def write_site(folder: Path, press: Press) -> None:
     deep = press.make(encoder("Deep", layers=32))
     rolled = press.make(encoder("Rolled", layers=6, signature="layer"))
     sized = press.make(encoder("Sized", layers=2), width="400px", height="150px", align="center")
-    rich_ = press.make(rich(), table=True)
+    rich_ = msgspec.structs.replace(press.make(rich(), table=True), source_link=_SOURCE_LINK)
     noted = press.make(
         encoder("Noted"),
         notes={"layers.0, head": LONG_NOTE, "layers.0": HOSTILE},
@@ -211,7 +211,7 @@ def write_site(folder: Path, press: Press) -> None:
         "rolled": _fragment(rolled),
         "sized": _fragment(sized),
         "hostile": _fragment(hostile),
-        "rich": page.fragment(rich_, assets="modeldiagrams/", link=_link, source_link=_SOURCE_LINK),
+        "rich": page.fragment(rich_, assets="modeldiagrams/", link=_link),
         "hidden": f"<details id='fold'><summary>More</summary>{_fragment(encoder_)}</details>",
         "noted": FILLER + _fragment(noted) + str(plain_notes(noted)) + FILLER,
         "pictured": FILLER + _AGAIN + _fragment(pictured) + str(plain_notes(pictured) + images_list(pictured)) + FILLER,

@@ -64,9 +64,9 @@ def test_random_graphs_survive_every_interaction(reader, diagrams, tmp_path):
         (tmp_path / name).write_bytes(file if isinstance(file, bytes) else file.read_bytes())
     for diagram in diagrams:
         (tmp_path / f"{diagram.id}.js").write_text(page.data_script(diagram), encoding="ascii")
+    link = "https://example.org/{path}#L{line}"
     text = "".join(
-        page.fragment(diagram, assets="", link=_link, source_link="https://example.org/{path}#L{line}")
-        for diagram in diagrams
+        page.fragment(msgspec.structs.replace(diagram, source_link=link), assets="", link=_link) for diagram in diagrams
     )
     (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{text}", encoding="utf-8")
     reader.page.goto(f"{tmp_path.as_uri()}/page.html")

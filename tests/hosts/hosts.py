@@ -15,12 +15,25 @@ import yaml
 
 from graphs import changed_graph, small_graph
 from hosts.builders import Build, copy_models
+from modeldiagrams import Recording
 from modeldiagrams.ir.serialize import save
 from modeldiagrams.markdown import extension
+from modeldiagrams.watching.file.records import Anomaly, Key, Loss, Moment, Row, Run
 from samples import png
 
 LINE = 6
 """Of the first diagram of every page."""
+
+
+def training_of_fc() -> Recording:
+    """Two steps of the module `fc` of `small_graph`; the second one is no number any more."""
+    key = Key("fc", "activation")
+    moments = [
+        Moment(step=10, rows={key: Row(count=4, min=-1.0, max=2.0, mean=0.5, norm=3.0)}),
+        Moment(step=20, rows={key: Row(count=4, bad=1, min=-1.0, max=4.0, mean=1.5, norm=5.0)}),
+    ]
+    first = Anomaly(step=20, kind="nonfinite", node="fc", what="activation", text="NaN in the output")
+    return Recording([Run(step=0, model="mypkg.Net", every=10)], moments, [Loss(10, 0.5), Loss(20, 0.25)], [first])
 
 
 class Site(NamedTuple):
@@ -71,6 +84,7 @@ class Host(ABC):
         save(changed_graph(), folder / "changed.json")
         (folder / "broken.json").write_text('{"format": "modeldiagrams", "version": "1.0", "nodes": 3}')
         (folder / "map.png").write_bytes(png())
+        training_of_fc().save(folder / "run.mdwatch")
         for name, bodies in pages.items():
             file = folder / f"{name}{suffix}"
             file.parent.mkdir(exist_ok=True)

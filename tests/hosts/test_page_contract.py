@@ -26,7 +26,7 @@ PAGES = {
     "plain": [],
     "said": [SAID],
 }
-LATE = {"compare.js", "explore.js", "lenses.js", "menu.js", "notes.js", "prose.js", "recording.js"}
+LATE = {"code.js", "compare.js", "explore.js", "lenses.js", "menu.js", "notes.js", "prose.js", "recording.js"}
 SCRIPTS = {"core.js", "model-graph.js", "viz.js", *LATE}
 VIEWER = {*SCRIPTS, "model-graph.css", "third-party-notices.txt"}
 

@@ -88,8 +88,8 @@ def test_what_came_and_what_is_gone_have_signs(plain):
 def test_blocks_that_came_stand_beside_those_that_were_there(plain):
     boxes = marked(Compared(plain, traced(count=5), details=False).to_svg())
     assert {name: look for name, look in boxes.items() if name[0].isdigit()} == {
-        "0–2": ("mg-same", "×3", "Block · 156"),
-        "3–4": ("mg-added", "+ ×2", "Block · 156"),
+        "0–2": ("mg-same", "×3", "Block 4 → 4, 3×3"),
+        "3–4": ("mg-added", "+ ×2", "Block 4 → 4, 3×3"),
     }
 
 

@@ -185,7 +185,8 @@ def test_annotate_refuses_what_it_does_not_know() -> None:
         ({"kind": "bogus"}, "option 'kind': expected embedding, .*, other, got 'bogus'"),
         ({"arrange": "circle"}, "option 'arrange': expected row, column, grid, got 'circle'"),
         ({"align_items": "left"}, "option 'align_items': expected start, center, end, got 'left'"),
-        ({"rename": 3}, "option 'rename': expected text, got 3"),
+        ({"rename": 3}, "option 'rename': expected a name, got 3"),
+        ({"rename": ""}, "option 'rename': expected a name, got ''"),
         ({"order": "relu"}, "option 'order': expected a list of patterns, got 'relu'"),
         ({"hide": "yes"}, "option 'hide': expected True or False, got 'yes'"),
     ],
@@ -193,3 +194,17 @@ def test_annotate_refuses_what_it_does_not_know() -> None:
 def test_annotate_refuses_values_that_no_option_has(said, message) -> None:
     with pytest.raises(OptionError, match=message):
         annotate(small_graph(), "fc", **said)
+
+
+def test_annotate_checks_its_pattern_though_it_says_nothing() -> None:
+    assert annotate(small_graph(), "fc", highlight=False).nodes == {}
+    with pytest.raises(OptionError, match=r"nothing matches 'fcc'"):
+        annotate(small_graph(), "fcc", highlight=False)
+
+
+def test_a_list_of_modules_can_not_be_arranged() -> None:
+    """A `ModuleList` is not called: what can be arranged is the module around it."""
+    with pytest.raises(
+        OptionError, match=r"nothing matches 'blocks'; it is a list .* name the module around it: '\w+'"
+    ):
+        annotate(with_repeats(), "blocks", arrange="row")

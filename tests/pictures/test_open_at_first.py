@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import transformers
 from torch import Tensor, nn
 
 from gallery_models import MODELS
@@ -134,6 +135,26 @@ class Layer(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         x = x + self.attn(self.norm1(x))
         return x + self.mlp(self.norm2(x))
+
+
+class ReadingLayer(Layer):
+    def forward(self, x: Tensor, memory: Tensor) -> Tensor:
+        x = x + self.attn(self.norm1(memory + x))
+        return x + self.mlp(self.norm2(x))
+
+
+class Queries(nn.Module):
+    """Like DETR's decoder: the state begins with zeros, which no picture shows, so the first layer has no residual."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(ReadingLayer(3) for _ in range(4))
+
+    def forward(self, memory: Tensor) -> Tensor:
+        x = torch.zeros_like(memory)
+        for layer in self.layers:
+            x = layer(x, memory)
+        return x
 
 
 class Stage(nn.Module):
@@ -345,3 +366,21 @@ def test_a_block_that_is_open_is_in_no_bundle_and_shows_all_of_its_layers() -> N
 
 def test_a_head_is_not_open_before_a_block() -> None:
     assert "head" not in picture(Staged, IMAGE).state["expanded"]
+
+
+def test_of_equal_blocks_the_one_is_open_that_stands_for_most() -> None:
+    drawn = picture(Queries, (TOKENS,))
+    assert "layers.1" in drawn.state["expanded"]
+    assert opened(drawn.svg).count("ReadingLayer") == 1
+
+
+def test_what_holds_nearly_all_of_a_block_is_open() -> None:
+    heads = {"num_attention_heads": 4, "num_key_value_heads": 4, "q_lora_rank": 24, "kv_lora_rank": 16}
+    heads |= {"qk_rope_head_dim": 8, "qk_nope_head_dim": 16, "v_head_dim": 16}
+    sizes = {"hidden_size": 64, "intermediate_size": 128, "moe_intermediate_size": 32, "num_hidden_layers": 8}
+    experts = {"n_routed_experts": 16, "n_group": 4, "topk_group": 2, "num_experts_per_tok": 4}
+    config = transformers.DeepseekV3Config(**heads, **sizes, **experts, vocab_size=100, use_cache=False)
+    drawn = picture(lambda: transformers.DeepseekV3ForCausalLM(config), (torch.zeros(1, 6, dtype=torch.int64),))
+    assert {"DeepseekV3DecoderLayer", "DeepseekV3MoE"} <= set(opened(drawn.svg))
+    assert drawn.width <= WIDEST
+    assert drawn.height * min(1, PAGE / drawn.width) <= 1400

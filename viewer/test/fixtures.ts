@@ -194,7 +194,7 @@ function picking(text: string): GraphData {
 }
 
 /** `cell@2` is the second call of `cell`. */
-function calledAgain(graph: GraphData): GraphData {
+export function calledAgain(graph: GraphData): GraphData {
   for (const node of graph.nodes) {
     if (node.kind !== "module" || !node.path.includes("@")) continue;
     const [path = "", call] = node.path.split("@");

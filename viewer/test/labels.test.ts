@@ -26,6 +26,7 @@ describe("the detail of a layer", () => {
     ["Conv2d", { ...kernel, "1": 64, groups: 64, stride: [1, 1] }, "Conv2d 64 → 64, 3×3, depthwise"],
     ["Conv2d", { ...kernel, groups: 4, dilation: [2, 2] }, "Conv2d 64 → 128, 3×3, s2, dilation 2, groups 4"],
     ["Conv1d", { "0": 80, "1": 64, kernel_size: [3], stride: [1] }, "Conv1d 80 → 64, k3"],
+    ["CausalConv1d", { "0": 1, "1": 32, kernel_size: [2], stride: [1] }, "CausalConv1d 1 → 32, k2"],
     ["MaxPool2d", { kernel_size: 3, stride: 2, dilation: 1 }, "MaxPool2d 3×3, s2"],
     ["MaxPool1d", { kernel_size: 3, stride: 2 }, "MaxPool1d k3, s2"],
     ["AdaptiveAvgPool2d", { output_size: 1 }, "AdaptiveAvgPool2d → 1×1"],
@@ -34,7 +35,7 @@ describe("the detail of a layer", () => {
     ["GroupNorm", { "0": 32, "1": 256, eps: 1e-5 }, "GroupNorm 256, 32 groups"],
     ["Upsample", { scale_factor: 2, mode: "nearest" }, "Upsample ×2"],
     ["PixelShuffle", { upscale_factor: 3 }, "PixelShuffle ×3"],
-    ["LocalConv2d", { ...kernel, kernel_size: "same" }, "LocalConv2d"],
+    ["LocalConv2d", { ...kernel, kernel_size: "same" }, "LocalConv2d 64 → 128, s2"],
     ["Conv2d", { ...kernel, kernel_size: "torch.Size([32, 32])" }, "Conv2d 64 → 128, s2"],
     ["GroupedNorm", { "0": "INFO: runs on any device" }, "GroupedNorm"],
     ["LSTM", { "0": 64, "1": 128, num_layers: 2, bidirectional: true }, "LSTM 64 → 128, 2 layers, bidirectional"],
@@ -300,5 +301,42 @@ describe("the class of a box", () => {
     const text = `x > ${kinds.map(([id]) => `${id}/relu`).join(" > ")} > y`;
     const classes = { s: "Sequential", ...Object.fromEntries(kinds) };
     expect(detail(text, classes, "s")).toEqual(["s", "C ×2, … · 1.2K"]);
+  });
+});
+
+describe("a container around one layer", () => {
+  const conv = { "0": 3, "1": 64, kernel_size: [7, 7], stride: [2, 2] };
+  const detail = (name: string, insides: Record<string, string>, own = 0) => {
+    const path = Object.keys(insides).map((inside) => `block.${inside}/${inside}`);
+    const classes = Object.fromEntries(Object.entries(insides).map(([inside, kind]) => [`block.${inside}`, kind]));
+    const graph = sketch(`x > ${path.join(" > ")} > y`, { block: name, ...classes });
+    for (const [inside, kind] of Object.entries(insides)) {
+      const node = moduleOf(graph, `block.${inside}`);
+      if (kind === "Conv2d") node.attributes = conv;
+      const own = /Conv|Norm|Scale/.test(kind) ? 8 : 0;
+      node.parameters = { own, total: own, trainable: own };
+    }
+    const block = moduleOf(graph, "block");
+    block.parameters = { own, total: 9500, trainable: 9500 };
+    return words(index(graph), block).detail;
+  };
+
+  it("has the sizes of that layer", () => {
+    expect(detail("ConvNormAct", { conv: "Conv2d", norm: "BatchNorm2d", act: "ReLU" })).toBe(
+      "ConvNormAct 3 → 64, 7×7, s2",
+    );
+  });
+
+  it("has its class, too, if it only holds it", () => {
+    expect(detail("Sequential", { pad: "ZeroPad2d", conv: "Conv2d", norm: "BatchNorm2d", act: "ReLU" })).toBe(
+      "Conv2d 3 → 64, 7×7, s2, …",
+    );
+  });
+
+  it("has not if there are two layers, others with weights, or weights of its own", () => {
+    const insides = { conv: "Conv2d", norm: "BatchNorm2d" };
+    expect(detail("Block", { ...insides, other: "Conv2d" })).toBe("Block · 9.5K");
+    expect(detail("Block", { ...insides, scale: "LearnedScale" })).toBe("Block · 9.5K");
+    expect(detail("Block", insides, 64)).toBe("Block · 9.5K");
   });
 });

@@ -8,6 +8,7 @@ import { toggleRun } from "../src/view/toggle.js";
 import { view } from "../src/view/view.js";
 import {
   alternating,
+  calledAgain,
   chain,
   choosing,
   crossed,
@@ -96,6 +97,25 @@ describe("folding runs", () => {
     const step = root.items.find((item) => item.kind === "group");
     expect([step?.name, step?.times]).toEqual(["step", 3]);
     expect(step?.frame?.items.map((item) => item.name)).toEqual(["pick", "cell"]);
+  });
+
+  it("keeps a block apart that lacks what the others read: its sum has no skip", () => {
+    const blocks = Object.fromEntries([0, 1, 2, 3].map((i) => [`b.${i}`, "Block"]));
+    const layers = [0, 1, 2, 3].map((i) => `b.${i}/linear > b.${i}/add`);
+    const skips = [1, 2, 3].map((i) => `b.${i - 1}/add > b.${i}/add`);
+    const all = sketch([`x > ${layers.join(" > ")} > y`, ...skips].join("\n"), blocks);
+    const queries = sketch([`x > ${layers.join(" > ")} > y`, "x > b.0/add", ...skips].join("\n"), blocks);
+    expect(names(show(all).root)).toEqual(["x", "b.0", "b.1–3 ×3", "y"]);
+    expect(names(show(queries).root)).toEqual(["x", "b.0–3 ×4", "y"]);
+  });
+
+  it("folds the equal blocks in each step of a loop", () => {
+    const ids = ["b.0", "b.1", "b.2", "b.0@2", "b.1@2", "b.2@2"];
+    const text = `x > ${ids.map((id) => `${id}/linear > ${id}/relu`).join(" > ")} > y`;
+    const graph = calledAgain(sketch(text, Object.fromEntries(ids.map((id) => [id, "Block"]))));
+    const group = show(graph).root.items.find((item) => item.kind === "group");
+    expect(group?.times).toBe(2);
+    expect(group?.frame && names(group.frame)).toEqual(["b.0–2 ×3"]);
   });
 
   it("shows the steps of an unrolled loop from left to right", () => {

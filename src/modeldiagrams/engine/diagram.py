@@ -89,6 +89,12 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
     overlay: Overlay | None = None
     """What its author says about nodes."""
 
+    source_link: str | None = None
+    """URL templates of its code, where the site links to that: see `modeldiagrams.hosting.source_links`."""
+
+    code: dict[str, tuple[str, ...]] = {}
+    """Place in the code, as nodes name it → the lines there, for readers who zoom in; of code that is linked only."""
+
     place: int = 0
     """Number among the diagrams of its page that have its id, from 0."""
 

@@ -8,10 +8,14 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
+import msgspec
+
 from modeldiagrams.engine.diagram import Diagram, Kind, Problem, in_words
 from modeldiagrams.engine.ids import distinct
 from modeldiagrams.errors import ModelDiagramsError, OptionError
+from modeldiagrams.hosting.code_lines import code_lines
 from modeldiagrams.hosting.mentions import mentions
+from modeldiagrams.hosting.source_links import url_templates
 from modeldiagrams.ir.graph import Graph, ModuleNode
 from modeldiagrams.options.options import Compare, Figure, is_function, is_graph_file
 from modeldiagrams.options.parsing import option_help, option_names, parse_option, parse_options
@@ -117,7 +121,15 @@ def draw(  # noqa: PLR0913  (what an author writes comes in several parts)
         host.inform(f"{options.call.model} printed:\n{host.builder.output}")
     if is_left_out(diagram, requested=requested):
         host.builder.note_left_out(written)
-    return diagram
+    return _with_code(diagram, host)
+
+
+def _with_code(diagram: Diagram, host: Host) -> Diagram:
+    """The diagram with links to its code and lines of it, where the site has a repository."""
+    link = url_templates(host.settings, diagram, host.builder.folder)
+    if link is None:
+        return diagram
+    return msgspec.structs.replace(diagram, source_link=link, code=code_lines(diagram, link))
 
 
 def _placed(host: Host, embedded: Mapping[str, str]) -> dict[str, str]:

@@ -62,21 +62,22 @@ COMPARING = "compare.js"
 """Loaded by those who compare."""
 PROSE = "prose.js"
 """Loaded by pages whose text speaks of parts of a diagram."""
+CODE = "code.js"
+"""Loaded by those who come near to boxes whose code the site links to."""
 RECORDING = "recording.js"
 """Loaded by those who look at what a training recorded."""
-SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, NOTES, PROSE, RECORDING, "third-party-notices.txt")
+SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, CODE, NOTES, PROSE, RECORDING, "third-party-notices.txt")
 """The viewer: files that all diagrams of a site share."""
 
 _SMALLEST_SCALE = 0.7
 """12 px text is legible at 8 px; wider pictures scroll instead of shrinking further."""
 
 
-def fragment(  # noqa: PLR0913  (what a host knows of the page)
+def fragment(
     diagram: Diagram,
     *,
     assets: str,
     link: Link | None = None,
-    source_link: str | None = None,
     anchors: Mapping[str, str] | None = None,
     documents: bool = False,
 ) -> str:
@@ -86,7 +87,6 @@ def fragment(  # noqa: PLR0913  (what a host knows of the page)
         diagram: What to show; a problem becomes a visible note, a missing picture leaves the note.
         assets: URL prefix from the page to the site's ``modeldiagrams/`` folder, e.g. ``"../modeldiagrams/"``.
         link: Makes cross references of class mentions in the outline; by default they are plain code.
-        source_link: URL of a line of source with ``{path}`` and ``{line}`` in it, for the widget's details.
         anchors: Node id → the ``id`` of its row in the outline.
         documents: Whether the page documents classes, which then light their parts.
 
@@ -98,9 +98,9 @@ def fragment(  # noqa: PLR0913  (what a host knows of the page)
     source = f"{assets}{quote(diagram.id)}.js"
     interactive = is_interactive(diagram)
     if diagram.comparison:
-        body = difference_body(diagram, diagram.comparison, source=source, source_link=source_link)
+        body = difference_body(diagram, diagram.comparison, source=source)
         return template("fragment").render(assets=assets, element=body, interactive=interactive, table=None, more=[])
-    html = element(diagram, source=source, link=link, source_link=source_link, anchors=anchors, has_command=True)
+    html = element(diagram, source=source, link=link, anchors=anchors, has_command=True)
     summary = diagram_summary(diagram)
     table = summary_table(summary, link=link) if summary else None
     said = {NOTES: notes_prefix(diagram), PROSE: diagram.options.tour.steps or documents}
@@ -108,9 +108,7 @@ def fragment(  # noqa: PLR0913  (what a host knows of the page)
     return template("fragment").render(assets=assets, element=html, interactive=interactive, table=table, more=more)
 
 
-def difference_body(
-    diagram: Diagram, comparison: Comparison, *, source: str | None = None, source_link: str | None = None
-) -> Markup:
+def difference_body(diagram: Diagram, comparison: Comparison, *, source: str | None = None) -> Markup:
     """The list of changes, and the picture with links in both directions; arguments as of `element`."""
     anchor = _anchor(diagram)
     svg = diagram.picture.svg if diagram.picture else ""
@@ -121,7 +119,7 @@ def difference_body(
         diagram = msgspec.structs.replace(diagram, picture=picture)
     if not diagram.picture and not diagram.shown_problem:
         return listed
-    return listed + element(diagram, source=source, source_link=source_link)
+    return listed + element(diagram, source=source)
 
 
 def _anchor(diagram: Diagram) -> str:
@@ -161,6 +159,8 @@ def data_script(diagram: Diagram) -> str:
         content += b',"recordings":' + msgspec.json.encode(diagram.recordings)
     if diagram.overlay:
         content += b',"overlay":%b' % diagram.overlay.for_pages()
+    if diagram.code:
+        content += b',"code":%b' % msgspec.json.encode(diagram.code)
     if diagram.picture.steps:
         content += b',"steps":%b' % msgspec.json.encode([step.shown() for step in diagram.picture.steps])
     data = packed(content + b"}")
@@ -192,12 +192,11 @@ def is_interactive(diagram: Diagram) -> bool:
     return bool(graph.nodes)  # an empty model has nothing to open
 
 
-def element(  # noqa: PLR0913  (what a page knows of it)
+def element(
     diagram: Diagram,
     *,
     source: str | None = None,
     link: Link | None = None,
-    source_link: str | None = None,
     anchors: Mapping[str, str] | None = None,
     has_command: bool = False,
 ) -> Markup:
@@ -207,7 +206,6 @@ def element(  # noqa: PLR0913  (what a page knows of it)
         diagram: What to show.
         source: URL of its data script; None where the page has the data.
         link: As in `fragment`.
-        source_link: As in `fragment`.
         anchors: As in `fragment`.
         has_command: Whether readers are offered the command line that draws it.
     """
@@ -220,7 +218,7 @@ def element(  # noqa: PLR0913  (what a page knows of it)
     html = template("element").render(
         id=diagram.id,
         source=source,
-        source_link=source_link,
+        source_link=diagram.source_link,
         versions=json.dumps(figure.versions) if isinstance(figure.versions, dict) else figure.versions,
         static=not is_interactive(diagram),
         command=command_line(diagram.options) if has_command else None,

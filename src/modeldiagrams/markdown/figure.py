@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
 from modeldiagrams.hosting.host import link_names
-from modeldiagrams.hosting.source_links import url_templates
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import figure_classes, fragment
 from modeldiagrams.html.images import images_list
@@ -40,8 +39,7 @@ def figure(
     def link(class_name: str, html: str) -> str:
         return host.class_link(link_names(diagram, class_name), html)
 
-    source_link = url_templates(host.settings, diagram, host.builder.folder)
-    inner = fragment(diagram, assets=host.assets_url(), link=link, source_link=source_link, documents=documents)
+    inner = fragment(diagram, assets=host.assets_url(), link=link, documents=documents)
     texts = notes_of(diagram).values() if lists_notes else ()
     notes = notes_list(diagram, [converted(text, md) for text in texts])
     caption = f"<figcaption>{_caption(options.caption, md)}</figcaption>\n" if options.caption else ""

@@ -20,7 +20,7 @@ class Author(OptionGroup, frozen=True, kw_only=True):
     """What an author says about nodes beyond what was traced; `modeldiagrams.overlay` finds the nodes."""
 
     rename: Annotated[
-        dict[str, str] | None,
+        dict[str, Annotated[str, Meta(min_length=1)]] | None,
         Meta(
             description="Other names in the picture, by pattern: `{'*.self_attn': Multi-head attention}`. Details and"
             f" outline tell the real ones. {_PATTERNS}",

@@ -31,6 +31,10 @@ PAGES = {"a4": (602.0, 930.0), "letter": (624.0, 864.0)}
 _Length = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
 
 
+_BARE_PATTERN = re.compile(r"(?:^|[{\[,\n-])\s*([\w.*?]*[*?][\w.*?]*)\s*(?=[:,\]}]|$)", re.MULTILINE)
+"""A pattern without quotes in a map or list: ``*`` begins an alias there, and ``?`` a key."""
+
+
 def read_yaml(text: str) -> Any:
     """Read YAML.
 
@@ -44,7 +48,9 @@ def read_yaml(text: str) -> Any:
         mark = getattr(error, "problem_mark", None)
         location = f" (line {mark.line + 1})" if mark and mark.line else ""
         reason = str(getattr(error, "problem", None) or error).replace("but got '<stream end>'", "but it ends there")
-        raise ModelDiagramsError(f"is not valid YAML{location}: {reason}") from error
+        pattern = _BARE_PATTERN.search(text)
+        hint = f"; a pattern needs quotes, '{pattern[1]}'" if pattern else ""
+        raise ModelDiagramsError(f"is not valid YAML{location}: {reason}{hint}") from error
 
 
 def yaml_line(value: Any) -> str:

@@ -35,6 +35,8 @@ def expected(type_: Any) -> str:
         return " or ".join(map(str, arguments))
     if origin is list and arguments[0] is not Any:
         return f"a list of {expected(arguments[0])}"
+    if origin is dict and get_origin(arguments[1]) in {Annotated, Literal}:
+        return f"a map with values that are {expected(arguments[1])}"
     return _WORDS.get(origin or type_, "something else")
 
 

@@ -7,7 +7,7 @@ Patterns are resolved when it is made, see `resolve`; the viewer applies it (`vi
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import msgspec
 
@@ -38,7 +38,7 @@ class _Struct(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Node(_Struct, frozen=True, kw_only=True):
     """What is said about one node, function call or group."""
 
-    rename: str | None = None
+    rename: Annotated[str, msgspec.Meta(min_length=1)] | None = None
     """The name that the picture shows."""
     hide: bool = False
     """Whether the picture leaves it out, with all that is inside; what it connects stays connected."""

@@ -31,7 +31,7 @@ __all__ = ["annotate", "resolve"]
 _OF_CONTAINERS = ("arrange", "align_items")
 _FLAGS = ("hide", "highlight", "fade")
 _VALUES = ("rename", "kind", *_OF_CONTAINERS)
-_EXPECTED = {**dict.fromkeys(_FLAGS, "True or False"), "order": "a list of patterns"}
+_EXPECTED = {**dict.fromkeys(_FLAGS, "True or False"), "order": "a list of patterns", "rename": "a name"}
 
 
 def annotate(  # noqa: PLR0913  (what is said most often)
@@ -80,10 +80,11 @@ def annotate(  # noqa: PLR0913  (what is said most often)
         options["embed"] = {pattern: _image(image, alt or f"Picture of {pattern}")}
     if group is not None:
         options["group"] = {group: [pattern]}
-    overlay, problems = resolve(graph, options)
+    # where nothing is said, a pattern that matches nothing is a mistake all the same
+    overlay, problems = resolve(graph, options or {"fade": [pattern]})
     if problems:
         raise problems[0]
-    return overlay
+    return overlay if options else Overlay(graph=overlay.graph)
 
 
 def _image(image: Any, alt: str) -> Image:
@@ -181,7 +182,9 @@ class _Finder:
             if not ids and containers and pattern in {model.name, model.class_, short_name(model.class_)}:
                 ids = ("",)
             if not ids:
-                self.problems.append(OptionError(option, f"nothing matches {pattern!r}; {self._hint(pattern)}"))
+                self.problems.append(
+                    OptionError(option, f"nothing matches {pattern!r}; {self._hint(pattern, containers=containers)}")
+                )
             found |= dict.fromkeys(ids)
         return tuple(found)
 
@@ -212,7 +215,10 @@ class _Finder:
             found |= dict.fromkeys(here)
         return tuple(found)
 
-    def _hint(self, pattern: str) -> str:
+    def _hint(self, pattern: str, *, containers: bool = False) -> str:
+        if containers and any(name.startswith(f"{pattern}.") for name in _names(self.graph)):
+            around = pattern.rpartition(".")[0] or short_name(self.graph.model.class_)
+            return f"it is a list and no box of its own, so name the module around it: {around!r}"
         near = nearest(pattern, [*_names(self.graph), *self._groups])
         if near:
             return f"did you mean {near!r}?"

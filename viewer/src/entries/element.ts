@@ -7,6 +7,7 @@
  */
 import { strings } from "../shared/strings.js";
 import { changes } from "../widget/features/changes.js";
+import { code } from "../widget/features/code.js";
 import { colours } from "../widget/features/colours.js";
 import { expansion, toggleModule, toggleRepeats } from "../widget/features/expansion.js";
 import { explore } from "../widget/features/explore.js";
@@ -50,6 +51,7 @@ const FEATURES: readonly Feature[] = [
   explore,
   highlight,
   levels,
+  code,
   map,
   tooltip,
   link,

@@ -2,6 +2,7 @@
 import { childrenOf, type GraphIndex, type ModuleNode } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
 import { singleChain } from "./boxes.js";
+import { familyOf, LAYERS } from "./op_families.js";
 
 /** Classes that only hold others. */
 const PLAIN = /^(Sequential|ModuleList|ModuleDict|.*Sequential)$/;
@@ -46,6 +47,33 @@ export function kindsIn(index: GraphIndex, node: ModuleNode, found = new Map<str
     else found.set(name, { name, count: count + 1, weights: weights + inside.parameters.total });
   }
   return found;
+}
+
+/**
+ * The layer that a container wraps: the only one in it with weights but for normalisations, such as the convolution of a
+ * `ConvNormAct`, whose sizes are what papers write on such a box.
+ */
+export function wrappedLayer(index: GraphIndex, node: ModuleNode): ModuleNode | undefined {
+  const layers = layersIn(index, node, []);
+  return layers.length === 1 ? layers[0] : undefined;
+}
+
+/** The first two of the layers in a module; a container that has weights itself counts as one. */
+function layersIn(index: GraphIndex, node: ModuleNode, found: ModuleNode[]): ModuleNode[] {
+  const modules = childrenOf(index, node.id).flatMap((id) => {
+    const child = index.nodes.get(id);
+    return child?.kind === "module" ? [child] : [];
+  });
+  if (modules.length === 0 ? isLayer(index, node) : node.parameters.own > 0) found.push(node);
+  for (const inside of modules) if (found.length < 2) layersIn(index, inside, found);
+  return found;
+}
+
+function isLayer(index: GraphIndex, node: ModuleNode): boolean {
+  const family = familyOf(index, node);
+  return (
+    LAYERS.includes(family) || (node.parameters.total > 0 && family !== "normalisation" && family !== "activation")
+  );
 }
 
 /** Whether a class says nothing but that it holds others. */

@@ -4,7 +4,7 @@ import { isPlain, tellingOf } from "./container_words.js";
 import { exemplars } from "./exemplars.js";
 import { Filling } from "./filling.js";
 import { boxed, innermost, isOpenable, shownIn } from "./openable.js";
-import { fitting, MAX_VISIBLE, nodesIn, type Page } from "./page.js";
+import { fitting, MAX_VISIBLE, nodesIn, type Page, WIDEST } from "./page.js";
 import { shownIndex } from "./shown_index.js";
 import type { State } from "./state.js";
 import { twinsOf } from "./twins.js";
@@ -99,13 +99,14 @@ function withExemplars(
   page: Page,
   classes: string[][][],
 ): { expanded: string[]; telling: number } {
-  const fits = fitting(start, { ...page, height: page.tallest, width: page.widest, column: page.width });
+  const within = (width: number) => fitting(start, { ...page, height: page.tallest, width, column: page.width });
+  const fits = within(page.widest);
   const withTwins = (ids: string[]) => [...new Set(ids.flatMap((id) => twinsOf(index, id)))];
   const { path, open, telling } = mostTelling(index, classes, (ids) => fits(withTwins(ids)));
   let expanded = [...new Set([...start.expanded, ...withTwins(open)])];
-  const add = (ids: string[]) => {
+  const add = (ids: string[], isFitting = fits) => {
     const more = [...new Set([...expanded, ...withTwins(ids)])];
-    if (ids.length > 0 && nodesIn(index, more) <= MAX_VISIBLE && fits(more)) expanded = more;
+    if (ids.length > 0 && nodesIn(index, more) <= MAX_VISIBLE && isFitting(more)) expanded = more;
   };
   const block = path[path.length - 1] ?? "";
   // it may hold all of its layers in a sequence
@@ -115,6 +116,7 @@ function withExemplars(
     for (const i of way.keys()) add(way.slice(0, i + 1));
   }
   for (const [first = []] of classes) if (first !== path) add(first);
+  if (expanded.includes(block)) add(coreOf(index, block), within(page.mayScroll ? WIDEST : page.widest));
   return { expanded, telling };
 }
 
@@ -165,6 +167,19 @@ function plainIn(index: GraphIndex, id: string): string[] {
     const node = index.nodes.get(innermost(index, inner));
     return node?.kind === "module" && isPlain(node) && isOpenable(index, inner);
   });
+}
+
+/** Least share of a block's weights in the part that it is known by, such as a mixture of experts. */
+const CORE = 0.8;
+
+/** The part that holds nearly all of a block. */
+function coreOf(index: GraphIndex, block: string): string[] {
+  const weightsOf = (id: string) => {
+    const node = index.nodes.get(innermost(index, id));
+    return node?.kind === "module" ? node.parameters.total : 0;
+  };
+  const most = Math.max(1, CORE * weightsOf(block));
+  return shownIn(index, innermost(index, block)).filter((id) => weightsOf(id) >= most && isOpenable(index, id));
 }
 
 /** The way into what a block holds of its own class, such as the smaller hourglass in each of them. */

@@ -56,12 +56,19 @@ function find(index: GraphIndex): string[][][] {
   const towers = carrying.map((blocks) => grouped(blocks, ({ classes }) => classes.join(" ")));
   const ranked = [...towers.map(([first = []]) => first), ...towers.flatMap((others) => others.slice(1))];
   return ranked.map((blocks) =>
-    grouped(blocks, ({ shape }) => shape, timesOfAll).flatMap((same) => same.map(({ path }) => path)),
+    grouped(blocks, ({ shape }) => shape, timesOfAll).flatMap((same) => mostTypical(same).map(({ path }) => path)),
   );
 }
 
 function costOfAll(blocks: Block[]): number {
   return blocks.reduce((sum, { cost }) => sum + cost, 0);
+}
+
+/** Beside each other, blocks that stand for several come first: the one before them may differ in what it reads. */
+function mostTypical(blocks: Block[]): Block[] {
+  const beside = new Map<string, Block[]>();
+  for (const block of blocks) append(beside, block.path.slice(0, -1).join(" "), block);
+  return [...beside.values()].flatMap((some) => some.sort((a, b) => b.times - a.times));
 }
 
 function timesOfAll(blocks: Block[]): number {

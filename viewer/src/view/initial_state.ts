@@ -7,7 +7,7 @@ import { ALONE, defaultExpansion, mainPaths, partsOfTheirOwn } from "./default_e
 import type { Frame } from "./frame.js";
 import type { ViewOptions } from "./options.js";
 import type { Measure, Page } from "./page.js";
-import { AROUND_LINES } from "./page.js";
+import { AROUND_LINES, WIDEST } from "./page.js";
 import { pairsIn } from "./pairs.js";
 import { matching } from "./patterns.js";
 import { mainDirection, shallow, turned, unrolledFor } from "./requested.js";
@@ -21,8 +21,6 @@ import { view } from "./view.js";
  * its height is about one screen of scrolling and, where exemplars of blocks need it, with a legend 1,400 px.
  */
 const SCREEN = { width: 740, height: 1020, tallest: 1340, widest: 740 };
-/** Its width where exemplars of blocks need more: in a column of 740 px, its smallest text still has 9 px. */
-const WIDEST = 822;
 /** With everything collapsed, it may be this high: with a legend, 2,400 px. If it needs bundles, it is less high. */
 const HIGHEST = 2300;
 const HIGHEST_BUNDLED = 1300;

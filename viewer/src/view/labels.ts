@@ -10,7 +10,7 @@ import {
 } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
 import { strings } from "../shared/strings.js";
-import { classWords } from "./container_words.js";
+import { classWords, isPlain, wrappedLayer } from "./container_words.js";
 import type { Wire } from "./frame.js";
 import { arrow, attributeSummary, text } from "./module_summary.js";
 import { family } from "./op_families.js";
@@ -61,15 +61,37 @@ function wordsOf(index: GraphIndex, node: GraphNode, telling: GraphNode): Words 
 /** A container that says what it holds leaves out its count if that makes more letters: rows of branches would be broad. */
 const LONG = 20;
 
-/** Class with a summary such as `768 → 3072` for a leaf or a parameter count for a container; marks shared weights. */
+/** Class with a summary such as `768 → 3072` for a leaf or what it wraps, or a parameter count for a container; marks shared weights. */
 function moduleDetail(index: GraphIndex, node: ModuleNode, telling: GraphNode): string {
-  const name = classWords(index, telling.kind === "module" ? telling : node);
+  const holder = telling.kind === "module" ? telling : node;
   const inside = containsModules(index, node);
-  const summary = inside ? "" : attributeSummary(name, node.attributes ?? {}) || weightSummary(index, node);
-  const count = node.parameters.total;
-  const all = inside && count > 0 ? ` · ${formatCount(count)}` : "";
-  const size = /[×,]/.test(name) && name.length + all.length > LONG ? "" : all;
-  return `${name}${summary === "" ? "" : ` ${summary}`}${size}${sharing(index, node)}`;
+  const words = inside
+    ? wrapperWords(index, node, holder) || contentWords(index, node, holder)
+    : layerWords(index, node, holder);
+  return `${words}${sharing(index, node)}`;
+}
+
+function layerWords(index: GraphIndex, node: ModuleNode, holder: ModuleNode): string {
+  const [name, sizes] = [classWords(index, holder), layerSizes(index, node)];
+  return sizes === "" ? name : `${name} ${sizes}`;
+}
+
+function layerSizes(index: GraphIndex, node: ModuleNode): string {
+  return attributeSummary(shortName(node.class), node.attributes ?? {}) || weightSummary(index, node);
+}
+
+/** `ConvNormAct 3 → 64, 7×7`, and `Conv2d 3 → 64, 7×7, …` for a `Sequential`; empty if a container wraps no single layer. */
+function wrapperWords(index: GraphIndex, node: ModuleNode, holder: ModuleNode): string {
+  const layer = wrappedLayer(index, node);
+  const sizes = layer === undefined ? "" : layerSizes(index, layer);
+  if (layer === undefined || sizes === "") return "";
+  return isPlain(holder) ? `${shortName(layer.class)} ${sizes}, …` : `${shortName(holder.class)} ${sizes}`;
+}
+
+function contentWords(index: GraphIndex, node: ModuleNode, holder: ModuleNode): string {
+  const [name, count] = [classWords(index, holder), node.parameters.total];
+  const all = count > 0 ? ` · ${formatCount(count)}` : "";
+  return /[×,]/.test(name) && name.length + all.length > LONG ? name : `${name}${all}`;
 }
 
 function containsModules(index: GraphIndex, node: ModuleNode): boolean {

@@ -8,7 +8,7 @@ type Summary = (get: Get, dimensions: number) => string;
 
 /** Summaries by lower-case class name; the first match wins. */
 const SUMMARIES: readonly (readonly [RegExp, Summary])[] = [
-  [/^conv.*transpose|^conv\d|^lazyconv/, convolution],
+  [/conv.*transpose|conv\d|^lazyconv/, convolution],
   [/linear|^conv1d$|^dense/, (get) => arrow(get("in_features", "0", "nx"), get("out_features", "1", "nf"))],
   [/embedding/, (get) => times(get("num_embeddings", "0"), get("embedding_dim", "1"))],
   [/lstm|gru|rnn/, recurrence],

@@ -25,6 +25,9 @@ export interface Page {
   line?: number;
 }
 
+/** Width of a picture where exemplars of blocks need more than a column: in one of 740 px, its smallest text still has 9 px. */
+export const WIDEST = 822;
+
 /** Width of margins, labels and wires around lines of the model, left to right, in px. */
 export const AROUND_LINES = 104;
 

@@ -45,6 +45,8 @@ interface Search {
   runs: Run[];
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** By contents, which never change. */
 const searches = new WeakMap<Contents, Search>();
 
@@ -56,13 +58,15 @@ export function findRuns(index: GraphIndex, contents: Contents): Run[] {
 /** The runs of single blocks within each repeat of a run; positions are those in the first repeat. */
 export function runsWithin(index: GraphIndex, contents: Contents, { start, period, times }: Run): Run[] {
   const search = searchOf(index, contents);
+  // here, calls of one module are in different repeats
+  const keys = contents.children.slice(0, start + period).map((id) => computationKey(index, id, NONE));
   const inEveryRepeat = (run: Run) => {
     for (let which = 1; which < times; which += 1) {
       if (!search.wiring.leavesAsOne(run.start + which * period, 1, run.times)) return false;
     }
     return true;
   };
-  const found = runsBetween({ ...search, keys: search.keys.slice(0, start + period) }, start, 1);
+  const found = runsBetween({ ...search, keys }, start, 1);
   return found.filter(inEveryRepeat).map((run) => ({ ...run, start: run.start - start }));
 }
 
@@ -142,7 +146,7 @@ function functionKey(index: GraphIndex, id: string, { function: full, name }: Fu
   const inner = links.filter(({ from, to }) => from !== null && to !== null);
   const pairs = inner.map(({ from, to }) => [children.indexOf(from ?? ""), children.indexOf(to ?? "")]);
   // not as JSON, which in JSON would double in length with each function around
-  return `function ${full ?? name}(${children.map((child) => computationKey(index, child, new Set())).join()}) ${pairs.join(" ")}`;
+  return `function ${full ?? name}(${children.map((child) => computationKey(index, child, NONE)).join()}) ${pairs.join(" ")}`;
 }
 
 /** The number of elements, as far as it is known. */
@@ -157,9 +161,7 @@ function innerKey(index: GraphIndex, id: string): string {
   return childrenOf(index, id)
     .map((child) => {
       const node = index.nodes.get(child);
-      return node?.kind === "module"
-        ? `${node.class}(${innerKey(index, child)})`
-        : computationKey(index, child, new Set());
+      return node?.kind === "module" ? `${node.class}(${innerKey(index, child)})` : computationKey(index, child, NONE);
     })
     .join();
 }
@@ -186,7 +188,8 @@ function longestRun(search: Search, start: number, maxPeriod: number): Run | und
 
 /**
  * The chained repeats from a position on or, if there is only one, the parallel ones. Blocks that read skips backwards are
- * levels of a U and no repeats, unless they are steps of one loop, which reads what another one left.
+ * levels of a U and no repeats, and the first of others stands for none that reads more. Steps of one loop are repeats: they
+ * read what another one left, and the first of them maybe a constant.
  */
 function repeats({ index, contents, keys, wiring }: Search, start: number, period: number): Run | undefined {
   const count = (matches: (times: number) => boolean) => {
@@ -199,10 +202,44 @@ function repeats({ index, contents, keys, wiring }: Search, start: number, perio
   const chained = count((times) => wiring.isChained(start, period, times));
   if (chained > 1) {
     const run = { start, period, times: chained, isChained: true };
-    return wiring.readsBackwards(start, period, chained) && !areAlike(index, contents, run) ? undefined : run;
+    const isTold = readsAsMuch(index, contents, run) && !wiring.readsBackwards(start, period, chained);
+    return isTold || areAlike(index, contents, run) ? run : undefined;
   }
   const parallel = count((times) => wiring.isParallel(start, period, times));
   return parallel < MIN_PARALLEL ? undefined : { start, period, times: parallel, isChained: false };
+}
+
+/**
+ * Whether the modules of the first repeat read as many tensors as those of the last: a skip may read zeros there, which no
+ * picture shows. Ops between them may add to zeros at first.
+ */
+function readsAsMuch(index: GraphIndex, contents: Contents, run: Run): boolean {
+  const isModule = (id: string) => index.nodes.get(id)?.kind === "module";
+  const readIn = (which: number) =>
+    repeat(contents, run, which)
+      .filter(isModule)
+      .map((id) => readsIn(index, id));
+  return readIn(0).join() === readIn(run.times - 1).join();
+}
+
+/** How many tensors the ops in a node read. */
+function readsIn(index: GraphIndex, id: string): number {
+  const { children } = contentsOf(index, id);
+  if (children.length === 0) return readsOf(index).get(id) ?? 0;
+  return children.reduce((sum, child) => sum + readsIn(index, child), 0);
+}
+
+const allReads = new WeakMap<GraphIndex, Map<string, number>>();
+
+/** Op → how many tensors it reads. */
+function readsOf(index: GraphIndex): Map<string, number> {
+  const known = allReads.get(index) ?? new Map<string, number>();
+  if (!allReads.has(index)) {
+    for (const { to, flow } of [...index.graph.adjacency.values()].flat())
+      if (flow !== "shape") known.set(to, (known.get(to) ?? 0) + 1);
+    allReads.set(index, known);
+  }
+  return known;
 }
 
 function equalRepeat(keys: string[], start: number, period: number, times: number): boolean {

@@ -55,6 +55,7 @@ const OWN_PARTS = {
   "explore.js": "modelDiagramsExplore",
   "menu.js": "modelDiagramsMenu",
   "compare.js": "modelDiagramsComparing",
+  "code.js": "modelDiagramsCode",
   "lenses.js": "modelDiagramsLenses",
   "recording.js": "modelDiagramsRecording",
 } as const;

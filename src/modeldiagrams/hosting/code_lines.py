@@ -1,0 +1,105 @@
+"""Lines of the model's code for readers who zoom in: of packages whose source the site links to, and of no others."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from modeldiagrams.ir.lineage import Code, Method, text_of
+from modeldiagrams.ir.source_files import source_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from modeldiagrams.engine.diagram import Diagram
+
+__all__ = ["code_lines"]
+
+_PACKAGES = re.compile(r"\{path:([^}]*)\}")
+_MOST_LINES = 6
+_LONGEST_LINE = 200
+
+
+def code_lines(diagram: Diagram, templates: str) -> dict[str, tuple[str, ...]]:
+    """The code at the places that a graph names: statements that call, and where modules and functions are written.
+
+    Args:
+        diagram: With the files that its trace read.
+        templates: Those of `url_templates`: they name the packages whose code is public.
+
+    Returns:
+        ``mypkg/net.py:12`` → the statement there; of a class its `forward`, of a function its beginning.
+    """
+    public = {package for packages in _PACKAGES.findall(templates) for package in packages.split()}
+    reader = _Reader(Code(diagram.sources))
+    found: dict[str, tuple[str, ...]] = {}
+    for place in dict.fromkeys(_places(diagram)):
+        path, _, line = place.rpartition(":")
+        file = source_file(path, diagram.sources) if path.partition("/")[0] in public else None
+        lines = reader.at(file, int(line)) if file and line.isdigit() else ()
+        if lines:
+            found[place] = lines
+    return found
+
+
+def _places(diagram: Diagram) -> Iterator[str]:
+    if diagram.graph is None:
+        return
+    for node in diagram.graph.nodes:
+        if source := getattr(node, "source", None):
+            yield source
+    for call in diagram.graph.functions.values():
+        if call.source:
+            yield call.source
+
+
+class _Reader:
+    """Finds statements by their lines."""
+
+    def __init__(self, code: Code) -> None:
+        self._code = code
+        self._files: dict[str, tuple[list[str], dict[int, ast.stmt]]] = {}
+
+    def at(self, file: str, line: int) -> tuple[str, ...]:
+        """The lines of the innermost statement on a line."""
+        lines, statements = self._file(file)
+        statement = statements.get(line)
+        if isinstance(statement, ast.ClassDef):
+            bodies = (class_.method("forward") for class_ in self._code.lineage(file, statement.name)[:1])
+            statement = next((body for body in bodies if body is not None), None)
+        if statement is None:
+            return ()
+        return _without_indent(lines[number - 1] for number in _numbers(statement))
+
+    def _file(self, file: str) -> tuple[list[str], dict[int, ast.stmt]]:
+        if file not in self._files:
+            found: dict[int, ast.stmt] = {}
+            for node in ast.walk(self._code.tree(file)):  # outer ones first
+                if isinstance(node, ast.stmt):
+                    decorators = (one.lineno for one in getattr(node, "decorator_list", ()))
+                    found |= dict.fromkeys(range(min([node.lineno, *decorators]), (node.end_lineno or 0) + 1), node)
+            lines = text_of(file).split("\n") if found else []
+            self._files[file] = (lines, found)
+        return self._files[file]
+
+
+def _numbers(statement: ast.stmt) -> list[int]:
+    """The lines of a statement that are shown; of one that holds others its head, of a function also its beginning."""
+    body: list[ast.stmt] = getattr(statement, "body", [])
+    end = statement.end_lineno or statement.lineno
+    if isinstance(statement, Method):
+        head = [*range(statement.lineno, max(statement.lineno + 1, body[0].lineno))]
+        rest = body[1:] if ast.get_docstring(statement, clean=False) is not None else body
+        inner = [*range(rest[0].lineno, end + 1)] if rest else []
+        return sorted({*head, *inner})[:_MOST_LINES]
+    if body:
+        end = max(statement.lineno, body[0].lineno - 1)
+    return [*range(statement.lineno, end + 1)][:_MOST_LINES]
+
+
+def _without_indent(lines: Iterator[str]) -> tuple[str, ...]:
+    kept = [line.rstrip().expandtabs(4) for line in lines]
+    kept = [line for line in kept if line]
+    indent = min((len(line) - len(line.lstrip()) for line in kept), default=0)
+    return tuple(line[indent:][:_LONGEST_LINE] for line in kept)

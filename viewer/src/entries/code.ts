@@ -1,0 +1,18 @@
+/** Entry of `code.js`: lines of code in the boxes that they made, for readers who come near. */
+import { NearCode } from "../widget/code/near.js";
+import type { Code } from "../widget/code/place.js";
+import { adoptStyle } from "../widget/parts/adopt_style.js";
+
+/** The text of the style sheet, inserted by the build. */
+declare const CODE_STYLE: string;
+
+globalThis.modelDiagramsCode = (widget, session) => {
+  const data: unknown = globalThis.modelDiagramsData?.get(widget.host.getAttribute("graph") ?? "");
+  const { code } = (data ?? {}) as { code?: Code };
+  if (code === undefined) return;
+  adoptStyle(widget, CODE_STYLE);
+  const near = new NearCode(widget, session, code);
+  widget.on("moved", () => near.update());
+  widget.on("drawn", () => near.update());
+  near.update();
+};

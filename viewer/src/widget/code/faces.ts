@@ -1,0 +1,92 @@
+/** Writes code into boxes: in px on screen, so that it stays as large while the picture grows. */
+import type { Box, Placed } from "../../layout/layout.js";
+import { sourceUrl } from "../parts/source_link.js";
+import { broken } from "./lines.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+/** Distances between lines, and around them, px on screen. */
+const [NAME, LINE, PLACE] = [18, 15, 15];
+const PADDING = 9;
+/** Width of a character of code and of the names of places, px on screen; of the bold name more than most letters have. */
+const [CODE_WIDTH, PLACE_WIDTH, NAME_WIDTH] = [6.9, 6.3, 8];
+const LEAST_COLUMNS = 14;
+const MOST_LINES = 8;
+
+export type Item = Placed["frame"]["items"][number];
+
+export interface Face {
+  name: string;
+  detail: string;
+  lines: readonly string[];
+  /** File and line, as far as they fit, and in full. */
+  place: string;
+  source: string;
+  box: Box;
+  /** From the upper edge of the box to the first line, px on screen. */
+  top: number;
+}
+
+/** What a box says with its code; undefined where it has no room for that. */
+export function faceOf(item: Item, box: Box, scale: number, code: readonly string[], source: string): Face | undefined {
+  const [width, height] = [box.width * scale - 2 * PADDING, box.height * scale - 2 * PADDING];
+  const columns = Math.floor(width / CODE_WIDTH);
+  const room = Math.min(MOST_LINES, Math.floor((height - NAME - PLACE) / LINE));
+  if (columns < LEAST_COLUMNS || room < 1) return undefined;
+  const lines = broken(code, columns, room);
+  const name = item.times > 1 ? `${item.name} ×${item.times}` : item.name;
+  const spare = height - NAME - PLACE - lines.length * LINE;
+  const isShort = (name.length + item.detail.length + 2) * NAME_WIDTH <= width;
+  const place = shortened(source, Math.floor(width / PLACE_WIDTH));
+  return { name, detail: isShort ? item.detail : "", lines, place, source, box, top: PADDING + spare / 2 };
+}
+
+/** The end of a path tells most. */
+function shortened(source: string, columns: number): string {
+  return source.length <= columns ? source : `…${source.slice(source.length - columns + 1)}`;
+}
+
+/** @param templates of links to lines of code */
+export function layer(faces: readonly Face[], scale: number, templates: string): SVGElement {
+  const group = element("g", { class: "mg-codes", "aria-hidden": "true" });
+  group.append(...faces.map((face) => drawn(face, scale, templates)));
+  return group;
+}
+
+function drawn(face: Face, scale: number, templates: string): SVGElement {
+  const { x, y: top } = face.box;
+  const group = element("g", { class: "mg-code", transform: `translate(${x}, ${top}) scale(${1 / scale})` });
+  let y = face.top + NAME - 5;
+  const add = (className: string, text: string, below: number) => {
+    const line = element("text", { class: className, x: String(PADDING), y: String(y) });
+    line.textContent = text;
+    y += below;
+    return line;
+  };
+  const title = add("mg-code-name", face.name, LINE);
+  if (face.detail !== "") {
+    const detail = element("tspan", { class: "mg-code-detail", dx: "8" });
+    detail.textContent = face.detail;
+    title.append(detail);
+  }
+  // leading spaces would collapse
+  const lines = face.lines.map((line) => add("mg-code-line", line.replaceAll(" ", "\u00a0"), LINE));
+  y += 1;
+  const place = add("mg-code-place", face.place, PLACE);
+  const url = sourceUrl(templates, face.source);
+  group.append(title, ...lines, url === undefined ? place : linked(place, url));
+  return group;
+}
+
+/** For mouse and touch; with the keyboard, readers reach the same link in the details. */
+function linked(content: SVGElement, url: string): SVGElement {
+  const link = element("a", { href: url, tabindex: "-1" });
+  link.append(content);
+  link.addEventListener("click", (event) => event.stopPropagation());
+  return link;
+}
+
+function element(name: string, attributes: Record<string, string>): SVGElement {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}

@@ -1,0 +1,88 @@
+/** Shows lines of code in the boxes that have room for them, while a reader is near. */
+import type { Box, Placed } from "../../layout/layout.js";
+import type { Session } from "../../session/session.js";
+import type { Viewport } from "../scene.js";
+import type { Widget } from "../widget.js";
+import { type Face, faceOf, type Item, layer } from "./faces.js";
+import { type Code, placeOf } from "./place.js";
+
+/** Beyond each side of what is visible, as a share of its size. */
+const MARGIN = 0.3;
+
+interface Near {
+  item: Item;
+  box: Box;
+}
+
+export class NearCode {
+  readonly #widget: Widget;
+  readonly #code: Code;
+  readonly #templates: string;
+  /** Id of a node → where its code is, if the page has it. */
+  #places = new Map<string, string | undefined>();
+  #session: Session;
+  #hasFaces = false;
+
+  constructor(widget: Widget, session: Session, code: Code) {
+    this.#widget = widget;
+    this.#session = session;
+    this.#code = code;
+    this.#templates = widget.host.getAttribute("source-link") ?? "";
+  }
+
+  /** Write into each visible box what it has room for now. */
+  update(): void {
+    this.#widget.ifLoaded((session, viz) => {
+      const { scale } = this.#widget.camera.viewport;
+      const found = this.#faces(session, session.layout(viz).root);
+      if (!this.#hasFaces && found.size === 0) return;
+      const { picture } = this.#widget.tree;
+      picture.querySelector(":scope > .mg-codes")?.remove();
+      for (const node of picture.querySelectorAll<SVGElement>(".mg-coded"))
+        node.classList.toggle("mg-coded", found.has(node));
+      for (const node of found.keys()) node.classList.add("mg-coded");
+      // not in the nodes: what screen readers call these is what they show without
+      if (found.size > 0) picture.append(layer([...found.values()], scale, this.#templates));
+      this.#hasFaces = found.size > 0;
+    });
+  }
+
+  #faces(session: Session, root: Placed): Map<SVGElement, Face> {
+    const found = new Map<SVGElement, Face>();
+    const { viewport } = this.#widget.camera;
+    for (const { item, box } of this.#near(root, viewport)) {
+      const source = this.#placeOf(session, item.id);
+      const lines = source === undefined ? undefined : this.#code[source];
+      if (source === undefined || lines === undefined) continue;
+      const face = faceOf(item, box, viewport.scale, lines, source);
+      const node = face && this.#widget.tree.findDrawn(item.id);
+      if (face && node) found.set(node, face);
+    }
+    return found;
+  }
+
+  #placeOf(session: Session, id: string): string | undefined {
+    if (session !== this.#session) [this.#session, this.#places] = [session, new Map()];
+    if (!this.#places.has(id)) this.#places.set(id, placeOf(session.indexOf(id), id, this.#code));
+    return this.#places.get(id);
+  }
+
+  /** The closed boxes in sight. */
+  *#near({ frame, geometry, inner }: Placed, viewport: Viewport, origin = { x: 0, y: 0 }): Iterable<Near> {
+    for (const [i, item] of frame.items.entries()) {
+      const at = geometry.boxes[i];
+      if (at === undefined || item.glyph !== null) continue;
+      const box = { ...at, x: origin.x + at.x, y: origin.y + at.y };
+      if (!isVisible(box, viewport)) continue;
+      const inside = inner[i] ?? null;
+      if (inside !== null) yield* this.#near(inside, viewport, box);
+      else yield { item, box };
+    }
+  }
+}
+
+function isVisible(box: Box, { x, y, width, height }: Viewport): boolean {
+  const [beyond, above] = [width * MARGIN, height * MARGIN];
+  const isBeside = box.x + box.width < x - beyond || box.x > x + width + beyond;
+  return !isBeside && box.y + box.height >= y - above && box.y <= y + height + above;
+}

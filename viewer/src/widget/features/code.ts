@@ -1,0 +1,25 @@
+/** From near, nodes show their lines of code, where the page has them: another script writes them. */
+import type { Session } from "../../session/session.js";
+import { loadOwn } from "../loader.js";
+import type { Widget } from "../widget.js";
+
+declare global {
+  /** Comes with `code.js`. */
+  var modelDiagramsCode: ((widget: Widget, session: Session) => void) | undefined;
+}
+
+/** Lines of code fit into boxes from this scale on. */
+const NEAR = 1.5;
+
+export function code(widget: Widget): void {
+  if (!widget.host.hasAttribute("source-link")) return;
+  let isNear = false;
+  widget.on("moved", () => {
+    if (isNear || widget.camera.viewport.scale < NEAR) return;
+    isNear = true;
+    void widget.withLayout(async (session, viz) => {
+      await widget.inSlices(() => session.layout(viz));
+      (await loadOwn("code.js"))(widget, session);
+    });
+  });
+}
