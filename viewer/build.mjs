@@ -57,7 +57,13 @@ const CORE =
   /^src\/(graph|view|diff|layout|draw|flat|session|widget\/(code|comparing|exploring|lenses|menu|noting|watching))\//;
 
 const bundles = [
-  { name: "model-graph.js", entryPoints: ["src/entries/element.ts"], target: "es2022", forbidden: CORE },
+  {
+    name: "model-graph.js",
+    entryPoints: ["src/entries/element.ts"],
+    target: "es2022",
+    forbidden: CORE,
+    alias: { "d3-transition": "./src/widget/no_transitions.ts" },
+  },
   { name: "packed.js", entryPoints: ["src/entries/packed.ts"], target: "es2022" },
   { name: "notebook.js", entryPoints: ["src/entries/notebook.ts"], target: "es2022" },
   { name: "core.js", entryPoints: ["src/entries/core.ts"], target: "es2022", isPart: true },
