@@ -15,6 +15,7 @@ from browser.controls import button, details, loaded, settled, wait_until
 from browser.serving import served
 from browser.versions import write_page
 from modeldiagrams.hosting.code_lines import code_lines
+from samples import png
 
 TEMPLATE = "https://example.org/blob/{{path:{}}}#L{{line}}"
 
@@ -43,11 +44,15 @@ class Coded(nn.Module):
 @pytest.fixture(scope="module")
 def address(press, tmp_path_factory):
     graph = modeldiagrams.trace(Coded(), (torch.ones(2, 8),))
+    (press.folder / "heat.png").write_bytes(png())
+    embed = {"softmax": {"image": "heat.png", "alt": "Heat"}}
+    said = press.make(graph, notes={"gated": "A note."}, embed=embed)
     made = msgspec.structs.replace(press.make(graph), sources=(__file__,))
     template = TEMPLATE.format(graph.model.source.partition("/")[0])
     coded = msgspec.structs.replace(made, source_link=template, code=code_lines(made, template))
     folder = tmp_path_factory.mktemp("coded")
     write_page(folder, "coded", coded)
+    write_page(folder, "said", msgspec.structs.replace(coded, id="said", picture=said.picture, overlay=said.overlay))
     write_page(folder, "plain", msgspec.structs.replace(made, id="plain"))
     with served(folder) as server:
         yield server
@@ -145,6 +150,30 @@ def test_with_the_keyboard_the_details_have_the_link(reader, address):
     reader.node("/softmax").focus()
     reader.page.keyboard.press("i")
     details(reader).get_by_role("link", name="test_code.py").wait_for(timeout=20_000)
+
+
+def test_numbers_of_notes_are_told_and_images_stay(reader, address):
+    open_near(reader, address, "said")
+    look_at(reader, "gated")
+    wait_until(reader, lambda: "gated" in shown(reader))
+    assert shown(reader)["gated"]["lines"][0].startswith("gated [1]")
+    assert not reader.node("gated").locator(".mg-note").is_visible()
+    look_at(reader, "/softmax")
+    settled(reader)
+    assert "/softmax" not in shown(reader)
+    assert reader.node("/softmax").locator(".mg-image").is_visible()
+
+
+def test_other_versions_and_amounts_show_no_code(reader, address):
+    """Lines are those of this version."""
+    open_near(reader, address)
+    wait_until(reader, lambda: shown(reader))
+    reader.evaluate("e => { e.shadowRoot.querySelector('.mg-stage').dataset.by = 'amount' }")
+    wait_until(reader, lambda: shown(reader) == {})
+    reader.evaluate("e => { delete e.shadowRoot.querySelector('.mg-stage').dataset.by }")
+    wait_until(reader, lambda: shown(reader))
+    reader.evaluate("e => { e.widget.session.difference = {}; e.widget.updateViewport() }")
+    assert shown(reader) == {}
 
 
 def test_a_page_without_links_to_code_loads_no_script_for_it(reader, address):

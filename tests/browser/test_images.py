@@ -70,7 +70,7 @@ def test_keys_open_images_and_details_stand_behind(page):
     dialog(page).get_by_role("img").wait_for()
     page.page.keyboard.press("Escape")
     dialog(page).wait_for(state="hidden")
-    assert page.evaluate(FOCUSED) == "layers.1"
+    wait_until(page, lambda: page.evaluate(FOCUSED) == "layers.1")
     assert details(page).is_visible()
 
 

@@ -71,7 +71,9 @@ def look(reader, server, rules, *, sizes):
     picture = reader.evaluate(LOOKS)
     reader.node("head").click()
     reader.page.keyboard.press("/")
+    reader.page.get_by_role("combobox", name="Search").wait_for()
     reader.page.get_by_role("button", name="More controls").click()
+    reader.page.get_by_role("menu").wait_for()
     reader.page.get_by_role("region", name="Details").wait_for()
     props = FOLLOWED + SIZES if sizes else FOLLOWED
     return picture, reader.page.locator("model-graph").evaluate(CONTROLS, props)

@@ -52,7 +52,10 @@ def run(monkeypatch, worker):
     ("words", "message"),
     [
         (["show", "--depth", "-3"], "option 'depth': expected a whole number from 0 to 1000, got '-3'"),
-        (["show", "--direction", "up"], "option 'direction': expected TB or LR or a map, got 'up'"),
+        (
+            ["show", "--direction", "up"],
+            "option 'direction': expected TB or LR or a map whose values are TB or LR, got 'up'",
+        ),
         (["show", "--depth", "1", "-o", "x.json"], "option 'depth': .json files hold the whole graph"),
         (["summary", "--depth", "0"], "option 'depth': expected a number of levels above 0, got 0"),
         (["summary", "--columns", "flop"], "option 'columns': expected some of inputs, outputs,"),

@@ -84,7 +84,8 @@ class Host(ABC):
         save(changed_graph(), folder / "changed.json")
         (folder / "broken.json").write_text('{"format": "modeldiagrams", "version": "1.0", "nodes": 3}')
         (folder / "map.png").write_bytes(png())
-        training_of_fc().save(folder / "run.mdwatch")
+        for name in ("run", "again"):
+            training_of_fc().save(folder / f"{name}.mdwatch")
         for name, bodies in pages.items():
             file = folder / f"{name}{suffix}"
             file.parent.mkdir(exist_ok=True)

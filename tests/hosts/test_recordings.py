@@ -10,7 +10,7 @@ import pytest
 NET = "model: net.json"
 PAGES = {
     "shown": [f"{NET}\nrecording: run.mdwatch"],
-    "twice": [f"{NET}\nrecording: [run.mdwatch, run.mdwatch]"],
+    "twice": [f"{NET}\nrecording: [run.mdwatch, again.mdwatch]"],
     "still": [f"{NET}\nrecording: run.mdwatch\nstatic: true"],
     "index": [NET],
     "missing": [f"{NET}\nrecording: walk.mdwatch"],
@@ -30,6 +30,10 @@ def test_findings_and_figures_stand_as_text(site, name):
     assert told.startswith("Training: run.mdwatch Step 20, fc : NaN in the output")
     assert "Step 20, loss 0.25:" in told
     assert re.search(r"fc output .* 4 1\.5 2\.5", told), "max, mean and root mean square of the last step"
+
+
+def test_several_recordings_stand_below_each_other(site):
+    assert site.page("twice").count('class="mg-recorded-run"') == 2
 
 
 def test_only_interactive_diagrams_show_a_training(site):

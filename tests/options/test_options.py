@@ -86,12 +86,12 @@ def test_values_override_defaults() -> None:
         (
             {"model": "a", "rename": {"a": ""}},
             "rename",
-            "values that are text that is not empty, got {'a': ''}",
+            "values are text that is not empty, got {'a': ''}",
         ),
         (
             {"model": "a", "arrange": {"a": "ring"}},
             "arrange",
-            "values that are row or column or grid",
+            "values are row or column or grid",
         ),
         ({"model": "a", "inputs": 3}, "inputs", "Example inputs"),
         ({"model": "a", "inputs": "{x: {value: 2024-13-45}}"}, "inputs", "month must be"),

@@ -198,13 +198,18 @@ def test_annotate_refuses_values_that_no_option_has(said, message) -> None:
 
 def test_annotate_checks_its_pattern_though_it_says_nothing() -> None:
     assert annotate(small_graph(), "fc", highlight=False).nodes == {}
-    with pytest.raises(OptionError, match=r"nothing matches 'fcc'"):
+    with pytest.raises(OptionError, match=r"option 'pattern': nothing matches 'fcc'"):
         annotate(small_graph(), "fcc", highlight=False)
+
+
+@pytest.mark.parametrize("pattern", ["torch", "f"])
+def test_the_beginning_of_a_name_is_no_list_of_modules(pattern) -> None:
+    with pytest.raises(OptionError) as caught:
+        annotate(small_graph(), pattern, arrange="row")
+    assert "not called" not in str(caught.value)
 
 
 def test_a_list_of_modules_can_not_be_arranged() -> None:
     """A `ModuleList` is not called: what can be arranged is the module around it."""
-    with pytest.raises(
-        OptionError, match=r"nothing matches 'blocks'; it is a list .* name the module around it: '\w+'"
-    ):
+    with pytest.raises(OptionError, match=r"nothing matches 'blocks'; it holds modules .* the module around it: '\w+'"):
         annotate(with_repeats(), "blocks", arrange="row")

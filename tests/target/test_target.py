@@ -30,6 +30,17 @@ def test_class_is_found_by_dotted_path_or_colon(path):
     assert type(target(path, inputs="[1, 4]").model).__name__ == "Model"
 
 
+def test_function_that_hides_its_module_does_not_hide_what_is_in_it(tmp_path, monkeypatch):
+    (tmp_path / "hiding").mkdir()
+    (tmp_path / "hiding/net.py").write_text("from torch import nn\ndef net():\n    return nn.Linear(4, 2)\n")
+    (tmp_path / "hiding/__init__.py").write_text("from .net import net\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert target("hiding.net.net", inputs="[[1, 4]]").model.in_features == 4
+    assert target("hiding.net", inputs="[[1, 4]]").model.in_features == 4
+    with pytest.raises(TargetError, match=r"'hiding\.net' has no attribute 'nett'; did you mean 'net'"):
+        target("hiding.net.nett")
+
+
 def test_instance_is_put_into_eval_mode():
     assert not target("mypkg.ready", inputs="[1, 4]").model.training
 

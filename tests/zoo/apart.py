@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import importlib
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import torch
+from zoo.torchvision_ops import operators_in_place
 
 _APART = str(Path(sys.prefix) / "zoo")
-_LIBRARIES: list[torch.library.Library] = []
 
 
 def import_from_zoo(name: str) -> Any:
-    """A library that `make zoo` installs apart, with the ops of a binary part that fits another build of torch."""
+    """A library that `make zoo` installs apart, with torchvision's operators, which may not load here."""
     if _APART not in sys.path:
         sys.path.append(_APART)
-        for op in ("nms", "qnms"):
-            library = torch.library.Library("torchvision", "FRAGMENT")
-            with suppress(RuntimeError):
-                library.define(f"{op}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-            _LIBRARIES.append(library)  # ops go with their library
+    if "torchvision" not in sys.modules:
+        with operators_in_place():
+            importlib.import_module("torchvision")
     return importlib.import_module(name)

@@ -61,19 +61,25 @@ def names() -> list[str]:
 
 
 def names_of_timm() -> list[str]:
-    """Classes and factories of `timm`, one after the other."""
+    """All classes that `timm` exports, and one factory of each of its modules, one after the other."""
     models = import_from_zoo("timm").models
-    factories = (f"timm.models.{name}" for name in models.list_models())
-    return _in_turn(_classes(models), _shuffled(factories))
+    factories = [_shuffled(models.list_models(module=module))[:1] for module in models.list_modules()]
+    return _in_turn(_classes(models), _shuffled(f"timm.models.{name}" for names in factories for name in names))
 
 
 def names_of_torchvision() -> list[str]:
-    """Classes and factories of `torchvision`, one after the other."""
+    """All classes and factories that `torchvision` exports, one after the other."""
     models = import_from_zoo("torchvision").models
-    factories = [models.get_model_builder(name) for name in models.list_models()]
-    modules = [models, models.segmentation, models.detection, models.video, models.optical_flow]
-    classes = {path for module in modules for path in _classes(module)}
-    return _in_turn(_shuffled(classes), _shuffled(f"{made.__module__}.{made.__name__}" for made in factories))
+    rest = [models.segmentation, models.detection, models.video, models.optical_flow, models.quantization]
+    classes = {path for module in (models, *rest) for path in _classes(module)}
+    makers = {models.get_model_builder(name): name for name in models.list_models()}
+    factories = (
+        f"{module.__name__}.{name}"
+        for module in (models, *rest)
+        for name, value in vars(module).items()
+        if inspect.isfunction(value) and value in makers
+    )
+    return _in_turn(_shuffled(classes), _shuffled(factories))
 
 
 def _classes(module: ModuleType) -> list[str]:

@@ -1,6 +1,6 @@
 """Classes and factories of timm and torchvision, named and nothing else: how many give a connected diagram?
 
-A sample of each, in the order of a digest of their names. Slow: `make zoo`.
+All that torchvision exports; of timm all classes that it exports, and one factory of each module. Slow: `make zoo`.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import pytest
 
 from zoo.class_sweep import Row
 
-SHARES = {"timm": 0.9, "torchvision": 0.65}
-"""Required of both kinds together; torchvision has classes that take whole models, and ops that may not load here."""
-MOST = 40
+SHARES = {"timm": 0.95, "torchvision": 1.0}
+"""Required of both kinds together; timm exports blocks and wrappers of models, too."""
+FEWEST = 150
 
 
 @pytest.mark.parametrize("library", SHARES)
 def test_most_need_no_option(library, report):
     done = subprocess.run(
-        [sys.executable, "-m", "zoo.class_sweep", str(MOST), library],
+        [sys.executable, "-m", "zoo.class_sweep", str(10 * FEWEST), library],
         cwd=Path(__file__).parents[1],
         env={**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"},
         stdout=subprocess.PIPE,
@@ -36,5 +36,5 @@ def test_most_need_no_option(library, report):
             report(f"{row.name:55}{row.result:15}{row.reason}")
     connected = sum(row.result == "connected" for row in rows)
     report(f"{library}: {connected} of {len(rows)}")
-    assert len(rows) == MOST
+    assert len(rows) >= FEWEST
     assert connected >= SHARES[library] * len(rows)

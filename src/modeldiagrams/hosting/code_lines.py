@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
+import textwrap
 from typing import TYPE_CHECKING
 
-from modeldiagrams.ir.lineage import Code, Method, text_of
+from modeldiagrams.hosting.source_links import linked_packages
+from modeldiagrams.ir.lineage import Class, Code, Method, text_of
 from modeldiagrams.ir.source_files import source_file
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["code_lines"]
 
-_PACKAGES = re.compile(r"\{path:([^}]*)\}")
 _MOST_LINES = 6
 _LONGEST_LINE = 200
 
@@ -29,9 +29,10 @@ def code_lines(diagram: Diagram, templates: str) -> dict[str, tuple[str, ...]]:
         templates: Those of `url_templates`: they name the packages whose code is public.
 
     Returns:
-        ``mypkg/net.py:12`` → the statement there; of a class its `forward`, of a function its beginning.
+        ``mypkg/net.py:12`` → the statement there; of a class its `forward`, of a function its beginning, without the
+        docstring. What is too long ends with ``…``.
     """
-    public = {package for packages in _PACKAGES.findall(templates) for package in packages.split()}
+    public = linked_packages(templates)
     reader = _Reader(Code(diagram.sources))
     found: dict[str, tuple[str, ...]] = {}
     for place in dict.fromkeys(_places(diagram)):
@@ -66,11 +67,8 @@ class _Reader:
         lines, statements = self._file(file)
         statement = statements.get(line)
         if isinstance(statement, ast.ClassDef):
-            bodies = (class_.method("forward") for class_ in self._code.lineage(file, statement.name)[:1])
-            statement = next((body for body in bodies if body is not None), None)
-        if statement is None:
-            return ()
-        return _without_indent(lines[number - 1] for number in _numbers(statement))
+            statement = Class(file, statement).method("forward")
+        return _shown([lines[number - 1] for number in _numbers(statement)]) if statement else ()
 
     def _file(self, file: str) -> tuple[list[str], dict[int, ast.stmt]]:
         if file not in self._files:
@@ -85,21 +83,18 @@ class _Reader:
 
 
 def _numbers(statement: ast.stmt) -> list[int]:
-    """The lines of a statement that are shown; of one that holds others its head, of a function also its beginning."""
+    """The lines of a statement; of one that holds others only its head, of a function all but the docstring."""
     body: list[ast.stmt] = getattr(statement, "body", [])
     end = statement.end_lineno or statement.lineno
-    if isinstance(statement, Method):
-        head = [*range(statement.lineno, max(statement.lineno + 1, body[0].lineno))]
-        rest = body[1:] if ast.get_docstring(statement, clean=False) is not None else body
-        inner = [*range(rest[0].lineno, end + 1)] if rest else []
-        return sorted({*head, *inner})[:_MOST_LINES]
-    if body:
-        end = max(statement.lineno, body[0].lineno - 1)
-    return [*range(statement.lineno, end + 1)][:_MOST_LINES]
+    head = [*range(statement.lineno, max(statement.lineno + 1, body[0].lineno) if body else end + 1)]
+    if not isinstance(statement, Method):
+        return head
+    rest = body[1:] if ast.get_docstring(statement, clean=False) is not None else body
+    return sorted({*head, *(range(rest[0].lineno, end + 1) if rest else ())})
 
 
-def _without_indent(lines: Iterator[str]) -> tuple[str, ...]:
-    kept = [line.rstrip().expandtabs(4) for line in lines]
-    kept = [line for line in kept if line]
-    indent = min((len(line) - len(line.lstrip()) for line in kept), default=0)
-    return tuple(line[indent:][:_LONGEST_LINE] for line in kept)
+def _shown(lines: list[str]) -> tuple[str, ...]:
+    """Lines without the indent that they share and without empty ones, as far as a box may have room for them."""
+    kept = [line for line in textwrap.dedent("\n".join(lines).expandtabs(4)).split("\n") if line.strip()]
+    cut = [line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…" for line in kept[:_MOST_LINES]]
+    return (*cut, "…") if len(kept) > _MOST_LINES else tuple(cut)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import glob
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.options.settings import Settings
 
-__all__ = ["imported_packages", "url_templates"]
+__all__ = ["imported_packages", "linked_packages", "url_templates"]
 
 _PACKAGE_FOLDERS = ("", "src/", "*/", "*/src/", "*/*/", "*/*/src/")
 """Folders in which repositories keep packages, the most common first: flat, ``src/``, and workspaces of several."""
+
+_PACKAGES = re.compile(r"\{path:([^}]*)\}")
 
 _GENERATED = frozenset({"build", "dist", "site-packages", "node_modules"})
 """Folders with copies of packages."""
@@ -56,6 +59,11 @@ def url_templates(settings: Settings, diagram: Diagram, folder: Path) -> str | N
             packages.setdefault(url, []).append(package)
     links = (url.replace("{path}", f"{{path:{' '.join(packages[url])}}}") for url in sorted(packages))
     return " ".join(links) or None
+
+
+def linked_packages(templates: str) -> frozenset[str]:
+    """The packages that URL templates are for; arguments as `url_templates` returns them."""
+    return frozenset(package for packages in _PACKAGES.findall(templates) for package in packages.split())
 
 
 def imported_packages(diagram: Diagram) -> list[str]:

@@ -63,7 +63,7 @@ COMPARING = "compare.js"
 PROSE = "prose.js"
 """Loaded by pages whose text speaks of parts of a diagram."""
 CODE = "code.js"
-"""Loaded by those who come near to boxes whose code the site links to."""
+"""Loaded by those who zoom in on a diagram whose code the site links to."""
 RECORDING = "recording.js"
 """Loaded by those who look at what a training recorded."""
 SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, CODE, NOTES, PROSE, RECORDING, "third-party-notices.txt")

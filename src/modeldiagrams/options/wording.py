@@ -36,7 +36,7 @@ def expected(type_: Any) -> str:
     if origin is list and arguments[0] is not Any:
         return f"a list of {expected(arguments[0])}"
     if origin is dict and get_origin(arguments[1]) in {Annotated, Literal}:
-        return f"a map with values that are {expected(arguments[1])}"
+        return f"a map whose values are {expected(arguments[1])}"
     return _WORDS.get(origin or type_, "something else")
 
 

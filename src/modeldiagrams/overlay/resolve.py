@@ -80,11 +80,14 @@ def annotate(  # noqa: PLR0913  (what is said most often)
         options["embed"] = {pattern: _image(image, alt or f"Picture of {pattern}")}
     if group is not None:
         options["group"] = {group: [pattern]}
-    # where nothing is said, a pattern that matches nothing is a mistake all the same
-    overlay, problems = resolve(graph, options or {"fade": [pattern]})
+    overlay, problems = resolve(graph, options)
+    if not options:  # a pattern that matches nothing is a mistake all the same
+        finder = _Finder(graph)
+        finder.of("pattern", pattern)
+        problems = finder.problems
     if problems:
         raise problems[0]
-    return overlay if options else Overlay(graph=overlay.graph)
+    return overlay
 
 
 def _image(image: Any, alt: str) -> Image:
@@ -216,9 +219,10 @@ class _Finder:
         return tuple(found)
 
     def _hint(self, pattern: str, *, containers: bool = False) -> str:
-        if containers and any(name.startswith(f"{pattern}.") for name in _names(self.graph)):
+        paths = (node.path for node in self.graph.nodes if isinstance(node, ModuleNode))
+        if containers and any(path.startswith(f"{pattern}.") for path in paths):
             around = pattern.rpartition(".")[0] or short_name(self.graph.model.class_)
-            return f"it is a list and no box of its own, so name the module around it: {around!r}"
+            return f"it holds modules but is not called, so it has no box; name the module around it: {around!r}"
         near = nearest(pattern, [*_names(self.graph), *self._groups])
         if near:
             return f"did you mean {near!r}?"

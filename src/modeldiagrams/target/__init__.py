@@ -7,6 +7,7 @@ becomes an `Assumption` in the graph, written as the author would have written i
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from modeldiagrams.options.options import Call
 from modeldiagrams.target.build import Built, variants
 from modeldiagrams.target.construct import call_problem
 from modeldiagrams.target.inference.budget import Budget
+from modeldiagrams.target.inference.factories import factories_of
 from modeldiagrams.target.inference.names import extended
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.resolve_inputs import WRITE_INPUTS, resolve_inputs
@@ -140,7 +142,8 @@ def _share(budget: Budget, built: Built) -> Budget:
     if built.variant:
         return budget.of_variant()
     may_be_smaller = any(assumption.subject == "config" for assumption in built.assumptions)
-    return budget.without_variants() if built.is_on_meta or may_be_smaller else budget
+    is_offered = inspect.isclass(built.maker) and any(True for _ in factories_of(built.maker))
+    return budget.without_variants() if built.is_on_meta or may_be_smaller or is_offered else budget
 
 
 def record(target: Target, mode: Mode = "auto") -> Trace:

@@ -10,22 +10,25 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from torch import nn
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.arguments import Arguments, arguments_of, other_arguments, with_fewer_layers
 from modeldiagrams.target.construct import construct, construct_afforded
 from modeldiagrams.target.inference.constructor import solved_arguments
-from modeldiagrams.target.inference.conventions import required_parameters
+from modeldiagrams.target.inference.conventions import required_parameters, without_which_it_fails
 from modeldiagrams.target.inference.evidence import CallSite, call_sites
+from modeldiagrams.target.inference.factories import factories_of
 from modeldiagrams.target.inference.guard import guarded
+from modeldiagrams.target.inference.makers import path_of
 from modeldiagrams.target.inference.rules import Rule, assumed
 from modeldiagrams.target.locate import locate
 from modeldiagrams.target.objects import from_option
 from modeldiagrams.target.user_code import user_code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from modeldiagrams.ir.graph import Assumption
     from modeldiagrams.options.options import Call
@@ -38,6 +41,8 @@ HUGE = 500_000_000
 """From this number on, it stays there even if it can't run there: its weights would fill the memory."""
 _MOST_SITES = 6
 """Calls in the project that are tried."""
+_MOST_FACTORIES = 3
+"""Functions beside the class that are called."""
 _SECONDS = 2.0
 """Of the processor, for what one of them leaves open."""
 
@@ -71,8 +76,8 @@ def variants(call: Call, device: str | None = None) -> Iterator[Built]:
         device: Where the model is going to run, with its weights; None for the CPU.
 
     Yields:
-        The default model, without memory for its weights if it is large; the same with memory, if they fit; and one
-        with fewer layers, if its configuration is assumed anyway.
+        The default model, without memory for its weights if it is large; the same with memory, if they fit; one with
+        fewer layers, if its configuration is assumed anyway; and one that a function beside its class makes.
 
     Raises:
         TargetError: as `make_model`; if only the default configuration is at fault, there is one with fewer layers.
@@ -89,6 +94,9 @@ def variants(call: Call, device: str | None = None) -> Iterator[Built]:
     if default.is_on_meta and sum(parameter.numel() for parameter in default.model.parameters()) <= HUGE:
         yield from filter(None, [_variant(call, small=False)])
     yield from filter(None, [_variant(call, small=True)])
+    offered = _as_offered(default.maker, call, HUGE)
+    if offered is not None:
+        yield replace(offered, variant=f"as {offered.maker.__name__} makes it")
 
 
 def _variant(call: Call, *, small: bool) -> Built | None:
@@ -124,12 +132,18 @@ def make_model(call: Call, meta_from: float, *, small: bool = False) -> Built:
         _refuse_arguments(call)
         model, arguments = found, Arguments()
     elif callable(found):
-        shown = None if small else _as_in_project(found, call, meta_from)
+        shown = None if small else _as_shown(found, call, meta_from)
         if shown is not None:
             return shown
         arguments = arguments_of(found, call)
         arguments = with_fewer_layers(arguments, call) if small else arguments
-        model, arguments = _made(found, call, arguments, meta_from)
+        try:
+            model, arguments = _made(found, call, arguments, meta_from)
+        except TargetError:
+            offered = None if small else _as_offered(found, call, meta_from)
+            if offered is None:
+                raise
+            return offered
     else:
         raise TargetError(
             f"expected a torch.nn.Module, or a class or function that makes one, got {_describe(found, call)}"
@@ -139,11 +153,53 @@ def make_model(call: Call, meta_from: float, *, small: bool = False) -> Built:
     return Built(model, found, arguments.assumptions, arguments.told_to(found))
 
 
-def _as_in_project(found: Callable[..., Any], call: Call, meta_from: float) -> Built | None:
-    """The model as the project itself makes it somewhere, if it requires arguments and none are given."""
-    if any(given is not None for given in (call.args, call.kwargs, call.config)) or not required_parameters(found):
+def _is_open(call: Call) -> bool:
+    """Whether the author says nothing of how the model is made."""
+    return all(given is None for given in (call.args, call.kwargs, call.config))
+
+
+def _as_shown(found: Callable[..., Any], call: Call, meta_from: float) -> Built | None:
+    """The model as its project makes it, or offers it, if it requires arguments and none are given."""
+    if not _is_open(call) or not required_parameters(found):
         return None
-    for site in islice(call_sites(found, parts=True), _MOST_SITES):
+    sites = [*islice(call_sites(found, parts=True), _MOST_SITES)]
+    return (
+        _as_in_project(found, call, meta_from, [site for site in sites if site.is_whole])
+        or _as_offered(found, call, meta_from)
+        or _as_in_project(found, call, meta_from, [site for site in sites if not site.is_whole])
+    )
+
+
+def _as_offered(found: Any, call: Call, meta_from: float) -> Built | None:
+    """The model as a function beside its class makes it; None if there is none, or the author says how to make it.
+
+    Args:
+        found: What the author names.
+        call: What the author wrote.
+        meta_from: A model stays on the meta device if it has more parameters.
+    """
+    factories = factories_of(found) if inspect.isclass(found) and _is_open(call) else ()
+    for factory in islice(factories, _MOST_FACTORIES):
+        path = path_of(factory)
+        # weights that are fetched by default make no difference to the diagram
+        kwargs = without_which_it_fails(factory, {}, "")
+        rule = Rule.CONVENTIONS.assumption(f"made by {factory.__name__}, a function beside {found.__name__}")
+        values = (assumed(f"kwargs.{name}", value, "no weights are fetched") for name, value in kwargs.items())
+        maker = assumed("model", path, f"it makes a {found.__name__} without any argument")
+        arguments = Arguments(kwargs=kwargs, assumptions=(rule, maker, *values), is_last=True, is_made_up=True)
+        try:
+            model, arguments = _made(factory, msgspec.structs.replace(call, model=path), arguments, meta_from)
+            model.eval()
+        except TargetError:
+            continue
+        if type(model) is found:
+            return Built(model, factory, arguments.assumptions, arguments.told_to(factory))
+    return None
+
+
+def _as_in_project(found: Callable[..., Any], call: Call, meta_from: float, sites: Iterable[CallSite]) -> Built | None:
+    """The model as the project itself makes it somewhere."""
+    for site in sites:
         arguments = _shown(found, site)
         if arguments is None:
             continue
@@ -185,8 +241,7 @@ def _made(found: Callable[..., Any], call: Call, arguments: Arguments, meta_from
             partial(_construct, found, call, arguments), meta_from, is_configured=arguments.config_class is not None
         )
     except TargetError as error:
-        is_open = all(given is None for given in (call.args, call.kwargs, call.config))
-        if not is_open or arguments.is_last:
+        if not _is_open(call) or arguments.is_last:
             raise
         for other in other_arguments(found, arguments, error):
             try:

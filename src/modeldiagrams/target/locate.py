@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import inspect
 import pkgutil
 import sys
 from types import ModuleType
@@ -40,9 +41,19 @@ def locate(path: str) -> Any:
     found: Any = _module(first)
     owner = first
     for name in names:
-        found = _member(found, owner, name)
+        found = _member(_shadowed(owner, found, name), owner, name)
         owner = f"{owner}.{name}"
     return found
+
+
+def _shadowed(path: str, found: Any, name: str) -> Any:
+    """The module of this path, where a function of its package hides it that lacks what is asked for.
+
+    ``torchvision.models.alexnet.alexnet`` is what an import of it gives, though Python's dots don't lead there.
+    """
+    module = sys.modules.get(path)
+    is_hidden = inspect.isfunction(found) and module is not None and not hasattr(found, name)
+    return module if is_hidden else found
 
 
 def did_you_mean(name: str, known: Iterable[str], likeness: float = 0.6) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,12 @@ from modeldiagrams.target.as_options import entry_of, is_plain
 from modeldiagrams.target.construct import call_problem
 from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.candidates import Candidate
-from modeldiagrams.target.inference.class_examples import class_example, configured_image, dummy_candidates
+from modeldiagrams.target.inference.class_examples import (
+    class_example,
+    configured_image,
+    dummy_candidates,
+    image_for_weights,
+)
 from modeldiagrams.target.inference.huggingface import configured_candidates
 from modeldiagrams.target.inference.inferred import inferred_candidates
 from modeldiagrams.target.inference.input_solver import InputSolver
@@ -107,7 +113,7 @@ def resolve_inputs(built: Built, call: Call, budget: Budget) -> Inputs:
     with told(built.arguments):
         return (
             _as_in_project(built, budget)
-            or _from_search(built.model, budget)
+            or _from_search(built.model, built.maker, budget)
             or _no_inputs(built.model, call.model, budget)
         )
 
@@ -131,9 +137,9 @@ def _as_in_project(built: Built, budget: Budget) -> Inputs | None:
     return None
 
 
-def _from_search(model: nn.Module, budget: Budget) -> Inputs | None:
+def _from_search(model: nn.Module, maker: Any, budget: Budget) -> Inputs | None:
     """Rules 2 and 4: candidates of the class, then of names and layers."""
-    for candidates in _class_candidates(model, budget):
+    for candidates in _class_candidates(model, maker, budget):
         found = search(model, candidates, budget)
         if found:
             return _from_found(found, Rule.CLASS, budget)
@@ -193,9 +199,11 @@ def _flaws(model: nn.Module, graph: Graph, *, keeps_batch: bool) -> _Flaws:
     return dead_inputs(graph), not keeps_batch, modules_not_called(model, graph)
 
 
-def _class_candidates(model: nn.Module, budget: Budget) -> Iterator[Mapping[str | int, Sequence[Candidate]]]:
+def _class_candidates(
+    model: nn.Module, maker: Any, budget: Budget
+) -> Iterator[Mapping[str | int, Sequence[Candidate]]]:
     """Candidates by rule 2; an attribute that raises is logged and left out."""
-    for read in (dummy_candidates, configured_image):
+    for read in (dummy_candidates, configured_image, partial(image_for_weights, maker=maker)):
         try:
             yield read(model)
         except TargetError as error:

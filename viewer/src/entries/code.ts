@@ -6,13 +6,15 @@ import { adoptStyle } from "../widget/parts/adopt_style.js";
 /** The text of the style sheet, inserted by the build. */
 declare const CODE_STYLE: string;
 
-globalThis.modelDiagramsCode = (widget, session) => {
+globalThis.modelDiagramsCode = (widget, session, near) => {
   const data: unknown = globalThis.modelDiagramsData?.get(widget.host.getAttribute("graph") ?? "");
   const { code } = (data ?? {}) as { code?: Code };
   if (code === undefined) return;
   adoptStyle(widget, CODE_STYLE);
-  const near = new NearCode(widget, session, code);
-  widget.on("moved", () => near.update());
-  widget.on("drawn", () => near.update());
-  near.update();
+  const shown = new NearCode(widget, session, code, near);
+  const update = () => shown.update();
+  widget.on("moved", update);
+  widget.on("drawn", update);
+  new MutationObserver(update).observe(widget.stage, { attributeFilter: ["data-by"] });
+  update();
 };

@@ -129,6 +129,7 @@ function titled(item: Item, box: Box, title: Box | null, scale: number): Block |
   return name === "" || size < LEGIBLE ? undefined : { ...at, lines: [name], size };
 }
 
-function nameOf({ name, times, notes = [] }: Item): string {
+/** A name, the number of repeats and the numbers of notes, which signs tell in the picture. */
+export function nameOf({ name, times, notes = [] }: Item): string {
   return [name, ...(times > 1 ? [`×${times}`] : []), ...notes.map((note) => `[${note}]`)].join(" ");
 }

@@ -34,7 +34,7 @@ export interface NodeDetails {
   facts: Fact[];
 }
 
-const OPTION = /^(args|kwargs|config|inputs|inputs_from)(?:\.(.+)|\[(\d+)\])?$/;
+const OPTION = /^(model|args|kwargs|config|inputs|inputs_from)(?:\.(.+)|\[(\d+)\])?$/;
 
 /** The details of a node, or of the whole model where there is no node with this id. */
 export function describe(index: GraphIndex, id: string): NodeDetails {

@@ -56,6 +56,8 @@ describe("factsOf", () => {
     expect(optionsAt("", [])).toEqual(['kwargs: {dim: 8, "on": [2, 3]}', "config: {}", "inputs: [[1, 4]]"]);
     const named = [{ subject: "inputs.mask", value: "{shape: [4], dtype: bool}", reason: "a name" }];
     expect(optionsAt("", named)?.at(-1)).toBe("inputs: {0: [1, 4], mask: {shape: [4], dtype: bool}}");
+    const made = [{ subject: "model", value: "pkg.resnet18", reason: "it makes one" }];
+    expect(optionsAt("", made)?.at(-1)).toBe("model: pkg.resnet18");
     expect(optionsAt("a", [])).toBeUndefined();
   });
 

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from enum import Enum
+from typing import TYPE_CHECKING, Any, get_args
 
 from torch import Tensor, nn
 
 from modeldiagrams.target.as_options import entry_of, is_plain
 from modeldiagrams.target.forward import parameters_of
+from modeldiagrams.target.inference.annotations import annotations_of
 from modeldiagrams.target.inference.candidates import Candidate
 from modeldiagrams.target.inputs import from_callable
 from modeldiagrams.target.user_code import user_code
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["Example", "class_example", "configured_image", "dummy_candidates"]
+__all__ = ["Example", "class_example", "configured_image", "dummy_candidates", "image_for_weights"]
 
 _METHOD = "modeldiagrams_example"
 _BASES = {"PreTrainedModel", "ModelMixin"}
 """Base classes of all models: their `dummy_inputs` fit models of text only."""
+_SMALLEST = 32
+"""A side of an image that somebody trains with."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,37 @@ def configured_image(model: nn.Module) -> dict[str | int, Sequence[Candidate]]:
         if isinstance(size, list | tuple) and size and all(isinstance(side, int) for side in size) and names:
             return {names[0]: [Candidate([1, *size], f"{attribute}['input_size'] is {list(size)}")]}
     return {}
+
+
+def image_for_weights(model: nn.Module, maker: Any) -> dict[str | int, Sequence[Candidate]]:
+    """An image, or a film, of the size that the weights of a factory were trained with, as torchvision has them.
+
+    Args:
+        model: Its forward names the inputs.
+        maker: The factory. Its parameter `weights` is annotated with an enumeration that tells of each its preparation.
+    """
+    weights = next(_enumerations(annotations_of(maker).get("weights")), None) if callable(maker) else None
+    default = _read(weights, "DEFAULT") if weights else None
+    prepared, told = getattr(_read(default, "transforms"), "keywords", {}), _read(default, "meta")
+    told = told if isinstance(told, Mapping) else {}
+    side = prepared.get("crop_size") or prepared.get("resize_size") or told.get("min_size")
+    sides = [side, side] if isinstance(side, int) else [*side] if isinstance(side, list | tuple) else []
+    sides = sides * 2 if len(sides) == 1 else sides
+    frames = told.get("min_temporal_size")
+    if len(sides) != len("hw") or not all(isinstance(each, int) and each >= _SMALLEST for each in sides):
+        return {}
+    shape = [1, 3, *([frames] if isinstance(frames, int) else []), *sides]
+    names = [p.name for p in parameters_of(model.forward).values() if p.default is p.empty]
+    reason = f"the size that {getattr(weights, '__name__', 'its weights')} are for"
+    return {name: [Candidate(shape, reason)] for name in names}
+
+
+def _enumerations(annotation: Any) -> Iterator[type[Enum]]:
+    """The enumerations in an annotation: ``Weights | None``."""
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _enumerations(part)
 
 
 def _read(owner: Any, name: str) -> Any:

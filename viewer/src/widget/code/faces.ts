@@ -1,5 +1,6 @@
 /** Writes code into boxes: in px on screen, so that it stays as large while the picture grows. */
-import type { Box, Placed } from "../../layout/layout.js";
+import type { Box } from "../../layout/layout.js";
+import { type Item, nameOf } from "../../session/levels.js";
 import { sourceUrl } from "../parts/source_link.js";
 import { broken } from "./lines.js";
 
@@ -11,8 +12,6 @@ const PADDING = 9;
 const [CODE_WIDTH, PLACE_WIDTH, NAME_WIDTH] = [6.9, 6.3, 8];
 const LEAST_COLUMNS = 14;
 const MOST_LINES = 8;
-
-export type Item = Placed["frame"]["items"][number];
 
 export interface Face {
   name: string;
@@ -26,14 +25,15 @@ export interface Face {
   top: number;
 }
 
-/** What a box says with its code; undefined where it has no room for that. */
+/** What a box says with its code; undefined where it has no room for that, or an image. */
 export function faceOf(item: Item, box: Box, scale: number, code: readonly string[], source: string): Face | undefined {
   const [width, height] = [box.width * scale - 2 * PADDING, box.height * scale - 2 * PADDING];
   const columns = Math.floor(width / CODE_WIDTH);
   const room = Math.min(MOST_LINES, Math.floor((height - NAME - PLACE) / LINE));
-  if (columns < LEAST_COLUMNS || room < 1) return undefined;
+  const name = nameOf(item);
+  const isTooNarrow = columns < LEAST_COLUMNS || name.length * NAME_WIDTH > width;
+  if (isTooNarrow || room < 1 || item.thumb !== undefined || item.moreImages !== undefined) return undefined;
   const lines = broken(code, columns, room);
-  const name = item.times > 1 ? `${item.name} ×${item.times}` : item.name;
   const spare = height - NAME - PLACE - lines.length * LINE;
   const isShort = (name.length + item.detail.length + 2) * NAME_WIDTH <= width;
   const place = shortened(source, Math.floor(width / PLACE_WIDTH));

@@ -1,9 +1,10 @@
 /** Shows lines of code in the boxes that have room for them, while a reader is near. */
 import type { Box, Placed } from "../../layout/layout.js";
+import type { Item } from "../../session/levels.js";
 import type { Session } from "../../session/session.js";
 import type { Viewport } from "../scene.js";
 import type { Widget } from "../widget.js";
-import { type Face, faceOf, type Item, layer } from "./faces.js";
+import { type Face, faceOf, layer } from "./faces.js";
 import { type Code, placeOf } from "./place.js";
 
 /** Beyond each side of what is visible, as a share of its size. */
@@ -18,15 +19,18 @@ export class NearCode {
   readonly #widget: Widget;
   readonly #code: Code;
   readonly #templates: string;
+  /** The least scale at which there may be any. */
+  readonly #least: number;
   /** Id of a node → where its code is, if the page has it. */
   #places = new Map<string, string | undefined>();
   #session: Session;
   #hasFaces = false;
 
-  constructor(widget: Widget, session: Session, code: Code) {
+  constructor(widget: Widget, session: Session, code: Code, least: number) {
     this.#widget = widget;
     this.#session = session;
     this.#code = code;
+    this.#least = least;
     this.#templates = widget.host.getAttribute("source-link") ?? "";
   }
 
@@ -50,6 +54,9 @@ export class NearCode {
   #faces(session: Session, root: Placed): Map<SVGElement, Face> {
     const found = new Map<SVGElement, Face>();
     const { viewport } = this.#widget.camera;
+    // the lines of another version may be others, and amounts have bars in the boxes
+    const isOther = session.difference !== undefined || this.#widget.stage.dataset.by === "amount";
+    if (isOther || viewport.scale < this.#least) return found;
     for (const { item, box } of this.#near(root, viewport)) {
       const source = this.#placeOf(session, item.id);
       const lines = source === undefined ? undefined : this.#code[source];

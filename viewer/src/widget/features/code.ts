@@ -1,11 +1,11 @@
 /** From near, nodes show their lines of code, where the page has them: another script writes them. */
 import type { Session } from "../../session/session.js";
-import { loadOwn } from "../loader.js";
+import { loadOwn, wasmAllowed } from "../loader.js";
 import type { Widget } from "../widget.js";
 
 declare global {
   /** Comes with `code.js`. */
-  var modelDiagramsCode: ((widget: Widget, session: Session) => void) | undefined;
+  var modelDiagramsCode: ((widget: Widget, session: Session, near: number) => void) | undefined;
 }
 
 /** Lines of code fit into boxes from this scale on. */
@@ -15,11 +15,12 @@ export function code(widget: Widget): void {
   if (!widget.host.hasAttribute("source-link")) return;
   let isNear = false;
   widget.on("moved", () => {
-    if (isNear || widget.camera.viewport.scale < NEAR) return;
+    // nobody asked for it, so nobody is told that it can't be
+    if (isNear || widget.camera.viewport.scale < NEAR || !wasmAllowed()) return;
     isNear = true;
     void widget.withLayout(async (session, viz) => {
       await widget.inSlices(() => session.layout(viz));
-      (await loadOwn("code.js"))(widget, session);
+      (await loadOwn("code.js"))(widget, session, NEAR);
     });
   });
 }
