@@ -46,7 +46,8 @@ class OptionError(ModelDiagramsError):
     """
 
     def __init__(self, option: str, problem: str) -> None:
-        super().__init__(f"option {option!r}: {problem}")
+        # as in Python's own text of a string, a line break is visible
+        super().__init__(f"option `{repr(option)[1:-1]}`: {problem}")
         self.option = option
 
 

@@ -155,7 +155,7 @@ def test_expanding_a_function_opens_the_modules_around_it():
 def test_pattern_that_matches_nothing_is_told(blocks, tmp_path):
     for suffix in (".mmd", ".dot", ".svg"):
         unmatched = write(blocks, tmp_path / f"made{suffix}", {"expand": ["Block"], "collapse": ["Blokc"]})
-        assert str(unmatched.error(blocks)) == "option 'collapse': no module matches 'Blokc'; did you mean 'Block'?"
+        assert str(unmatched.error(blocks)) == "option `collapse`: no module matches 'Blokc'; did you mean 'Block'?"
 
 
 def test_rows_of_modules_are_a_table_of_pandas(blocks):

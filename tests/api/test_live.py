@@ -75,7 +75,7 @@ def test_a_port_that_is_taken_is_an_error_that_says_so(tmp_path):
     with LiveServer([path], GRAPH) as first, LiveServer([path], GRAPH) as second:
         assert first.url != second.url
         port = int(first.url.split(":")[2].partition("/")[0])
-        with pytest.raises(OptionError, match=f"option 'port': expected a free port, got {port}"):
+        with pytest.raises(OptionError, match=f"option `port`: expected a free port, got {port}"):
             LiveServer([path], GRAPH, port)
 
 

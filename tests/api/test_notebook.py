@@ -226,5 +226,5 @@ def test_each_output_brings_the_viewer_without_a_kernel(shown):
 
 
 def test_unknown_way_to_bring_the_viewer_is_an_option_error():
-    with pytest.raises(modeldiagrams.OptionError, match="option 'viewer': expected 'once' or 'each', got 'never'"):
+    with pytest.raises(modeldiagrams.OptionError, match="option `viewer`: expected 'once' or 'each', got 'never'"):
         modeldiagrams.notebook("never")

@@ -81,9 +81,9 @@ def test_columns_are_those_that_are_asked_for(graph):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"columns": ["flop"]}, "option 'columns': expected some of inputs, outputs, .*, got 'flop'"),
-        ({"depth": 0}, "option 'depth': expected a number of levels above 0, got 0"),
-        ({"depth": "two"}, "option 'depth': expected a number of levels above 0, got 'two'"),
+        ({"columns": ["flop"]}, "option `columns`: expected some of inputs, outputs, .*, got 'flop'"),
+        ({"depth": 0}, "option `depth`: expected a number of levels above 0, got 0"),
+        ({"depth": "two"}, "option `depth`: expected a number of levels above 0, got 'two'"),
     ],
 )
 def test_wrong_options_are_named(graph, wrong, message):

@@ -51,14 +51,14 @@ def run(monkeypatch, worker):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["show", "--depth", "-3"], "option 'depth': expected a whole number from 0 to 1000, got '-3'"),
+        (["show", "--depth", "-3"], "option `depth`: expected a whole number from 0 to 1000, got '-3'"),
         (
             ["show", "--direction", "up"],
-            "option 'direction': expected TB or LR or a map whose values are TB or LR, got 'up'",
+            "option `direction`: expected TB or LR or a map whose values are TB or LR, got 'up'",
         ),
-        (["show", "--depth", "1", "-o", "x.json"], "option 'depth': .json files hold the whole graph"),
-        (["summary", "--depth", "0"], "option 'depth': expected a number of levels above 0, got 0"),
-        (["summary", "--columns", "flop"], "option 'columns': expected some of inputs, outputs,"),
+        (["show", "--depth", "1", "-o", "x.json"], "option `depth`: .json files hold the whole graph"),
+        (["summary", "--depth", "0"], "option `depth`: expected a number of levels above 0, got 0"),
+        (["summary", "--columns", "flop"], "option `columns`: expected some of inputs, outputs,"),
     ],
 )
 def test_options_are_read_before_a_model_runs(run, monkeypatch, words, message):
@@ -85,8 +85,8 @@ def test_render_writes_text_for_graphviz_and_mermaid(run, tmp_path, name, conver
         assert run(*words, *flags).exit_code == 0
         expected = convert(small_graph(), **view)
         assert (tmp_path / name).read_text("utf-8") == getattr(expected, "source", expected)
-    assert "option 'fit'" in run(*words, "--fit", "a4").stderr
-    assert "Warning: option 'expand': no module matches 'fcc'" in run(*words, "--expand", "fcc").stderr
+    assert "option `fit`" in run(*words, "--fit", "a4").stderr
+    assert "Warning: option `expand`: no module matches 'fcc'" in run(*words, "--expand", "fcc").stderr
 
 
 def test_summary_of_a_model_and_of_its_graph_file_are_the_same(run, tmp_path):
@@ -99,7 +99,7 @@ def test_summary_of_a_model_and_of_its_graph_file_are_the_same(run, tmp_path):
     assert traced.stdout.split()[:5] == ["Module", "Class", "Output", "shape", "Calls"]
     wrong = run("summary", tmp_path / "graph.json", "--inputs", "[1, 4]")
     assert wrong.exit_code == 2
-    assert "option 'inputs': " in wrong.stderr
+    assert "option `inputs`: " in wrong.stderr
     assert "is a graph file" in wrong.stderr
 
 
@@ -152,13 +152,13 @@ def test_trace_without_inputs_explains_tries_and_exits_with_1(run):
     [
         (["trace"], "Missing argument 'TARGET'"),
         (["trace", "mypkg.Modl"], "Error: module 'mypkg' has no attribute 'Modl'; did you mean 'Model'?"),
-        (["trace", "mypkg.Model", "--inputs", "[1"], "Error: option 'inputs': "),
+        (["trace", "mypkg.Model", "--inputs", "[1"], "Error: option `inputs`: "),
         (["render", "missing.json", "-o", "out.svg"], "missing.json"),
         (
             ["render", "graph.json", "-o", "out.gif"],
-            "Error: option '-o': expected a name ending in .json, .svg, .png, .pdf, .html, .dot, .mmd, got 'out.gif'",
+            "Error: option `-o`: expected a name ending in .json, .svg, .png, .pdf, .html, .dot, .mmd, got 'out.gif'",
         ),
-        (["trace", "mypkg.Model", "--inputs", "foo"], "option 'inputs': expected a list or a map, got 'foo'. Example"),
+        (["trace", "mypkg.Model", "--inputs", "foo"], "option `inputs`: expected a list or a map, got 'foo'. Example"),
         (
             ["trace", "mypkg.Model", "--inputs", "[1,16"],
             "',' or ']', but it ends there, got '[1,16'. Ex",
@@ -171,7 +171,7 @@ def test_trace_without_inputs_explains_tries_and_exits_with_1(run):
             ["render", "graph.json", "-o", "out.svg", "--theme", "dark"],
             "are shown on; a theme is for .png, .pdf and flat .svg files",
         ),
-        (["render", "graph.json", "-o", "out.svg", "--direction", "up"], "Error: option 'direction': "),
+        (["render", "graph.json", "-o", "out.svg", "--direction", "up"], "Error: option `direction`: "),
     ],
 )
 def test_wrong_use_exits_with_2_and_one_paragraph(run, tmp_path, monkeypatch, words, message):
@@ -242,7 +242,7 @@ def test_unmatched_pattern_is_a_warning(run, tmp_path):
     modeldiagrams.save(small_graph(), tmp_path / "graph.json")
     done = run("render", tmp_path / "graph.json", "-o", tmp_path / "out.svg", "--expand", "nowhere.*")
     assert (done.exit_code, done.stdout) == (0, "")
-    assert "Warning: option 'expand': no module matches 'nowhere.*'; " in done.stderr
+    assert "Warning: option `expand`: no module matches 'nowhere.*'; " in done.stderr
 
 
 def test_meta_mode_traces_ordinary_models(run, tmp_path):

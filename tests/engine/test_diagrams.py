@@ -147,7 +147,7 @@ def test_unmatched_pattern_is_a_problem_beside_the_picture(builder, worker):
     made = builder.build(make_options(model="mypkg.Net", expand=["fc", "*.atention"]))
     assert made.picture == worker.drawn
     assert made.problem.kind == "option"
-    assert made.problem.message.startswith("option 'expand': no module matches '*.atention'; ")
+    assert made.problem.message.startswith("option `expand`: no module matches '*.atention'; ")
     worker.drawn = PICTURE
     assert builder.build(make_options(model="mypkg.Net", expand=["fc"])).problem is None
 
@@ -238,7 +238,7 @@ def test_graph_file_rejects_inputs(builder):
     problem = builder.build(make_options(model="net.json", inputs=[1, 4])).problem
     assert problem == Problem(
         kind="option",
-        message="option 'inputs': net.json is a graph file, so there is nothing to call; remove this option",
+        message="option `inputs`: net.json is a graph file, so there is nothing to call; remove this option",
     )
 
 

@@ -76,7 +76,7 @@ def test_what_is_no_recording_is_a_problem_that_names_the_file_as_written(tmp_pa
     (tmp_path / "net.mdwatch").write_text("no recording")
     problem = recorded(diagram(name), tmp_path, None).problem
     assert problem.kind == "option"
-    assert f"option 'recording': {name}: expected a recording" in problem.message
+    assert f"option `recording`: {name}: expected a recording" in problem.message
     assert words in problem.message
     assert str(tmp_path) not in problem.message
 
@@ -108,7 +108,7 @@ def test_what_changed_has_no_training_and_nothing_of_an_author(tmp_path, option)
     options = parse_options({"model": "net.json", "before": "net.json", **option})
     with DiagramBuilder(None, folder=tmp_path) as builder:
         problem = builder.build(options).problem
-    assert f"option {next(iter(option))!r}: belongs to `model-graph`" in problem.message
+    assert f"option `{next(iter(option))}`: belongs to `model-graph`" in problem.message
 
 
 def test_a_file_of_its_own_brings_what_shows_a_recording(tmp_path):

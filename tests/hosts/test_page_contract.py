@@ -161,7 +161,7 @@ def test_site_defaults_hold_where_a_diagram_says_nothing(build_site):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"defaults": {"dept": 1}}, "option 'dept': unknown; did you mean 'depth'?"),
+        ({"defaults": {"dept": 1}}, "option `dept`: unknown; did you mean 'depth'?"),
         ({"on_error": "ignore"}, "ignore"),
         ({"timeout": 0}, "timeout"),
     ],

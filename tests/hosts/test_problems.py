@@ -52,15 +52,15 @@ def test_build_goes_on(site):
 
 
 def test_unknown_option_suggests_the_one_meant(site):
-    assert "option 'inptus': unknown; did you mean 'inputs'?" in site.log
+    assert "option `inptus`: unknown; did you mean 'inputs'?" in site.log
 
 
 def test_colours_belong_to_the_site(site):
-    assert "option 'palette': belongs to the whole site: write it in the setting `defaults`" in site.log
+    assert "option `palette`: belongs to the whole site: write it in the setting `defaults`" in site.log
 
 
 def test_pattern_of_nothing_suggests_the_nearest_name(site):
-    assert "option 'hide': nothing matches 'rleu'; did you mean 'relu'?" in site.log
+    assert "option `hide`: nothing matches 'rleu'; did you mean 'relu'?" in site.log
     assert "Text" in site.page("noted")
     assert 'data-id="input:x"' not in site.page("hidden")
 

@@ -51,8 +51,8 @@ def test_a_page_without_recording_has_none(site):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("missing", "option 'recording': walk.mdwatch: expected a recording that can be read: No such file"),
-        ("broken", "option 'recording': map.png: expected a recording, which begins with 'mdwatch1'"),
+        ("missing", "option `recording`: walk.mdwatch: expected a recording that can be read: No such file"),
+        ("broken", "option `recording`: map.png: expected a recording, which begins with 'mdwatch1'"),
     ],
 )
 def test_a_file_that_is_no_recording_is_a_located_warning_beside_the_picture(site, name, message):

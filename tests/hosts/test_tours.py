@@ -139,14 +139,14 @@ def test_the_page_brings_the_script_of_tours_and_only_once_the_data(page, site):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("no-steps", "option 'steps': missing: expected one `tour-step` or more inside of the tour"),
-        ("no-such-part", "model-tour: step 2: option 'focus': nothing matches 'fcc'; did you mean 'fc'?"),
-        ("no-such-op", "model-tour: step 1: option 'highlight': nothing matches 'rely'; did you mean 'relu'?"),
-        ("hidden", "model-tour: step 2: option 'focus': the picture has no 'fc': the option `hide`, or a comment"),
-        ("no-such-option", "model-tour: step: option 'fokus': unknown; did you mean 'focus'?"),
-        ("no-such-lens", "model-tour: step: option 'lens': expected class or parameters or flops or memory"),
+        ("no-steps", "option `steps`: missing: expected one `tour-step` or more inside of the tour"),
+        ("no-such-part", "model-tour: step 2: option `focus`: nothing matches 'fcc'; did you mean 'fc'?"),
+        ("no-such-op", "model-tour: step 1: option `highlight`: nothing matches 'rely'; did you mean 'relu'?"),
+        ("hidden", "model-tour: step 2: option `focus`: the picture has no 'fc': the option `hide`, or a comment"),
+        ("no-such-option", "model-tour: step: option `fokus`: unknown; did you mean 'focus'?"),
+        ("no-such-lens", "model-tour: step: option `lens`: expected class or parameters or flops or memory"),
         ("no-such-file", "nothing.json"),
-        ("plain", "option 'steps': belongs to `model-tour`, which has a `tour-step` with prose for each"),
+        ("plain", "option `steps`: belongs to `model-tour`, which has a `tour-step` with prose for each"),
     ],
 )
 def test_mistakes_are_located_warnings(site, host, name, message):

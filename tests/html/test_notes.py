@@ -39,6 +39,6 @@ def test_overlay_of_another_graph_says_what_is_gone() -> None:
 @pytest.mark.parametrize("suffix", [".json", ".dot", ".mmd"])
 def test_files_without_a_place_for_an_overlay_refuse_it(tmp_path: Path, suffix: str) -> None:
     graph = small_graph()
-    with pytest.raises(OptionError, match=rf"option 'overlay': \{suffix} files have no place for it"):
+    with pytest.raises(OptionError, match=rf"option `overlay`: \{suffix} files have no place for it"):
         write(graph, tmp_path / f"net{suffix}", {}, overlay=annotate(graph, "fc", fade=True))
     assert not [*tmp_path.iterdir()]

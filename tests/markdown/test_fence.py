@@ -136,7 +136,7 @@ def test_fence_with_header_works_in_every_container(container, header, host, cap
     (diagram,) = host.diagrams.values()
     assert diagram.options.view.depth == 1
     (message,) = caplog.messages
-    assert message.startswith(f"line {before.count(chr(10)) + 1}: model-graph: option 'expand': ")
+    assert message.startswith(f"line {before.count(chr(10)) + 1}: model-graph: option `expand`: ")
 
 
 def test_caption_is_markdown_and_text_is_escaped(host):

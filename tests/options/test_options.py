@@ -167,5 +167,10 @@ def test_images_are_named_with_or_without_a_text():
     "value", ["{stem: {alt: Text}}", "{stem: {image: a.png, alt: Where, and what}}", "[a.png]", "3"]
 )
 def test_images_that_are_not_named_are_refused(value):
-    with pytest.raises(OptionError, match=r"option 'embed': expected (for stem an image, .* in quotes|a map)"):
+    with pytest.raises(OptionError, match=r"option `embed`: expected (for stem an image, .* in quotes|a map)"):
         parse_option("embed", value)
+
+
+def test_line_breaks_in_names_stay_on_one_line():
+    with pytest.raises(OptionError, match=r"option `de\\npth`: unknown"):
+        parse_options({"model": "m.N", "de\npth": 1})

@@ -18,7 +18,7 @@ GITHUB = "https://github.com/org/project"
     [
         ({"defaults": {"dept": 1}}, "defaults", "did you mean 'depth'"),
         ({"defaults": {"caption": "x"}}, "defaults", "every diagram has its own"),
-        ({"defaults": {"palette": {"linear": "#ff0"}}}, "defaults", "option 'palette': linear: text on #ffff00"),
+        ({"defaults": {"palette": {"linear": "#ff0"}}}, "defaults", "option `palette`: linear: text on #ffff00"),
         ({"on_error": "ignore"}, "on_error", "got 'ignore'"),
         ({"timeout": "long"}, "timeout", "expected a number above 0, got 'long'"),
         ({"timeout": 0}, "timeout", "above 0"),

@@ -243,7 +243,7 @@ def test_annotate_takes_files_bytes_and_values(tmp_path: Path) -> None:
         (b"x", "expected a PNG"),
         (1, "got int"),
     ]:
-        with pytest.raises(OptionError, match=f"option 'image': .*{message}"):
+        with pytest.raises(OptionError, match=f"option `image`: .*{message}"):
             annotate(graph, "fc", image=wrong)
 
 

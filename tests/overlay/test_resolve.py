@@ -37,12 +37,12 @@ def test_notes_keep_their_order_and_text() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"hide": ["rleu"]}, r"option 'hide': nothing matches 'rleu'; did you mean 'relu'\?"),
-        ({"notes": {"Linaer": "text"}}, r"option 'notes': nothing matches 'Linaer'; did you mean 'Linear'\?"),
-        ({"kind": {"qqqqqq": "linear"}}, r"option 'kind': nothing matches 'qqqqqq'; write a path"),
-        ({"group": {"All": ["fc"]}}, r"option 'group': 'All': expected two or more siblings"),
-        ({"group": {"All": ["fc", "lalala"]}}, r"option 'group': nothing matches 'lalala'"),
-        ({"order": {"Net": ["relu", "linear"]}}, r"option 'order': nothing directly in Net matches 'linear'"),
+        ({"hide": ["rleu"]}, r"option `hide`: nothing matches 'rleu'; did you mean 'relu'\?"),
+        ({"notes": {"Linaer": "text"}}, r"option `notes`: nothing matches 'Linaer'; did you mean 'Linear'\?"),
+        ({"kind": {"qqqqqq": "linear"}}, r"option `kind`: nothing matches 'qqqqqq'; write a path"),
+        ({"group": {"All": ["fc"]}}, r"option `group`: 'All': expected two or more siblings"),
+        ({"group": {"All": ["fc", "lalala"]}}, r"option `group`: nothing matches 'lalala'"),
+        ({"order": {"Net": ["relu", "linear"]}}, r"option `order`: nothing directly in Net matches 'linear'"),
     ],
 )
 def test_what_matches_nothing_is_told_with_the_nearest_name(options, message) -> None:
@@ -123,7 +123,7 @@ def test_groups_that_overlap_are_refused() -> None:
     overlay, problems = resolve(with_repeats(), {"group": {"A": ["*.fc1", "*.fc2"], "B": ["*.fc2", "*.fc3"]}})
     assert {group.name for group in overlay.groups} == {"A"}
     with pytest.raises(
-        OptionError, match=r"option 'group': 'B': blocks.0.fc2 is in group 'A' already; .* \(and 1 more"
+        OptionError, match=r"option `group`: 'B': blocks.0.fc2 is in group 'A' already; .* \(and 1 more"
     ):
         raise problems[0]
 
@@ -173,7 +173,7 @@ def test_annotate_says_one_thing_and_overlays_add_up() -> None:
 
 
 def test_annotate_refuses_what_it_does_not_know() -> None:
-    with pytest.raises(OptionError, match=r"option 'colour': unknown here; expected text, image, alt, group, rename"):
+    with pytest.raises(OptionError, match=r"option `colour`: unknown here; expected text, image, alt, group, rename"):
         annotate(small_graph(), "fc", colour="red")
     with pytest.raises(OptionError, match=r"nothing matches 'fcc'; did you mean 'fc'"):
         annotate(small_graph(), "fcc", fade=True)
@@ -182,13 +182,13 @@ def test_annotate_refuses_what_it_does_not_know() -> None:
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        ({"kind": "bogus"}, "option 'kind': expected embedding, .*, other, got 'bogus'"),
-        ({"arrange": "circle"}, "option 'arrange': expected row, column, grid, got 'circle'"),
-        ({"align_items": "left"}, "option 'align_items': expected start, center, end, got 'left'"),
-        ({"rename": 3}, "option 'rename': expected a name, got 3"),
-        ({"rename": ""}, "option 'rename': expected a name, got ''"),
-        ({"order": "relu"}, "option 'order': expected a list of patterns, got 'relu'"),
-        ({"hide": "yes"}, "option 'hide': expected True or False, got 'yes'"),
+        ({"kind": "bogus"}, "option `kind`: expected embedding, .*, other, got 'bogus'"),
+        ({"arrange": "circle"}, "option `arrange`: expected row, column, grid, got 'circle'"),
+        ({"align_items": "left"}, "option `align_items`: expected start, center, end, got 'left'"),
+        ({"rename": 3}, "option `rename`: expected a name, got 3"),
+        ({"rename": ""}, "option `rename`: expected a name, got ''"),
+        ({"order": "relu"}, "option `order`: expected a list of patterns, got 'relu'"),
+        ({"hide": "yes"}, "option `hide`: expected True or False, got 'yes'"),
     ],
 )
 def test_annotate_refuses_values_that_no_option_has(said, message) -> None:
@@ -198,7 +198,7 @@ def test_annotate_refuses_values_that_no_option_has(said, message) -> None:
 
 def test_annotate_checks_its_pattern_though_it_says_nothing() -> None:
     assert annotate(small_graph(), "fc", highlight=False).nodes == {}
-    with pytest.raises(OptionError, match=r"option 'pattern': nothing matches 'fcc'"):
+    with pytest.raises(OptionError, match=r"option `pattern`: nothing matches 'fcc'"):
         annotate(small_graph(), "fcc", highlight=False)
 
 

@@ -69,7 +69,7 @@ def test_png_has_size_of_picture_times_scale(nested):
     assert size(modeldiagrams.to_png(nested, scale=1)) == (picture.width, picture.height)
     assert size(modeldiagrams.to_png(nested)) == (2 * picture.width, 2 * picture.height)
     for wrong in (0, "2"):
-        with pytest.raises(OptionError, match=f"option 'scale': expected a number above 0, got {wrong!r}"):
+        with pytest.raises(OptionError, match=f"option `scale`: expected a number above 0, got {wrong!r}"):
             modeldiagrams.to_png(nested, scale=wrong)
 
 
@@ -130,21 +130,21 @@ def test_missing_library_error_says_how_to_install_it(nested, monkeypatch, libra
 
 def test_invalid_theme_is_an_option_error(nested):
     for draw in (modeldiagrams.to_png, modeldiagrams.to_pdf, functools.partial(modeldiagrams.to_svg, flat=True)):
-        with pytest.raises(OptionError, match="option 'theme': expected light or dark, got 'sepia'"):
+        with pytest.raises(OptionError, match="option `theme`: expected light or dark, got 'sepia'"):
             draw(nested, theme="sepia")
 
 
 @pytest.mark.parametrize(
     ("name", "given", "message"),
     [
-        ("a.svg", {"theme": "dark"}, "option 'theme': .svg files have the colours of the page they are shown on"),
-        ("a.html", {"theme": "light"}, "option 'theme': .html files have the colours of the page"),
-        ("a.html", {"flat": True}, "option 'flat': .html files have no flat form"),
-        ("a.json", {"theme": "dark"}, "option 'theme': .json files hold no picture"),
-        ("a.dot", {"flat": True}, "option 'flat': .dot files have no flat form"),
-        ("a.mmd", {"theme": "dark"}, "option 'theme': .mmd files hold no picture"),
-        ("a.json", {"view": ["depth"]}, "option 'depth': .json files hold the whole graph"),
-        ("a", {}, "option 'path': expected a name ending in .json, .svg, .png, .pdf, .html, .dot, .mmd, got 'a'"),
+        ("a.svg", {"theme": "dark"}, "option `theme`: .svg files have the colours of the page they are shown on"),
+        ("a.html", {"theme": "light"}, "option `theme`: .html files have the colours of the page"),
+        ("a.html", {"flat": True}, "option `flat`: .html files have no flat form"),
+        ("a.json", {"theme": "dark"}, "option `theme`: .json files hold no picture"),
+        ("a.dot", {"flat": True}, "option `flat`: .dot files have no flat form"),
+        ("a.mmd", {"theme": "dark"}, "option `theme`: .mmd files hold no picture"),
+        ("a.json", {"view": ["depth"]}, "option `depth`: .json files hold the whole graph"),
+        ("a", {}, "option `path`: expected a name ending in .json, .svg, .png, .pdf, .html, .dot, .mmd, got 'a'"),
     ],
 )
 def test_option_that_the_file_format_ignores_is_an_error(name, given, message):
@@ -154,7 +154,7 @@ def test_option_that_the_file_format_ignores_is_an_error(name, given, message):
     command = ["render", "missing.json", "-o", name, *(options[option] for option in given)]
     asked = CliRunner().invoke(main, command)
     assert asked.exit_code == 2
-    assert message.replace("option 'path'", "option '-o'") in asked.output
+    assert message.replace("option `path`", "option `-o`") in asked.output
 
 
 def test_file_formats_accept_their_options():

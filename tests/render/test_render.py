@@ -236,13 +236,13 @@ def test_view_from_options_equals_view_from_keywords():
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({"dept": 1}, "option 'dept': unknown here; a view has depth, expand, collapse, direction"),
-        ({"caption": "Text"}, "option 'caption': unknown here"),
-        ({"depth": -1}, "option 'depth': "),
-        ({"direction": "up"}, "option 'direction': "),
-        ({"fit": "a3"}, "option 'fit': expected a4, letter or [width, height] in px, got 'a3'"),
-        ({"fit": [0, 10]}, "option 'fit': expected a4, letter or [width, height] in px, got [0, 10]"),
-        ({"fit": (float("inf"), 10)}, "option 'fit': expected a4, letter or [width, height] in px, got (inf, 10)"),
+        ({"dept": 1}, "option `dept`: unknown here; a view has depth, expand, collapse, direction"),
+        ({"caption": "Text"}, "option `caption`: unknown here"),
+        ({"depth": -1}, "option `depth`: "),
+        ({"direction": "up"}, "option `direction`: "),
+        ({"fit": "a3"}, "option `fit`: expected a4, letter or [width, height] in px, got 'a3'"),
+        ({"fit": [0, 10]}, "option `fit`: expected a4, letter or [width, height] in px, got [0, 10]"),
+        ({"fit": (float("inf"), 10)}, "option `fit`: expected a4, letter or [width, height] in px, got (inf, 10)"),
     ],
 )
 def test_invalid_view_keyword_error_names_it(keywords, message):

@@ -248,7 +248,7 @@ def test_bins_follow_each_other_without_gaps():
 def test_coarser_bins_count_the_same_values():
     fine = small_recording(1).moments[0].rows[CONV].histogram
     for per_octave in (2, 1):
-        coarse = fine.coarser(per_octave)
+        coarse = merged([fine], per_octave)
         assert coarse.total == fine.total
         for index, n in coarse.counts.items():
             low, high = bin_edges(index, per_octave)

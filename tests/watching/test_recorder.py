@@ -219,15 +219,15 @@ def test_some_modules_and_kinds_only(path):
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"every": 0}, "option 'every': expected a whole number from 1 on, got 0"),
-        ({"log": ["weights"]}, "option 'log': expected any of activations, gradients, .*; got 'weights'"),
-        ({"sample": 1.5}, "option 'sample': expected a whole number from 1 on, got 1.5"),
+        ({"every": 0}, "option `every`: expected a whole number from 1 on, got 0"),
+        ({"log": ["weights"]}, "option `log`: expected any of activations, gradients, .*; got 'weights'"),
+        ({"sample": 1.5}, "option `sample`: expected a whole number from 1 on, got 1.5"),
     ],
 )
 def test_bad_arguments_are_named(path, options, problem):
     with pytest.raises(OptionError, match=problem):
         watch(Small(), path=path, **options)
-    with pytest.raises(OptionError, match=r"option 'model': expected a torch\.nn\.Module, got int"):
+    with pytest.raises(OptionError, match=r"option `model`: expected a torch\.nn\.Module, got int"):
         watch(3, path=path)
 
 

@@ -165,7 +165,7 @@ def test_what_fails_costs_its_thumbnail_and_one_problem(builder, function, messa
     limits = {"timeout": 5} if function == "shown:hangs" else {}
     made = make(builder, {"fc": function, "x": "map.png"}, memory=1, **limits)
     assert made.problem.kind == "option"
-    assert made.problem.message.startswith("option 'embed': ")
+    assert made.problem.message.startswith("option `embed`: ")
     assert made.problem.message.count(function) == 1
     assert message in made.problem.message
     assert "\n" not in made.problem.message.strip()

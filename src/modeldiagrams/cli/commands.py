@@ -104,7 +104,7 @@ def _trace(target: str, mode: Mode, output: Path | None, *, force: bool, explain
     with errors(), report(output) as say:
         if output and output != STDIO and output.suffix != ".json":
             raise Failed(
-                f"option '-o': expected a name ending in .json, got {output.name!r};"
+                f"option `-o`: expected a name ending in .json, got {output.name!r};"
                 f" `modeldiagrams show {target} -o {output.name}` draws"
             )
         options, graph, tried, _ = traced(target, mode, given)
@@ -183,7 +183,7 @@ def _summary(target: str, mode: Mode, depth: int, columns: str, **given: str | N
         if target == str(STDIO) or is_graph_file(target):
             for name in given_options(given):
                 reason = f"{target} is a graph file, so there is nothing to call; remove this option"
-                raise Failed(f"option {name!r}: {reason}")
+                raise Failed(f"option `{name}`: {reason}")
             graph = loaded(Path(target))
         else:
             graph = traced(target, mode, given).graph

@@ -67,15 +67,7 @@ def annotate(  # noqa: PLR0913  (what is said most often)
         OptionError: for an unknown option or value, a pattern that matches nothing, a group that can't be one, and an
             image that is none, is damaged or too large.
     """
-    options: dict[str, Any] = {}
-    for name, value in {"notes": text, **said}.items():
-        if name not in (*_FLAGS, *_VALUES, "order", "notes"):
-            raise OptionError(
-                name, f"unknown here; expected text, image, alt, group, {', '.join((*_VALUES, *_FLAGS, 'order'))}"
-            )
-        if value is not None and value is not False:
-            _check(name, value)
-            options[name] = [pattern] if name in _FLAGS else {pattern: value}
+    options = _options_of(pattern, {"notes": text, **said})
     if image is not None:
         options["embed"] = {pattern: _image(image, alt or f"Picture of {pattern}")}
     if group is not None:
@@ -88,6 +80,19 @@ def annotate(  # noqa: PLR0913  (what is said most often)
     if problems:
         raise problems[0]
     return overlay
+
+
+def _options_of(pattern: str, said: dict[str, Any]) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    for name, value in said.items():
+        if name not in (*_FLAGS, *_VALUES, "order", "notes"):
+            raise OptionError(
+                name, f"unknown here; expected text, image, alt, group, {', '.join((*_VALUES, *_FLAGS, 'order'))}"
+            )
+        if value is not None and value is not False:
+            _check(name, value)
+            options[name] = [pattern] if name in _FLAGS else {pattern: value}
+    return options
 
 
 def _image(image: Any, alt: str) -> Image:

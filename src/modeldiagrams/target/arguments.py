@@ -68,7 +68,7 @@ def arguments_of(found: Callable[..., Any], call: Call) -> Arguments:
     if call.config is not None:
         if maker is None:
             raise TargetError(
-                f"option 'config' is for classes with a Hugging Face `config_class` or a configuration as their one "
+                f"option `config` is for classes with a Hugging Face `config_class` or a configuration as their one "
                 f"required parameter, and {call.model} has neither; write constructor arguments with the options "
                 "`args` and `kwargs`"
             )

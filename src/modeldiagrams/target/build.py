@@ -229,7 +229,7 @@ def _refuse_arguments(call: Call) -> None:
     for name in ("args", "kwargs", "config"):
         if getattr(call, name) is not None:
             raise TargetError(
-                f"{call.model} is a model already, so option {name!r} has nothing to configure; "
+                f"{call.model} is a model already, so option `{name}` has nothing to configure; "
                 "leave it out, or name the model's class"
             )
 

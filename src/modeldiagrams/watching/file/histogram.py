@@ -95,10 +95,6 @@ class Histogram:
                 return center(index, self.per_octave)
         return math.nan
 
-    def coarser(self, per_octave: int) -> Histogram:
-        """Exactly what a histogram with fewer bins would have counted."""
-        return self if per_octave >= self.per_octave else merged([self], per_octave)
-
     def add_to(self, counts: defaultdict[int, int], bins: Mapping[int, int]) -> None:
         """Add the number of values in each bin to that of another bin.
 
