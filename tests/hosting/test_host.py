@@ -78,7 +78,7 @@ def test_graph_file_whose_name_no_file_can_have_is_a_wrong_option():
 @pytest.mark.parametrize(
     ("step", "message"),
     [
-        ({"alone": "fc"}, "'alone': 'fc' cannot be the whole picture; expected a module or function that holds"),
+        ({"alone": "fc"}, "`alone`: 'fc' cannot be the whole picture; expected a module or function that holds"),
         ({"focus": ["fc"]}, None),
     ],
 )
