@@ -1,4 +1,7 @@
-"""Who may see the page that follows a training, and what readers get while its file changes."""
+"""Who may see the page that follows a training, and what readers get while its file changes.
+
+Long because all tests ask the same server, which is set up here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The details panel: its content, its links, and how it opens and closes."""
+"""The details panel: its content, its links, and how it opens and closes.
+
+Long because it is a list of what readers do with one panel.
+"""
 
 from browser.controls import FOCUSED, box, button, details, facts, item, open_page, settled, wait_selected, wait_until
 

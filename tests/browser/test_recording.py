@@ -1,4 +1,7 @@
-"""What a training recorded, on the diagram: steps, colours, findings, values over time, figures."""
+"""What a training recorded, on the diagram: steps, colours, findings, values over time, figures.
+
+Long because all tests read the same few recordings, which are made here.
+"""
 
 import math
 

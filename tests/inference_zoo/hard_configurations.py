@@ -1,4 +1,7 @@
-"""Hard: configurations of every make, registries, bases, and parts that are built by name."""
+"""Hard: configurations of every make, registries, bases, and parts that are built by name.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 

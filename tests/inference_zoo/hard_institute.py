@@ -1,4 +1,7 @@
-"""Hard: code of papers of several fields."""
+"""Hard: code of papers of several fields.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Hard: libraries and competition code: caches, closures, shadowed names, boxes, several modalities, block classes."""
+"""Hard: libraries and competition code: caches, closures, shadowed names, boxes, several modalities, block classes.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 

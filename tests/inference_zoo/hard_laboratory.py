@@ -1,4 +1,7 @@
-"""Hard: the code of research groups, with hidden states, graphs, time steps and configurations of their own."""
+"""Hard: the code of research groups, with hidden states, graphs, time steps and configurations of their own.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 

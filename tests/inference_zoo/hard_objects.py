@@ -1,4 +1,7 @@
-"""Hard: constructors that take choices, lists, classes, modules and configurations."""
+"""Hard: constructors that take choices, lists, classes, modules and configurations.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 

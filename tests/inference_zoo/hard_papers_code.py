@@ -1,4 +1,7 @@
-"""Hard: repositories beside papers: graphs, point clouds, diffusion, spectra, states, closures."""
+"""Hard: repositories beside papers: graphs, point clouds, diffusion, spectra, states, closures.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Hard: from platforms of companies and from competitions: registries, feature tables, sequences, fusion."""
+"""Hard: from platforms of companies and from competitions: registries, feature tables, sequences, fusion.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 

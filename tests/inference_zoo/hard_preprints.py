@@ -1,4 +1,7 @@
-"""Hard: what repositories of papers publish, with their configurations, conditions and batches."""
+"""Hard: what repositories of papers publish, with their configurations, conditions and batches.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 

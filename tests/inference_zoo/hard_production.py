@@ -1,4 +1,7 @@
-"""Hard: what competitions and companies put into production: tables, detection, several modalities, registries."""
+"""Hard: what competitions and companies put into production: tables, detection, several modalities, registries.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Hard: robots, molecules, speech, scenes and signals, as laboratories publish their models."""
+"""Hard: robots, molecules, speech, scenes and signals, as laboratories publish their models.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 

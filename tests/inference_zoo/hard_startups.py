@@ -1,4 +1,7 @@
-"""Hard: code of small companies: configurations of every make, factories, registries, tables of sizes."""
+"""Hard: code of small companies: configurations of every make, factories, registries, tables of sizes.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 

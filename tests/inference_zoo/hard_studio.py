@@ -1,4 +1,7 @@
-"""Hard: code of a studio that trains models for others: tables, sequences, sets, volumes, each written its own way."""
+"""Hard: code of a studio that trains models for others: tables, sequences, sets, volumes, each written its own way.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 

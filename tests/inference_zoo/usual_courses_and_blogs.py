@@ -1,4 +1,7 @@
-"""Usual: what courses, blog posts and first repositories show."""
+"""Usual: what courses, blog posts and first repositories show.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 

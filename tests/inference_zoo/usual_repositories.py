@@ -1,4 +1,7 @@
-"""Usual: audio, video, graphs, points, reinforcement learning and generative models of repositories."""
+"""Usual: audio, video, graphs, points, reinforcement learning and generative models of repositories.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 

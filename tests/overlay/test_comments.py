@@ -1,4 +1,7 @@
-"""Comments in the model's code say something of what their line makes or calls."""
+"""Comments in the model's code say something of what their line makes or calls.
+
+Long because it is a list of cases, each with the source of a model.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Images at nodes: what is taken for one, what is made harmless or refused, and what becomes of them."""
+"""Images at nodes: what is taken for one, what is made harmless or refused, and what becomes of them.
+
+Long because every kind of file, whole and damaged, is made here.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """What is open at first: an exemplar of the blocks that carry a model, before heads and wrappers, on one page.
 
 `tests/zoo/test_open_at_first.py` asks the same of real models.
+
+Long because it is a list of small models.
 """
 
 from __future__ import annotations

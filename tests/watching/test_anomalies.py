@@ -1,4 +1,7 @@
-"""Planted faults are named first, at the right node and step; healthy trainings name none."""
+"""Planted faults are named first, at the right node and step; healthy trainings name none.
+
+Long because it is a list of trainings, each with a fault of its own.
+"""
 
 from __future__ import annotations
 

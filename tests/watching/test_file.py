@@ -1,4 +1,7 @@
-"""The file of a recording survives cuts, damage, full disks and resumed runs."""
+"""The file of a recording survives cuts, damage, full disks and resumed runs.
+
+Long because all tests read the same few recordings, which are made here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What other tools that watch a training can't do, and what their users met."""
+"""What other tools that watch a training can't do, and what their users met.
+
+Long because it is a list of cases, each with a small model of its own.
+"""
 
 from __future__ import annotations
 

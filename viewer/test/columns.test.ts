@@ -1,4 +1,8 @@
-/** Encoder | decoder and towers beside each other, found in the graph alone. */
+/**
+ * Encoder | decoder and towers beside each other, found in the graph alone.
+ *
+ * Long because it is a list of small graphs.
+ */
 import { expect, it } from "vitest";
 import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";

@@ -1,4 +1,8 @@
-/** A U: encoder down, decoder up, and the skips between them level; found in the graph alone. */
+/**
+ * A U: encoder down, decoder up, and the skips between them level; found in the graph alone.
+ *
+ * Long because it is a list of small graphs.
+ */
 import { expect, it } from "vitest";
 import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";

@@ -1,4 +1,7 @@
-"""Aside, hard: objects, choices, coupled sizes, dicts, masks and states."""
+"""Aside, hard: objects, choices, coupled sizes, dicts, masks and states.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Aside, hard: repositories of papers with statistics, boxes, trees, memories, several modalities and time steps."""
+"""Aside, hard: repositories of papers with statistics, boxes, trees, memories, several modalities and time steps.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 
