@@ -13,9 +13,9 @@ type Items = readonly (Json | Use)[];
 export type FoldedGraph = GraphData | ({ templates: Items[] } & Record<string, Json>);
 
 const SECTIONS = ["nodes", "adjacency", "hierarchy", "tensors", "parameters", "functions"];
-/** Characters that are parsed in one step: some ms. */
-const TEXT = 200_000;
-const ID = "\\u0001";
+/** Characters that are parsed in one step: about ten ms. */
+const TEXT = 2_000_000;
+const ID = /\\u0001/g;
 const VALUE = /"\\u0002(\d+)"/;
 
 /** A graph as its file has it, in steps. */
@@ -36,27 +36,30 @@ export function* unfolding(folded: FoldedGraph): Steps<GraphData> {
 
 /** The list of nodes, or another section's entries by key. */
 function* section(name: string, items: Items, textOf: (item: Json | Use) => string): Steps<Json> {
-  const list: Json[] = [];
-  const entries: Record<string, Json> = {};
-  const add = (text: string) =>
-    name === "nodes"
-      ? list.push(...(JSON.parse(`[${text}]`) as Json[]))
-      : Object.assign(entries, JSON.parse(`{${text}}`));
+  const isList = name === "nodes";
+  const parts: Json[] = [];
   let waiting: string[] = [];
   let length = 0;
+  const parse = () => {
+    const text = waiting.join();
+    parts.push(JSON.parse(isList ? `[${text}]` : `{${text}}`));
+    waiting = [];
+    length = 0;
+  };
   for (const item of items) {
     const text = textOf(item);
     waiting.push(text);
     length += text.length;
     if (length < TEXT) continue;
-    add(waiting.join());
+    parse();
     yield;
-    waiting = [];
-    length = 0;
   }
-  add(waiting.join());
+  parse();
   yield;
-  return name === "nodes" ? list : entries;
+  // most sections are one part; to copy it would cost as much as to parse it
+  const [first = null, ...others] = parts;
+  if (others.length === 0) return first;
+  return isList ? parts.flat() : Object.assign(first as Record<string, Json>, ...others);
 }
 
 function isUse(item: Json | Use): item is Use {
@@ -68,16 +71,16 @@ function entry(item: Json): string {
   return Array.isArray(item) ? item.map((part) => JSON.stringify(part)).join(":") : JSON.stringify(item);
 }
 
-/** The text between values' holes, cut at the holes of the id, and in turn with it numbers of values. */
-type Template = (string[] | number)[];
+/** The text between values' holes, and in turn with it numbers of values. */
+type Template = (string | number)[];
 
 function pieces(text: string): Template {
-  return text.split(VALUE).map((piece, i) => (i % 2 === 0 ? piece.split(ID) : Number(piece)));
+  return text.split(VALUE).map((piece, i) => (i % 2 === 0 ? piece : Number(piece)));
 }
 
 function filled(template: Template, id: string, values: readonly Json[]): string {
-  const name = JSON.stringify(id).slice(1, -1);
+  const name = JSON.stringify(id).slice(1, -1).replaceAll("$", "$$$$");
   return template
-    .map((piece) => (typeof piece === "number" ? JSON.stringify(values[piece]) : piece.join(name)))
+    .map((piece) => (typeof piece === "number" ? JSON.stringify(values[piece]) : piece.replace(ID, name)))
     .join("");
 }
