@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import sys
 from importlib import metadata
 
@@ -66,3 +67,18 @@ def test_output_of_a_build_is_nothing_to_import(tmp_path):
     (tmp_path / "space" / "package").mkdir(parents=True)
     (tmp_path / "space" / "package" / "m.py").touch()
     assert importable_names_digest([tmp_path]) != before
+
+
+def test_installed_names_are_read_again_only_after_an_installation(tmp_path, monkeypatch):
+    folder = tmp_path / "site-packages"
+    (folder / "first").mkdir(parents=True)
+    (folder / "first" / "__init__.py").touch()
+    before = importable_names_digest([folder])
+    looked_at = []
+    is_module = environment._is_module
+    monkeypatch.setattr(environment, "_is_module", lambda path: looked_at.append(path) or is_module(path))
+    assert importable_names_digest([folder]) == before
+    assert folder not in {path.parent for path in looked_at}
+    (folder / "second.py").touch()
+    os.utime(folder, ns=(0, 0))  # the clock of the file system may not have ticked
+    assert importable_names_digest([folder]) != before

@@ -12,10 +12,11 @@ from platform import python_version_tuple
 from typing import TYPE_CHECKING
 
 from modeldiagrams.common.files import digest
+from modeldiagrams.common.user_files import is_library
 from modeldiagrams.common.version import own_version
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
 __all__ = ["distributions_of", "has_torch", "importable_names_digest", "made_with", "versions"]
 
@@ -76,8 +77,24 @@ def importable_names_digest(folders: Iterable[Path], python: str | None = None) 
         python: The interpreter that imports; None for this process's.
     """
     searched = dict.fromkeys([*folders, *map(Path, [*sys.path, *_search_path(python)])])
-    names = sorted(str(path) for folder in searched if folder.is_dir() for path in folder.iterdir() if _is_module(path))
+    names = sorted(name for folder in searched for name in _names_in(folder))
     return digest("\n".join(names).encode("utf-8", "surrogateescape"))
+
+
+def _names_in(folder: Path) -> Sequence[str]:
+    if is_library(str(folder)):
+        return _installed_names(folder, _modified(str(folder)))
+    return _modules_in(folder)
+
+
+@functools.cache
+def _installed_names(folder: Path, _stamp: int | None) -> Sequence[str]:
+    """Of thousands of entries, asked for by every failure that is remembered; an installation changes the folder."""
+    return _modules_in(folder)
+
+
+def _modules_in(folder: Path) -> list[str]:
+    return [str(path) for path in folder.iterdir() if _is_module(path)] if folder.is_dir() else []
 
 
 def _is_module(path: Path) -> bool:
