@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 import re
 import sys
 from importlib import metadata
@@ -105,9 +106,19 @@ def _is_module(path: Path) -> bool:
         return False
     if (path / "__init__.py").exists():
         return True
-    # a package without that file has modules somewhere inside, the output of a build has none
-    inside = [*itertools.islice(path.rglob("*"), _MOST_LOOKED_AT)]
-    return len(inside) == _MOST_LOOKED_AT or any(entry.suffix in _IMPORTED for entry in inside)
+    return _has_modules(path)
+
+
+def _has_modules(package: Path) -> bool:
+    """Whether there are any inside, as in a package without ``__init__.py``; the output of a build has none."""
+    looked_at = 0
+    for _, folders, files in os.walk(package):  # `Path.rglob` takes ten times as long
+        if any(os.path.splitext(name)[1] in _IMPORTED for name in (*folders, *files)):  # noqa: PTH122 - as above
+            return True
+        looked_at += len(folders) + len(files)
+        if looked_at >= _MOST_LOOKED_AT:
+            return True
+    return False
 
 
 @functools.cache
