@@ -272,3 +272,11 @@ def test_source_that_changed_after_its_import_gives_no_names(tmp_path, monkeypat
     linecache.clearcache()
     file.write_text(source.replace("mean", "_").replace("std", "mean").replace("_", "std"))
     assert list(trace(edited.forward, (ROW,)).model.outputs) == ["[0]", "[1]"]
+
+
+def test_decorators_are_read_once(monkeypatch):
+    """Every layer of a model calls the same functions."""
+    model = passed_on(Recurrent())
+    trace(model, (ROW,))
+    monkeypatch.setattr(return_names, "_returned", None)  # finds what a function returns
+    assert list(trace(model, (ROW,)).model.outputs) == ["out", "h", "c"]

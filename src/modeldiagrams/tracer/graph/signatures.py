@@ -126,8 +126,15 @@ def scope_signatures(functions: dict[Scope, list[Op | ModuleCall]], calls: dict[
         functions: What is inside each function call, directly in its module call.
         calls: Signatures of module calls.
     """
-    digest_of = functools.cache(_digest_of)
-    return {scope: digest_of(*_scope_parts(scope, members, calls)) for scope, members in functions.items()}
+    known: dict[Any, str] = {}
+    signed: dict[Scope, str] = {}
+    for scope, members in functions.items():
+        # module calls with equal signatures have equal ops at equal places; only a `record_function` has more inside
+        place = (calls[id(members[0].parent)], scope.function or scope, members[0].ordinal, len(members))
+        if place not in known:
+            known[place] = _digest_of(*_scope_parts(scope, members, calls))
+        signed[scope] = known[place]
+    return signed
 
 
 def _scope_parts(scope: Scope, members: list[Op | ModuleCall], calls: dict[int, str]) -> list[Any]:

@@ -19,7 +19,7 @@ from modeldiagrams.common.class_facts import bases_of, module_of
 from modeldiagrams.tracer.torch_facts.private_api import bookkeeping_of, own_attributes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
 __all__ = ["LIBRARIES", "MUTABLE", "ObjectSnapshot", "attempt"]
 
@@ -101,7 +101,7 @@ class ObjectSnapshot:
         if issubclass(kind, MUTABLE):
             return self._add_dict if kind is dict else self._add_container
         if issubclass(kind, tuple):
-            return lambda value: self._add_items(tuple.__iter__(value))
+            return lambda value: self._add_items(tuple(tuple.__iter__(value)))
         if issubclass(kind, functools.partial):
             return lambda value: self._pending.extend((value.func, value.args, value.keywords))
         if issubclass(kind, MethodType):
@@ -138,7 +138,9 @@ class ObjectSnapshot:
         if type(value) not in _CONTAINERS:
             self._add_attributes(value)
 
-    def _add_items(self, items: Iterable[Any]) -> None:
+    def _add_items(self, items: Collection[Any]) -> None:
+        if _IMMUTABLE.issuperset(map(type, items)):  # as in most modules
+            return
         found = []
         for item in items:
             kind = type(item)

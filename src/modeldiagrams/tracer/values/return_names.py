@@ -76,8 +76,13 @@ def _own_code(called: Any) -> Any:
 def _passes_on(wrapper: Any, inner: Any) -> bool:
     """Whether all that a decorator's function returns are calls of the one inside."""
     code = wrapper.__code__
-    cells = dict(zip(code.co_freevars, wrapper.__closure__ or (), strict=True))
-    names = {name for name, cell in cells.items() if cell.cell_contents is inner}
+    cells = zip(code.co_freevars, wrapper.__closure__ or (), strict=True)
+    return _returns_calls_of(code, frozenset(name for name, cell in cells if cell.cell_contents is inner))
+
+
+@functools.lru_cache(maxsize=4096)  # every layer asks again
+def _returns_calls_of(code: CodeType, names: frozenset[str]) -> bool:
+    """Whether all that a function returns are calls of variables with these names."""
     tree = None if code.co_flags & inspect.CO_GENERATOR else _source_of(code)
     return tree is not None and all(
         isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in names
