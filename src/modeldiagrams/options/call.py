@@ -68,6 +68,13 @@ class Call(OptionGroup, frozen=True, kw_only=True):
             extra={READ: read_vocabulary},
         ),
     ] = None
+    measure_time: Annotated[
+        bool,
+        Meta(
+            description="Whether the time of each op is measured: the model runs for real, with its weights in memory,"
+            " and up to ten times more. The numbers differ from run to run."
+        ),
+    ] = False
 
 
 class Limits(OptionGroup, frozen=True, kw_only=True):
