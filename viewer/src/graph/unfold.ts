@@ -94,7 +94,12 @@ function filled(template: Template, id: string, values: readonly Json[]): string
     .map((piece) => {
       if (typeof piece === "string") return piece.replace(ID, name);
       const value = values[piece.value];
-      return piece.isNumber ? value : JSON.stringify(value);
+      return piece.isNumber ? numberIn(value as string) : JSON.stringify(value);
     })
     .join("");
+}
+
+/** The text of a number; in a template, where it is a hole of what is around, one for a number. */
+function numberIn(text: string): string {
+  return text.startsWith("\u0002") ? JSON.stringify(text.replace("\u0002", "\u0003")) : text;
 }
