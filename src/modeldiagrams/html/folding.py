@@ -2,8 +2,8 @@ r"""Equal blocks of a graph stored once, for the data of pages: 80 equal layers 
 
 A section of the graph (nodes, adjacency, …) becomes a list of items: its entries, and uses of templates, ``[number of
 the template, id of a module call, values]``. A template is a list of items with holes: ``\x01`` stands for the module
-call's id, ``\x02`` with a number for one of the values, in which the uses differ, and ``\x03`` for one of them that is a
-number: a measured time. Templates use other templates, as blocks hold smaller ones. `viewer/src/graph/unfold.ts` reads
+call's id, ``\x02`` with a number for one of the values, in which the uses differ, and ``\x03`` for a value that is a
+number, a measured time. Templates use other templates, as blocks hold smaller ones. `viewer/src/graph/unfold.ts` reads
 it.
 """
 

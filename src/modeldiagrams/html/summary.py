@@ -229,10 +229,8 @@ def cell(row: SummaryRow, column: Column) -> str:
         case "parameters" | "trainable":
             count = row.parameters if column == "parameters" else row.trainable
             return f"{count:,}" if row.parameters else _NOTHING
-        case "flops":
-            return _scaled(row.flops)
-        case "activations":
-            return _scaled(row.activation_bytes, "B")
+        case "flops" | "activations":
+            return _scaled(row.flops) if column == "flops" else _scaled(row.activation_bytes, "B")
         case "time":
             return _duration(row.time_ns)
         case "calls":

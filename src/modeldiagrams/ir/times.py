@@ -23,7 +23,7 @@ def summed_times(graph: Graph, ops: Mapping[str, int]) -> dict[str | None, int]:
         Id of an op, module call or function call → its time; None → that of the model. What has no op with a time in
         it is left out.
     """
-    times: dict[str | None, int] = {**ops}
+    times: dict[str | None, int] = dict(ops.items())
     for node in reversed(graph.nodes) if ops else ():  # what is inside comes after what is around it
         if node.id in times:
             functions = graph.functions_around(node) if graph.functions else ()

@@ -69,12 +69,12 @@ class Call(OptionGroup, frozen=True, kw_only=True):
         ),
     ] = None
     measure_time: Annotated[
-        bool,
+        bool | None,
         Meta(
-            description="Whether the time of each op is measured: the model runs for real, with its weights in memory,"
-            " and up to ten times more. The numbers differ from run to run."
+            description="Whether it is measured how long each op takes: the model runs for real, with its weights in"
+            " memory, and up to ten times more. The numbers differ from run to run."
         ),
-    ] = False
+    ] = None
 
 
 class Limits(OptionGroup, frozen=True, kw_only=True):

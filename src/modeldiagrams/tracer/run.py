@@ -33,6 +33,7 @@ from modeldiagrams.tracer.recording.timed_recorder import TimedRecorder
 from modeldiagrams.tracer.restore import mode_stacks_restored, restored
 from modeldiagrams.tracer.restore.leftovers import empty_caches, namespaces_of
 from modeldiagrams.tracer.torch_facts.nested_values import tensors_of
+from modeldiagrams.tracer.torch_facts.private_api import own_buffers, own_parameters
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
 from modeldiagrams.tracer.values.records import Invocation, ModuleCall, Recording
 from modeldiagrams.tracer.values.source_lines import SourceFinder, user_files
@@ -61,7 +62,7 @@ class Trace:
     """Absolute paths of the user's source files, sorted."""
 
 
-def trace(
+def trace(  # noqa: PLR0913  (one for each choice)
     model: Any,
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
@@ -85,8 +86,8 @@ def trace(
             fake, and real where fake fails.
         costs: Whether floating point operations are counted. Without, a trace is faster, but does not see operators
             that C++ extensions run.
-        measure_time: Whether the time of each op is measured, which takes up to ten more passes. They run for real, also
-            with the mode ``auto``; where that fails, `Graph.status` has a note that says why there are no times.
+        measure_time: Whether it is measured how long each op takes, in up to ten more passes. They run for real, also
+            with the mode ``auto``. Where nothing can be measured, a note of `Graph.status` says why.
 
     Returns:
         The graph of the pass.
@@ -98,7 +99,7 @@ def trace(
     return trace_run(model, args, kwargs, mode, costs=costs, measure_time=measure_time).graph
 
 
-def trace_run(
+def trace_run(  # noqa: PLR0913  (as `trace`)
     model: Any,
     args: Sequence[Any],
     kwargs: Mapping[str, Any] | None,
@@ -251,8 +252,9 @@ class _Pass:
 
 def _accelerators(invocation: Invocation) -> set[torch.device]:
     """Devices of the model and its inputs on which ops run while Python goes on."""
-    weights = itertools.chain.from_iterable((*m.parameters(False), *m.buffers(False)) for _, m in invocation.modules)
-    tensors = itertools.chain(weights, tensors_of([invocation.args, invocation.kwargs]))
+    tensors = tensors_of([invocation.args, invocation.kwargs])
+    for _, module in invocation.modules:
+        tensors += [*own_parameters(module).values(), *own_buffers(module).values()]
     kind = torch.accelerator.current_accelerator()
     return {tensor.device for tensor in tensors if kind is not None and tensor.device.type == kind.type}
 

@@ -49,7 +49,7 @@ class TimedRecorder(Recorder):
         self.times[op] = cost
         return op
 
-    def run_call(  # type: ignore[override]  # noqa: PLR0913, PLR0917 - as `run_counted`
+    def run_call(  # noqa: PLR0913, PLR0917 - as `run_counted`
         self,
         context: ThreadContext,
         counter: Any,
