@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from docutils import nodes
 from sphinx import addnodes
 
-from modeldiagrams.html.summary import COLUMNS, DEFAULT_COLUMNS, SummaryRow, cell
+from modeldiagrams.html.summary import COLUMNS, Column, SummaryRow, cell
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -30,13 +30,13 @@ def as_table(summary: Summary, links: Mapping[str, nodes.reference]) -> list[nod
         summary: The content.
         links: Class → its resolved reference.
     """
-    titles = ("Module", "Class", *(COLUMNS[name] for name in DEFAULT_COLUMNS))
+    titles = ("Module", "Class", *(COLUMNS[name] for name in summary.default_columns))
     head: list[nodes.Node] = [nodes.Text(title) for title in titles]
     totals = (
         nodes.line("", "", nodes.strong("", f"{title}:"), nodes.Text(f" {text}"))
         for title, text in summary.totals.items()
     )
-    rows = [head, *(_cells(row, links) for row in summary.rows)]
+    rows = [head, *(_cells(row, summary.default_columns, links) for row in summary.rows)]
     return [*table_of(rows, numbers=range(_TEXTS, len(titles))), nodes.line_block("", *totals)]
 
 
@@ -66,13 +66,13 @@ def _width(cell: nodes.Node) -> int:
     return max(map(len, cell.astext().splitlines()), default=0)
 
 
-def _cells(row: SummaryRow, links: Mapping[str, nodes.reference]) -> list[nodes.Node]:
+def _cells(row: SummaryRow, columns: Sequence[Column], links: Mapping[str, nodes.reference]) -> list[nodes.Node]:
     link = links.get(row.class_)
     class_ = link.deepcopy() if link else nodes.Text(row.class_name)
     return [
         nodes.Text(f"{_INDENT * row.level}{row.name}"),
         class_,
-        *(nodes.Text(cell(row, name)) for name in DEFAULT_COLUMNS),
+        *(nodes.Text(cell(row, name)) for name in columns),
     ]
 
 

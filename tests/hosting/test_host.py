@@ -79,7 +79,8 @@ def test_graph_file_whose_name_no_file_can_have_is_a_wrong_option():
     ("step", "message"),
     [
         ({"alone": "fc"}, "`alone`: 'fc' cannot be the whole picture; expected a module or function that holds"),
-        ({"focus": ["fc"]}, None),
+        ({"lens": "time"}, "`lens`: the graph has no times of ops; trace the model with the option `measure_time`"),
+        ({"focus": ["fc"], "lens": "flops"}, None),
     ],
 )
 def test_a_step_that_cannot_be_shown_is_told(tmp_path, step, message):

@@ -48,8 +48,9 @@ class Stack(nn.Module):
         return seen
 
 
-def graph_of(*names: str) -> bytes:
-    return serialize(trace(Stack(**{name: Block() for name in names}), (torch.zeros(2, 4),)))
+def graph_of(*names: str, measure_time: bool = False) -> bytes:
+    model = Stack(**{name: Block() for name in names})
+    return serialize(trace(model, (torch.zeros(2, 4),), measure_time=measure_time))
 
 
 def shared() -> bytes:
@@ -66,6 +67,7 @@ GRAPHS = {
     "escape": graph_of("\\u0001", "\\u0002", "c", "d", "e"),
     "control": graph_of("a\x01b", "\x02", "c", "d", "e"),
     "shared": shared(),
+    "timed": graph_of(*map(str, range(12)), measure_time=True),
     "alone": graph_of("a"),
 }
 
@@ -98,6 +100,12 @@ def stacks():
 def test_a_further_equal_block_adds_only_what_tells_it_from_the_others(section, stacks):
     fewer, more = (len(json.dumps(stack[section])) for stack in stacks)
     assert more - fewer < 10 * 250
+
+
+def test_a_block_that_took_another_time_adds_little_more_than_its_times():
+    fewer, more = (folded(graph_of(*map(str, range(10, 10 + count)), measure_time=True)) for count in (20, 30))
+    assert b'"time_ns":' in fewer
+    assert len(more) - len(fewer) < 10 * 700
 
 
 def test_a_graph_without_equal_blocks_stays_as_it_is():

@@ -141,3 +141,39 @@ def test_check_names_the_path_of_the_broken_reference(graph: Graph, path: str) -
     with pytest.raises(GraphError) as caught:
         check_graph(graph)
     assert caught.value.path == path
+
+
+def with_times(whole: int | None = 7, **times: int | None) -> Graph:
+    """The small graph in which nodes and functions take so long, by id without punctuation."""
+    graph = with_functions(FunctionCall(id="/f()", name="f"), relu="/f()")
+    of = {"".join(filter(str.isalnum, name)): name for name in (*(node.id for node in graph.nodes), *graph.functions)}
+    given = {of[name]: time for name, time in times.items()}
+    return replace(
+        graph,
+        model=replace(graph.model, time_ns=whole),
+        nodes=tuple(replace(node, time_ns=given[node.id]) if node.id in given else node for node in graph.nodes),
+        functions={name: replace(call, time_ns=given.get(name)) for name, call in graph.functions.items()},
+    )
+
+
+def test_times_that_add_up_pass() -> None:
+    check_graph(with_times(fclinear=3, fc=3, relu=4, f=4))
+    check_graph(with_times(4, relu=4, f=4))
+
+
+@pytest.mark.parametrize(
+    ("graph", "path"),
+    [
+        (with_times(fclinear=3, fc=2, relu=4, f=4), "$.nodes[1].time_ns"),
+        (with_times(fclinear=3, relu=4, f=4), "$.nodes[1].time_ns"),
+        (with_times(fclinear=3, fc=3, relu=4), "$.functions['/f()'].time_ns"),
+        (with_times(8, fclinear=3, fc=3, relu=4, f=4), "$.model.time_ns"),
+        (with_times(None, fclinear=3, fc=3, relu=4, f=4), "$.model.time_ns"),
+        (with_times(1), "$.model.time_ns"),
+        (with_times(-1, relu=-1, f=-1), "$.nodes[3].time_ns"),
+    ],
+)
+def test_times_that_do_not_add_up_are_named(graph: Graph, path: str) -> None:
+    with pytest.raises(GraphError) as caught:
+        check_graph(graph)
+    assert caught.value.path == path

@@ -212,6 +212,7 @@ def test_rows_of_modules_add_up_to_the_model():
         "trainable_parameters": 8,
         "flops": None,
         "activation_bytes": None,
+        "time_ns": None,
         "inputs": {"input": (1, 4)},
         "outputs": {"output": (1, 2)},
     }

@@ -29,4 +29,4 @@ def to_pandas(graph: Graph) -> pd.DataFrame:
     """
     pandas = library("pandas", "pandas", "tables")
     table: pd.DataFrame = pandas.DataFrame(graph.module_rows(), columns=[*ModuleRow.__annotations__]).set_index("id")
-    return table.astype({"flops": "Int64", "activation_bytes": "Int64"})
+    return table.astype({"flops": "Int64", "activation_bytes": "Int64", "time_ns": "Int64"})

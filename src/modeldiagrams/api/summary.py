@@ -24,7 +24,7 @@ _GAP = "  "
 _INDENT = "  "
 
 
-def summary(graph: Graph, *, depth: int = LEVELS, columns: Sequence[Column] = DEFAULT_COLUMNS) -> ModelSummary:
+def summary(graph: Graph, *, depth: int = LEVELS, columns: Sequence[Column] | None = None) -> ModelSummary:
     """Make a table of a model's modules: ``print(modeldiagrams.summary(graph))``.
 
     Equal modules that follow each other are one row, such as ``layers.0–11`` with ``×12`` calls. The numbers of a row
@@ -34,7 +34,8 @@ def summary(graph: Graph, *, depth: int = LEVELS, columns: Sequence[Column] = DE
         graph: The traced model.
         depth: How many levels of modules the table has.
         columns: Those after name and class, out of ``inputs``, ``outputs``, ``parameters``, ``trainable``, ``flops``,
-            ``activations`` and ``calls``.
+            ``activations``, ``time`` and ``calls``; by default all but inputs and activations, and the time where it
+            was measured.
 
     Returns:
         The table: text when printed, HTML in a notebook, and `rows` for scripts.
@@ -43,8 +44,9 @@ def summary(graph: Graph, *, depth: int = LEVELS, columns: Sequence[Column] = DE
         OptionError: for a depth that is no number above 0, and for an unknown column.
         RenderError: if the viewer, which groups equal modules, fails or was not built.
     """
-    check_table(depth, columns)
-    return ModelSummary(summarise(graph, outline_of(graph), depth, limit=None), columns)
+    check_table(depth, columns or ())
+    content = summarise(graph, outline_of(graph), depth, limit=None)
+    return ModelSummary(content, content.default_columns if columns is None else columns)
 
 
 def check_table(depth: int, columns: Sequence[str]) -> None:
@@ -67,7 +69,7 @@ class ModelSummary:
         rows: One dict for each row, the model first, e.g. for ``pandas.DataFrame(table.rows)``, whatever columns are
             shown: `level` (0 is the model), `name`, `path`, `class_`, `calls`, `shared` (whether it uses weights of
             another call), `inputs` and `outputs` (name → shape), `parameters`, `trainable`, `flops`,
-            `activation_bytes`.
+            `activation_bytes`, `time_ns`.
     """
 
     def __init__(self, content: Summary, columns: Sequence[Column]) -> None:

@@ -168,18 +168,18 @@ def _show(  # noqa: PLR0913  (one for each flag)
 @click.option("--depth", default=LEVELS, help=f"Number of module levels in the table, {LEVELS} by default.")
 @click.option(
     "--columns",
-    default=",".join(DEFAULT_COLUMNS),
-    help=f"Columns after name and class, separated by commas: {', '.join(COLUMNS)}.",
+    help=f"Columns after name and class, separated by commas: {', '.join(COLUMNS)}; by default"
+    f" {', '.join(DEFAULT_COLUMNS)}, and the time where it was measured.",
 )
-def _summary(target: str, mode: Mode, depth: int, columns: str, **given: str | None) -> None:
+def _summary(target: str, mode: Mode, depth: int, columns: str | None, **given: str | None) -> None:
     """Print a table of a model's modules with shapes, parameters and FLOPs.
 
     TARGET is the model, as for `trace`, or a graph file; `-` reads a graph from stdin. Equal modules in a row are one
     line (`layers.0–11`, ×12), whose numbers are those of one of them.
     """
-    names = cast("list[Column]", [name.strip() for name in columns.split(",")])
+    names = None if columns is None else cast("list[Column]", [name.strip() for name in columns.split(",")])
     with errors():
-        check_table(depth, names)
+        check_table(depth, names or ())
         if target == str(STDIO) or is_graph_file(target):
             for name in given_options(given):
                 reason = f"{target} is a graph file, so there is nothing to call; remove this option"

@@ -173,6 +173,9 @@ def unfound_in_steps(diagram: Diagram) -> Iterator[tuple[int, OptionError]]:
         elif wanted.alone and step.state.get("root") is None:
             message = f"{wanted.alone!r} cannot be the whole picture; expected a module or function that holds several"
             yield index, OptionError("alone", message)
+        elif wanted.lens != step.lens:
+            message = "the graph has no times of ops; trace the model with the option `measure_time`"
+            yield index, OptionError("lens", message)
 
 
 def _other_names(diagram: Diagram) -> list[str]:

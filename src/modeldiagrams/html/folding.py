@@ -2,8 +2,9 @@ r"""Equal blocks of a graph stored once, for the data of pages: 80 equal layers 
 
 A section of the graph (nodes, adjacency, …) becomes a list of items: its entries, and uses of templates, ``[number of
 the template, id of a module call, values]``. A template is a list of items with holes: ``\x01`` stands for the module
-call's id, ``\x02`` with a number for one of the values, in which the uses differ. Templates use other templates, as
-blocks hold smaller ones. `viewer/src/graph/unfold.ts` reads it.
+call's id, ``\x02`` with a number for one of the values, in which the uses differ, and ``\x03`` for a value that is a
+number, a measured time. Templates use other templates, as blocks hold smaller ones. `viewer/src/graph/unfold.ts` reads
+it.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["folded"]
 
-_ID, _VALUE = r"\u0001", r"\u0002"
+_ID, _VALUE, _NUMBER = r"\u0001", r"\u0002", r"\u0003"
 """As JSON writes them."""
 
 _SECTIONS = ("nodes", "adjacency", "hierarchy", "tensors", "parameters", "functions")
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*":?|[^"]+')
-"""A string, one that is a key with its colon, or what is between two of them."""
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*":?|(?<="time_ns":)\d+|[^"]+')
+"""A string, one that is a key with its colon, a time, or what is between two of them."""
 
 _END_OF_NAME = re.compile(r"[./:]")
 _LEAST_SAVED = 32
@@ -51,7 +52,7 @@ class _Run(NamedTuple):
 
 def folded(graph: bytes) -> bytes:
     """The graph's JSON for the viewer: with templates, or as it is where none would save anything."""
-    if _ID.encode() in graph or _VALUE.encode() in graph:
+    if any(sign.encode() in graph for sign in (_ID, _VALUE, _NUMBER)):
         return graph
     document = msgspec.json.decode(graph)
     folding = _Folding(document)
@@ -103,11 +104,11 @@ class _Folding:
         """The uses of one new template; none if it is not worth it."""
         columns = [*zip(*(run.tokens for run in runs), strict=True)]
         slots = {column: number for number, column in enumerate(dict.fromkeys(c for c in columns if len({*c}) > 1))}
-        template = "".join(f'"{_VALUE}{slots[c]}"' if c in slots else c[0] for c in columns)
+        template = "".join(_hole(c[0], slots[c]) if c in slots else c[0] for c in columns)
         number = str(len(self.templates))
         values = zip(*slots, strict=True) if slots else ([] for _ in runs)
         uses = [
-            _Item(run.module, f"[{','.join([number, msgspec.json.encode(run.module).decode(), *own])}]")
+            _Item(run.module, f"[{','.join([number, msgspec.json.encode(run.module).decode(), *map(_text, own)])}]")
             for run, own in zip(runs, values, strict=True)
         ]
         saved = sum(len("".join(run.tokens)) - len(use.json) for run, use in zip(runs, uses, strict=True))
@@ -143,4 +144,13 @@ def _relative(text: str, module: str) -> list[str]:
 
 def _is_value(token: str) -> bool:
     """Whether the token may differ among the uses of a template."""
-    return token[0] == token[-1] == '"' and not token.startswith(f'"{_ID}')
+    return token.isdecimal() or (token[0] == token[-1] == '"' and not token.startswith(f'"{_ID}'))
+
+
+def _hole(token: str, slot: int) -> str:
+    return f'"{_NUMBER if token.isdecimal() else _VALUE}{slot}"'
+
+
+def _text(token: str) -> str:
+    """A value of a use: a number is text, too, so that it can be a value of what is around it."""
+    return f'"{token}"' if token.isdecimal() else token

@@ -226,6 +226,7 @@ def element(
         changes=_anchor(diagram) if diagram.comparison else None,
         recording=diagram.live or ("" if diagram.recordings else None),
         notes=notes_prefix(diagram),
+        times=diagram.graph is not None and diagram.graph.model.time_ns is not None,
         runs=recorded_runs(diagram),
         align=figure.align,
         style=";".join(f"{name}:{value}" for name, value in styles.items() if value),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COLUMNS", "DEFAULT_COLUMNS", "LEVELS", "Column", "Summary", "SummaryRow", "cell", "summarise"]
 
-Column: TypeAlias = Literal["inputs", "outputs", "parameters", "trainable", "flops", "activations", "calls"]
+Column: TypeAlias = Literal["inputs", "outputs", "parameters", "trainable", "flops", "activations", "time", "calls"]
 
 COLUMNS: dict[Column, str] = {
     "inputs": "Input shape",
@@ -30,10 +30,12 @@ COLUMNS: dict[Column, str] = {
     "trainable": "Trainable",
     "flops": "FLOPs",
     "activations": "Activations",
+    "time": "Own time",
     "calls": "Calls",
 }
 """Columns after name and class, and their titles."""
 DEFAULT_COLUMNS: tuple[Column, ...] = ("outputs", "parameters", "trainable", "flops", "calls")
+"""Those that a table has by default, besides the time where that was measured."""
 LEVELS = 3
 """Levels of modules that a table has by default."""
 
@@ -41,6 +43,7 @@ _ROW_LIMIT = 200
 _SHAPE_LIMIT = 2
 """Shapes in one cell; of more, only the first is shown."""
 _NOTHING = "–"
+_DURATIONS = (("s", 10**9), ("ms", 10**6), ("µs", 10**3))
 Shape = tuple[int | str, ...] | None
 
 
@@ -60,6 +63,7 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
         trainable: Those of `parameters` that require a gradient.
         flops: Floating point operations, a multiply-add counts as two; None when not counted.
         activation_bytes: Bytes of all op outputs; None when not counted.
+        time_ns: Sum of the times of the ops, of the first call that the row stands for; None when not measured.
     """
 
     level: int = 0
@@ -74,6 +78,7 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
     trainable: int | None = None
     flops: int | None = None
     activation_bytes: int | None = None
+    time_ns: int | None = None
 
     @property
     def class_name(self) -> str:
@@ -90,6 +95,12 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """The model, and its modules in execution order."""
     totals: dict[str, str]
     """What is said of the whole model: title → text."""
+
+    @property
+    def default_columns(self) -> tuple[Column, ...]:
+        """Those after name and class that a table has by default."""
+        *others, calls = DEFAULT_COLUMNS
+        return DEFAULT_COLUMNS if self.rows[0].time_ns is None else (*others, "time", calls)
 
 
 def summarise(
@@ -149,6 +160,7 @@ def _row(graph: Graph, row: OutlineRow | None) -> SummaryRow:
             inputs={key: graph.tensors[tensor].shape for key, tensor in call.inputs.items()},
             flops=call.flops,
             activation_bytes=call.activation_bytes,
+            time_ns=call.time_ns,
         )
     module = cast("ModuleNode", graph.node(row.id)) if row else graph.model
     return SummaryRow(
@@ -162,6 +174,7 @@ def _row(graph: Graph, row: OutlineRow | None) -> SummaryRow:
         trainable=module.parameters.trainable,
         flops=module.flops,
         activation_bytes=module.activation_bytes,
+        time_ns=module.time_ns,
     )
 
 
@@ -170,10 +183,12 @@ def _totals(graph: Graph) -> dict[str, str]:
     frozen = count.total - count.trainable
     trained = f"{frozen:,} of them frozen" if frozen else "all trainable"
     activations = f"{_scaled(model.activation_bytes, 'B')} of activations{_activation_dtypes(graph)}"
+    time = {"Own time": f"{_duration(model.time_ns)} inside of operations"} if model.time_ns is not None else {}
     return {
         "Parameters": f"{count.total:,}, {trained}" if count.total else "none",
         "FLOPs": f"{_scaled(model.flops)}; a multiply-add counts as two" if model.flops else "not counted",
         "Memory": f"{_weights(graph)}, {activations if model.activation_bytes else 'activations not counted'}",
+        **time,
     }
 
 
@@ -214,10 +229,10 @@ def cell(row: SummaryRow, column: Column) -> str:
         case "parameters" | "trainable":
             count = row.parameters if column == "parameters" else row.trainable
             return f"{count:,}" if row.parameters else _NOTHING
-        case "flops":
-            return _scaled(row.flops)
-        case "activations":
-            return _scaled(row.activation_bytes, "B")
+        case "flops" | "activations":
+            return _scaled(row.flops) if column == "flops" else _scaled(row.activation_bytes, "B")
+        case "time":
+            return _duration(row.time_ns)
         case "calls":
             times = f"×{row.calls}" if row.calls > 1 else "1"
             return f"{times} shared" if row.shared and row.parameters else times
@@ -235,7 +250,18 @@ def _scaled(value: int | None, unit: str = "") -> str:
     if not value:
         return _NOTHING
     scale = next((scale for scale in (12, 9, 6, 3) if value >= 0.9995 * 10**scale), 0)
-    number = value / 10**scale
-    digits = 0 if scale == 0 or number >= 99.95 else 1 if number >= 9.995 else 2  # noqa: PLR2004  (three digits)
     prefix = {12: "T", 9: "G", 6: "M", 3: "k", 0: ""}[scale]
-    return f"{number:.{digits}f} {prefix}{unit}".strip()
+    return f"{_three_digits(value / 10**scale) if scale else value} {prefix}{unit}".strip()
+
+
+def _three_digits(number: float) -> str:
+    digits = 0 if number >= 99.95 else 1 if number >= 9.995 else 2  # noqa: PLR2004  (three digits)
+    return f"{number:.{digits}f}"
+
+
+def _duration(nanoseconds: int | None) -> str:
+    """Three digits: ``4.09 ms``, ``102 µs``."""
+    if nanoseconds is None:
+        return _NOTHING
+    unit, scale = next((each for each in _DURATIONS if nanoseconds >= 0.9995 * each[1]), ("ns", 1))
+    return f"{_three_digits(nanoseconds / scale) if scale > 1 else nanoseconds} {unit}"

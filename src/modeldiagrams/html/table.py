@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.outline import outline_rows
-from modeldiagrams.html.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, Column, Summary, SummaryRow, cell, summarise
+from modeldiagrams.html.summary import COLUMNS, LEVELS, Column, Summary, SummaryRow, cell, summarise
 from modeldiagrams.html.templating import template
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ def diagram_summary(diagram: Diagram) -> Summary | None:
 
 def summary_table(
     summary: Summary,
-    columns: Sequence[Column] = DEFAULT_COLUMNS,
+    columns: Sequence[Column] | None = None,
     link: Callable[[str, str], str] | None = None,
 ) -> Markup:
     """A table of modules as HTML.
 
     Args:
         summary: What to show.
-        columns: Those after name and class.
+        columns: Those after name and class; by default `Summary.default_columns`.
         link: ``(fully qualified class name, its HTML) → HTML``; by default class names are plain code.
     """
 
@@ -45,5 +45,6 @@ def summary_table(
         # the model's own documentation is where the table stands
         return Markup(link(row.class_, mention) if link and mention and row.level else mention)  # noqa: S704  escaped
 
-    html = template("table").render(summary=summary, columns=columns, titles=COLUMNS, class_of=class_of, cell=cell)
+    shown = summary.default_columns if columns is None else columns
+    html = template("table").render(summary=summary, columns=shown, titles=COLUMNS, class_of=class_of, cell=cell)
     return Markup(html)  # noqa: S704  rendered with autoescape

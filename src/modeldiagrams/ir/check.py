@@ -14,6 +14,7 @@ from modeldiagrams.ir.graph import (
     OutputNode,
     ParameterNode,
 )
+from modeldiagrams.ir.times import summed_times
 
 __all__ = ["check_graph"]
 
@@ -29,6 +30,7 @@ def check_graph(graph: Graph) -> None:
     _check_functions(graph)
     _check_edges(graph, nodes)
     _check_references(graph, nodes)
+    _check_times(graph)
 
 
 def _check_nodes(graph: Graph) -> dict[str, Node]:
@@ -169,6 +171,24 @@ def _check_status(graph: Graph, nodes: dict[str, Node]) -> None:
         raise GraphError("$.status", "state 'partial' and an error belong together; got one without the other")
     if error is not None and error.node is not None and error.node not in nodes:
         raise GraphError("$.status.error.node", f"no such node: {error.node!r}")
+
+
+def _check_times(graph: Graph) -> None:
+    """Ops take no negative time, and module calls, function calls and the model as much as the ops inside."""
+    ops = {node.id: node.time_ns for node in graph.nodes if isinstance(node, OpNode) and node.time_ns is not None}
+    times = summed_times(graph, ops)
+    modules = {f"$.nodes[{i}]": node for i, node in enumerate(graph.nodes) if isinstance(node, OpNode | ModuleNode)}
+    functions = {f"$.functions[{name!r}]": call for name, call in graph.functions.items()}
+    for path, measured in (modules | functions).items():
+        _check_time(path, measured.time_ns, times.get(measured.id))
+    _check_time("$.model", graph.model.time_ns, times.get(None))
+
+
+def _check_time(path: str, time: int | None, together: int | None) -> None:
+    if time is not None and time < 0:
+        raise GraphError(f"{path}.time_ns", f"expected nanoseconds, got {time}")
+    if time != together:
+        raise GraphError(f"{path}.time_ns", f"expected the sum of the times of the ops inside, {together}, got {time}")
 
 
 def _check_parameter(graph: Graph, path: str, name: str) -> None:

@@ -77,7 +77,7 @@ __all__ = [
 ]
 
 FORMAT: Literal["modeldiagrams"] = "modeldiagrams"
-VERSION = "1.3"
+VERSION = "1.4"
 
 
 class ParameterSpec(Struct, frozen=True, kw_only=True):

@@ -56,6 +56,8 @@ class ModelInfo(Struct, frozen=True, kw_only=True):
     """Floating point operations of the pass (a multiply-add counts as two); None when not counted."""
     activation_bytes: int | None = None
     """Bytes of all op outputs of the pass; None when not counted."""
+    time_ns: int | None = None
+    """Sum of the times of all ops; None when not measured."""
     attributes: dict[str, Any] = {}
     """The root module's parsed ``extra_repr``, as in `ModuleNode`."""
     inputs: dict[str, str] = {}
@@ -99,6 +101,8 @@ class OpNode(Struct, frozen=True, kw_only=True, tag="op", tag_field="kind"):
     """``file:line`` of the call in user code; the file is relative to its import root."""
     flops: int | None = None
     activation_bytes: int | None = None
+    time_ns: int | None = None
+    """Wall time of the call in nanoseconds, the least of several passes; differs from run to run."""
     opaque: bool = False
     """Whether torch hides the ops inside (scripted modules, custom autograd functions)."""
     scope: str | None = None
@@ -124,6 +128,8 @@ class ModuleNode(Struct, frozen=True, kw_only=True, tag="module", tag_field="kin
     """Path in the returned value → tensor id."""
     flops: int | None = None
     activation_bytes: int | None = None
+    time_ns: int | None = None
+    """Sum of the times of the ops inside."""
     signature: str | None = None
     """Structural hash of the call: equal for blocks that differ in names and weights only."""
     source: str | None = None
@@ -189,6 +195,7 @@ class FunctionCall(Struct, frozen=True, kw_only=True):
     """Argument name, and path inside it, → tensor id. Files of a format before 1.3 don't say."""
     flops: int | None = None
     activation_bytes: int | None = None
+    time_ns: int | None = None
     signature: str | None = None
     """Structural hash of the call: equal for calls that compute the same."""
 

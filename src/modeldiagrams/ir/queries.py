@@ -139,6 +139,7 @@ class Queries(LookUps):
                     "trainable_parameters": node.parameters.trainable,
                     "flops": node.flops,
                     "activation_bytes": node.activation_bytes,
+                    "time_ns": node.time_ns,
                     "inputs": {name: self.tensors[tensor].shape for name, tensor in node.inputs.items()},
                     "outputs": {name: self.tensors[tensor].shape for name, tensor in node.outputs.items()},
                 }

@@ -39,6 +39,7 @@ class ModuleRow(TypedDict):
         trainable_parameters: Those of `parameters` that require a gradient.
         flops: Floating point operations of the call; None when not counted.
         activation_bytes: Bytes of all op outputs of the call; None when not counted.
+        time_ns: Sum of the times of its ops in nanoseconds; None when not measured.
         inputs: Argument name → shape.
         outputs: Path in the returned value → shape.
     """
@@ -53,5 +54,6 @@ class ModuleRow(TypedDict):
     trainable_parameters: int
     flops: int | None
     activation_bytes: int | None
+    time_ns: int | None
     inputs: dict[str, Shape]
     outputs: dict[str, Shape]

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["describe_changes", "structural_digest"]
 
-_NO_STRUCTURE = {"source", "call_site", "signature", "flops", "activation_bytes"}
-"""Keys of nodes, functions and the model that move with source lines, or follow from the rest and our release."""
+_NO_STRUCTURE = {"source", "call_site", "signature", "flops", "activation_bytes", "time_ns"}
+"""Keys that move with source lines, follow from the rest and our release, or differ from run to run."""
 
 _LIMIT = 200
 """Characters of a description."""

@@ -68,6 +68,13 @@ class Call(OptionGroup, frozen=True, kw_only=True):
             extra={READ: read_vocabulary},
         ),
     ] = None
+    measure_time: Annotated[
+        bool | None,
+        Meta(
+            description="Whether it is measured how long each op takes: the model runs for real, with its weights in"
+            " memory, and up to ten times more. The numbers differ from run to run."
+        ),
+    ] = None
 
 
 class Limits(OptionGroup, frozen=True, kw_only=True):

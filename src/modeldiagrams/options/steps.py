@@ -43,8 +43,11 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         str | None, Meta(description="A pattern: the module that is the whole picture during this step.")
     ] = None
     lens: Annotated[
-        Literal["class", "parameters", "flops", "memory", "intensity"] | None,
-        Meta(description="What colours the nodes during this step: their class, or what they cost."),
+        Literal["class", "parameters", "flops", "memory", "intensity", "time"] | None,
+        Meta(
+            description="What colours the nodes during this step: their class, or what they cost; `time` is there with"
+            " the option `measure_time`."
+        ),
     ] = None
 
 

@@ -87,7 +87,7 @@ def resolve(call: Call, device: str | None = None) -> Target:
         sources=built.example.files if built.example else (),
         note=inputs.note,
         tried=tuple(tried),
-        trace=None if device else inputs.trace,  # that was on the CPU
+        trace=None if device or call.measure_time else inputs.trace,  # that was on the CPU, and without times
     )
 
 
@@ -146,10 +146,10 @@ def _share(budget: Budget, built: Built) -> Budget:
     return budget.without_variants() if built.is_on_meta or may_be_smaller or is_offered else budget
 
 
-def record(target: Target, mode: Mode = "auto") -> Trace:
+def record(target: Target, mode: Mode = "auto", *, measure_time: bool = False) -> Trace:
     """Trace one pass of a target, or build its module tree if no inputs are known."""
     if target.note is not None:
         return Trace(module_tree(target.model, (target.note,)), ())
     if target.trace is not None and mode in ("auto", target.trace.graph.status.mode):
         return target.trace
-    return trace_run(target.model, target.args, target.kwargs, mode=mode)
+    return trace_run(target.model, target.args, target.kwargs, mode=mode, measure_time=measure_time)

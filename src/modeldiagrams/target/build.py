@@ -83,7 +83,7 @@ def variants(call: Call, device: str | None = None) -> Iterator[Built]:
         TargetError: as `make_model`; if only the default configuration is at fault, there is one with fewer layers.
     """
     try:
-        default = make_model(call, LARGE if device is None else math.inf)
+        default = make_model(call, LARGE if device is None and not call.measure_time else math.inf)
     except TargetError:
         small = _variant(call, small=True)
         if small is None:

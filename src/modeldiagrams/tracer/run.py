@@ -7,20 +7,21 @@ import dataclasses
 import functools
 import gc
 import itertools
-import re
 import reprlib
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import torch
 from torch import Tensor, nn
 
+from modeldiagrams.tracer.attempts import Attempt, Mode, attempts_of, is_on_meta, left, notes_on
 from modeldiagrams.tracer.fake.concrete_values import ConcreteValues
 from modeldiagrams.tracer.fake.conversion import as_fake, as_meta, put_fake_weights
 from modeldiagrams.tracer.graph.build_graph import build_graph
 from modeldiagrams.tracer.graph.status import status_of
+from modeldiagrams.tracer.graph.times import TimedPass, timed, without_times
 from modeldiagrams.tracer.patches.fake_tensors import new_fake_mode, share_fake_modes
 from modeldiagrams.tracer.patches.replace import patched
 from modeldiagrams.tracer.patches.table import replacements
@@ -28,29 +29,28 @@ from modeldiagrams.tracer.recording.boundary import record_inputs, record_output
 from modeldiagrams.tracer.recording.dispatch_recorder import DispatchRecorder
 from modeldiagrams.tracer.recording.module_calls import CallStack
 from modeldiagrams.tracer.recording.recorder import Recorder
+from modeldiagrams.tracer.recording.timed_recorder import TimedRecorder
 from modeldiagrams.tracer.restore import mode_stacks_restored, restored
 from modeldiagrams.tracer.restore.leftovers import empty_caches, namespaces_of
+from modeldiagrams.tracer.torch_facts.nested_values import tensors_of
+from modeldiagrams.tracer.torch_facts.private_api import own_buffers, own_parameters
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
 from modeldiagrams.tracer.values.records import Invocation, ModuleCall, Recording
 from modeldiagrams.tracer.values.source_lines import SourceFinder, user_files
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from modeldiagrams.ir.graph import Failure, Graph
+    from modeldiagrams.ir.graph import Graph
     from modeldiagrams.tracer.restore.leftovers import Namespace
     from modeldiagrams.tracer.restore.tensors import TensorSnapshot
 
+_R = TypeVar("_R", bound=Recorder)
 _MAX_YIELDED = 1024
 _FRAMES_FACTOR = 4
 """How many times deeper than usual a traced call may go: a module call takes 3 frames of torch and 4 of ours."""
 _MAX_FRAMES = 12_000
 """Unless the program itself allows more: twice as many overflow the usual stack."""
-
-_ABOUT_GRADIENTS = re.compile("grad|differentia|derivative|leaf|leaves|backward|multiple views", re.IGNORECASE)
-"""Messages of errors that are raised only where gradients are on: ``out=``, writes in place, `Tensor.numpy`."""
-
-Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,14 @@ class Trace:
     """Absolute paths of the user's source files, sorted."""
 
 
-def trace(
+def trace(  # noqa: PLR0913  (one for each choice)
     model: Any,
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
     *,
     mode: Mode = "auto",
     costs: bool = True,
+    measure_time: bool = False,
 ) -> Graph:
     """Run one forward pass of a model and record it.
 
@@ -85,39 +86,59 @@ def trace(
             fake, and real where fake fails.
         costs: Whether floating point operations are counted. Without, a trace is faster, but does not see operators
             that C++ extensions run.
+        measure_time: Whether it is measured how long each op takes, in up to ten more passes. They run for real, also
+            with the mode ``auto``. Where nothing can be measured, a note of `Graph.status` says why.
 
     Returns:
         The graph of the pass.
 
     Raises:
         TypeError: if `model` can't be called or is a class of modules, or `args` is no tuple.
-        ValueError: for an unknown mode.
+        ValueError: for an unknown mode, and for `measure_time` with a mode that runs nothing for real.
     """
-    return trace_run(model, args, kwargs, mode, costs=costs).graph
+    return trace_run(model, args, kwargs, mode, costs=costs, measure_time=measure_time).graph
 
 
-def trace_run(
-    model: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, mode: Mode, *, costs: bool = True
+def trace_run(  # noqa: PLR0913  (as `trace`)
+    model: Any,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any] | None,
+    mode: Mode,
+    *,
+    costs: bool = True,
+    measure_time: bool = False,
 ) -> Trace:
     """As `trace`, for the worker, with the user's source files that ran; makes attempts until one succeeds."""
-    _check(model, args, mode)
+    _check(model, args, mode, measure_time=measure_time)
     model = getattr(model, "_orig_mod", model)  # what torch.compile wrapped
     invocation = Invocation(model, tuple(args), dict(kwargs or {}))
-    attempts = _attempts(model, mode)
+    attempts = attempts_of(model, mode, real_first=measure_time)
     notes: list[str] = []
     while True:
         attempt = attempts.pop(0)
         with _interpreter_settings():
             graph, ran = _Pass(invocation, attempt, costs=costs).run(tuple(notes))
         error = graph.status.error
-        if error and attempt.has_gradients and torch.is_grad_enabled() and _ABOUT_GRADIENTS.search(error.message):
-            attempts = [dataclasses.replace(following, has_gradients=False) for following in (attempt, *attempts)]
+        attempts = left(attempts, attempt, error)
         if error is None or not attempts:
+            graph = _with_times(graph, invocation, attempt, costs=costs) if measure_time else graph
             return Trace(graph, user_files(ran))
-        notes += _notes(attempt, attempts[0], error)
+        notes += notes_on(attempt, attempts[0], error)
 
 
-def _check(model: Any, args: Any, mode: Any) -> None:
+def _with_times(graph: Graph, invocation: Invocation, attempt: Attempt, *, costs: bool) -> Graph:
+    if attempt.mode != "real":
+        why = "its parameters are on the meta device" if is_on_meta(invocation.function) else "no real pass succeeded"
+        return without_times(graph, why)
+
+    def run() -> TimedPass:
+        with _interpreter_settings():
+            return _Pass(invocation, attempt, costs=costs).timed()
+
+    return timed(graph, run)
+
+
+def _check(model: Any, args: Any, mode: Any, *, measure_time: bool) -> None:
     if isinstance(model, type) and issubclass(model, nn.Module):
         raise TypeError(f"model: expected a model, got the class {model.__name__}; make one of it: {model.__name__}(…)")
     if not callable(model):
@@ -127,62 +148,49 @@ def _check(model: Any, args: Any, mode: Any) -> None:
         raise TypeError(f"args: expected a tuple of arguments, got {got}; write (x,) for a model that takes one")
     if mode not in get_args(Mode):
         raise ValueError(f"mode: expected one of {', '.join(get_args(Mode))}, got {mode!r}")
-
-
-@dataclass(frozen=True)
-class _Attempt:
-    """One way of running."""
-
-    mode: Literal["fake", "meta", "real"]
-    concrete: bool = False
-    """Whether the values of small tensors are computed beside the others, and unknown values guessed."""
-    has_gradients: bool = True
-    """Whether gradients are on, unless the caller has turned them off."""
-
-
-def _attempts(model: Any, mode: Mode) -> list[_Attempt]:
-    """The ways of running to try, in order."""
-    ways = {"fake": _Attempt("fake", concrete=True), "real": _Attempt("real")}
-    if mode == "meta":
-        return [_Attempt("meta"), _Attempt("meta", concrete=True)]
-    if mode == "auto" and _is_on_meta(model):
-        return [_Attempt("meta"), ways["fake"]]
-    return [ways["fake"], ways["real"]] if mode == "auto" else [ways[mode]]
-
-
-def _is_on_meta(model: Any) -> bool:
-    return isinstance(model, nn.Module) and any(p.is_meta for p in model.parameters())
-
-
-def _notes(failed: _Attempt, following: _Attempt, error: Failure) -> list[str]:
-    """Why the next attempt runs in another way than the one that failed."""
-    if failed.has_gradients and not following.has_gradients:
-        changed, before = "without gradients", "with them"
-    elif following.mode == "real":
-        changed, before = "with real values", "without them"
-    else:
-        return []
-    reason = f"{error.type}: {error.message}".splitlines()[0][:200]
-    return [f"Traced {changed}, because {before} the model raised {reason}"]
+    if measure_time and mode not in {"auto", "real"}:
+        raise ValueError(f"measure_time: expected the mode auto or real, as no op runs in the mode {mode}")
 
 
 class _Pass:
     """One forward pass in one way of running."""
 
-    def __init__(self, invocation: Invocation, attempt: _Attempt, *, costs: bool) -> None:
+    def __init__(self, invocation: Invocation, attempt: Attempt, *, costs: bool) -> None:
         self._invocation = invocation
         self._attempt = attempt
         self._costs = costs
         self._recording = Recording(ModuleCall("", "", invocation.function, None))
-        self._finder = SourceFinder(_Pass.run.__code__, CallStack.run.__code__)
+        self._finder = SourceFinder(_Pass._record.__code__, CallStack.run.__code__)
         self._named_tensors = NamedTensors()
 
     def run(self, notes: tuple[str, ...]) -> tuple[Graph, set[str]]:
         """Run it, restore everything, and build the graph."""
+        with self._recorded(Recorder):
+            status = status_of(self._recording, self._finder, self._attempt.mode, notes)
+            graph = build_graph(self._recording, self._named_tensors, status)
+        return graph, self._finder.files
+
+    def timed(self) -> TimedPass:
+        """Run it, restore everything, and tell how long its ops took."""
+        recording = self._recording
+        with self._recorded(functools.partial(TimedRecorder, devices=_accelerators(self._invocation))) as recorder:
+            times = {op: time for op, time in recorder.times.items() if op not in recording.failed}
+            problem = None
+            if recording.error is not None:
+                problem = f"when it ran again, the model raised {type(recording.error).__name__}"
+            elif recording.has_threads:
+                problem = "several threads ran them at the same time"
+            return TimedPass(
+                {op.id: op.site.name for op in times}, {op.id: time for op, time in times.items()}, problem
+            )
+
+    @contextlib.contextmanager
+    def _recorded(self, make: Callable[..., _R]) -> Iterator[_R]:
+        """Run it; its recording and what it changed are there until the end."""
         model, inputs = self._invocation.function, (self._invocation.args, self._invocation.kwargs)
         namespaces = namespaces_of(model, self._invocation.modules)
         with restored(model, inputs, namespaces if self._attempt.mode == "fake" else ()) as snapshot:
-            recorder = Recorder(self._recording, self._finder, snapshot.before_write)
+            recorder = make(self._recording, self._finder, snapshot.before_write)
             try:
                 self._record(recorder, snapshot, namespaces)
             except KeyboardInterrupt:
@@ -193,11 +201,9 @@ class _Pass:
                 recorder.recording.clear_error()
             finally:
                 recorder.close()
-            status = status_of(self._recording, self._finder, self._attempt.mode, notes)
-            graph = build_graph(self._recording, self._named_tensors, status)
+            yield recorder
             self._recording.release()
             self._named_tensors.release()
-        return graph, self._finder.files
 
     def _record(self, recorder: Recorder, snapshot: TensorSnapshot, namespaces: Sequence[Namespace]) -> None:
         modules = self._invocation.modules
@@ -242,6 +248,15 @@ class _Pass:
             recorder.counter = DispatchRecorder(recorder)
             modes.append(recorder.counter)
         return modes, invocation
+
+
+def _accelerators(invocation: Invocation) -> set[torch.device]:
+    """Devices of the model and its inputs on which ops run while Python goes on."""
+    tensors = tensors_of([invocation.args, invocation.kwargs])
+    for _, module in invocation.modules:
+        tensors += [*own_parameters(module).values(), *own_buffers(module).values()]
+    kind = torch.accelerator.current_accelerator()
+    return {tensor.device for tensor in tensors if kind is not None and tensor.device.type == kind.type}
 
 
 def _modes_for_threads(modes: Sequence[Any], undo: contextlib.ExitStack) -> Sequence[Any]:

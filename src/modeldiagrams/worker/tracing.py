@@ -98,7 +98,7 @@ def _traced(request: Trace) -> Traced:
     call = request.call
     target = _on_device(resolve(call, request.limits.device), request)
     with seeded():
-        trace = record(target, request.mode)
+        trace = record(target, request.mode, measure_time=bool(call.measure_time))
     assumptions = (*target.assumptions, *trace.graph.assumptions)
     graph = _with_memory_hint(msgspec.structs.replace(trace.graph, assumptions=assumptions), request.limits)
     classes = {type(module) for module in target.model.modules()}

@@ -16,7 +16,7 @@ const SECTIONS = ["nodes", "adjacency", "hierarchy", "tensors", "parameters", "f
 /** Characters that are parsed in one step: about ten ms. */
 const TEXT = 2_000_000;
 const ID = /\\u0001/g;
-const VALUE = /"\\u0002(\d+)"/;
+const VALUE = /"\\u000([23])(\d+)"/;
 
 /** A graph as its file has it, in steps. */
 export function* unfolding(folded: FoldedGraph): Steps<GraphData> {
@@ -71,16 +71,35 @@ function entry(item: Json): string {
   return Array.isArray(item) ? item.map((part) => JSON.stringify(part)).join(":") : JSON.stringify(item);
 }
 
-/** The text between values' holes, and in turn with it numbers of values. */
-type Template = (string | number)[];
+/** What is between the holes of values, and in turn with it the holes. */
+type Template = (string | Hole)[];
+
+interface Hole {
+  value: number;
+  /** Whether the value is the text of a number. */
+  isNumber: boolean;
+}
 
 function pieces(text: string): Template {
-  return text.split(VALUE).map((piece, i) => (i % 2 === 0 ? piece : Number(piece)));
+  const [first = "", ...others] = text.split(VALUE);
+  const found: Template = [first];
+  for (let i = 0; i < others.length; i += 3)
+    found.push({ value: Number(others[i + 1]), isNumber: others[i] === "3" }, others[i + 2] ?? "");
+  return found;
 }
 
 function filled(template: Template, id: string, values: readonly Json[]): string {
   const name = JSON.stringify(id).slice(1, -1).replaceAll("$", "$$$$");
   return template
-    .map((piece) => (typeof piece === "number" ? JSON.stringify(values[piece]) : piece.replace(ID, name)))
+    .map((piece) => {
+      if (typeof piece === "string") return piece.replace(ID, name);
+      const value = values[piece.value];
+      return piece.isNumber ? numberIn(value as string) : JSON.stringify(value);
+    })
     .join("");
+}
+
+/** The text of a number; in a template, where it is a hole of what is around, one for a number. */
+function numberIn(text: string): string {
+  return text.startsWith("\u0002") ? JSON.stringify(text.replace("\u0002", "\u0003")) : text;
 }

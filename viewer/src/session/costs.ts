@@ -1,14 +1,14 @@
-/** What nodes cost: parameters, FLOPs, bytes of activations, and bytes that their ops move. */
+/** What nodes cost: parameters, FLOPs, bytes of activations, bytes that their ops move, and the time that those took. */
 import { sum } from "d3-array";
 import { childrenOf, type GraphIndex, type GraphNode, ROOT } from "../graph/graph.js";
 import { movedBytes, sizeOf } from "./moved_bytes.js";
 
-export const LENSES = ["parameters", "flops", "memory", "intensity"] as const;
+export const LENSES = ["parameters", "flops", "memory", "intensity", "time"] as const;
 export type CostLens = (typeof LENSES)[number];
 
 /** Those that add up. */
 export type Measure = Exclude<CostLens, "intensity">;
-const COUNTS = { flops: "flops", memory: "activation_bytes" } as const;
+const COUNTS = { flops: "flops", memory: "activation_bytes", time: "time_ns" } as const;
 
 export interface Cost {
   /** Weights that several nodes use count once. */
@@ -17,6 +17,8 @@ export interface Cost {
   flops: number | undefined;
   memory: number | undefined;
   moved: number;
+  /** Nanoseconds; undefined where the trace did not measure them. */
+  time: number | undefined;
 }
 
 /** Whether a box of this kind can cost something. */
@@ -43,12 +45,13 @@ export class Costs {
   }
 
   get whole(): Cost {
-    const { flops, activation_bytes } = this.#index.graph.model;
+    const { flops, activation_bytes, time_ns } = this.#index.graph.model;
     return {
       parameters: this.total("parameters"),
       flops: flops ?? undefined,
       memory: activation_bytes ?? undefined,
       moved: this.#movedBy(ROOT),
+      time: time_ns ?? undefined,
     };
   }
 
@@ -60,6 +63,7 @@ export class Costs {
       flops: known(nodes, "flops"),
       memory: known(nodes, "activation_bytes"),
       moved: sum(nodes, ({ id }) => this.#movedBy(id)),
+      time: known(nodes, "time_ns"),
     };
   }
 
@@ -141,7 +145,7 @@ export class Costs {
   }
 }
 
-type Counted = { flops?: number | null; activation_bytes?: number | null };
+type Counted = { flops?: number | null; activation_bytes?: number | null; time_ns?: number | null };
 
 function known(nodes: readonly GraphNode[], what: keyof Counted): number | undefined {
   const values = nodes.flatMap((node) => (node as Counted)[what] ?? []);

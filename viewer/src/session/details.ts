@@ -3,7 +3,7 @@ import { words } from "../shared/explore_strings.js";
 import { fill } from "../shared/strings.js";
 import { formatCount } from "../view/labels.js";
 import type { Cost } from "./costs.js";
-import { exact, formatBytes, ofWhole, pathOf } from "./naming.js";
+import { exact, formatBytes, formatTime, ofWhole, pathOf } from "./naming.js";
 import { describe, type Fact, factsOf, type NodeDetails } from "./node_details.js";
 import type { Session } from "./session.js";
 
@@ -28,7 +28,8 @@ function detailsOfAll(session: Session, details: NodeDetails, ids: readonly stri
   const facts = details.facts.map((fact) => {
     const amount = amounts[fact.label];
     const [first = "", ...others] = fact.lines;
-    return amount === undefined ? fact : { ...fact, lines: [all(amount), fill(words.each, first), ...others] };
+    const each = fact.label === "time" ? timesOf(session, ids) : first;
+    return amount === undefined ? fact : { ...fact, lines: [all(amount), fill(words.each, each), ...others] };
   });
   const differing = differences(session, ids);
   const title = rangeOf(ids.map((id) => nameOf(session, id)));
@@ -48,7 +49,18 @@ function amountsOf(session: Session, ids: readonly string[]): Amounts {
     const value = all[what];
     return value ? { [what]: format(value) + ofWhole(value, whole[what]) } : {};
   };
-  return { ...counted("parameters", exact), ...counted("flops", formatCount), ...counted("memory", formatBytes) };
+  return {
+    ...counted("parameters", exact),
+    ...counted("flops", formatCount),
+    ...counted("memory", formatBytes),
+    ...counted("time", formatTime),
+  };
+}
+
+/** Equal blocks are measured one by one: from the shortest to the longest. */
+function timesOf({ costs }: Session, ids: readonly string[]): string {
+  const times = ids.flatMap((id) => costs.of([id]).time ?? []).sort((a, b) => a - b);
+  return [...new Set([times[0] ?? 0, times.at(-1) ?? 0].map(formatTime))].join("–");
 }
 
 /** For each of several, what is not said of all of them. */

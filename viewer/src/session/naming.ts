@@ -31,6 +31,18 @@ export function formatBytes(bytes: number): string {
   return `${value.toLocaleString(locale(), { maximumFractionDigits: digits })} ${units[unit]}`;
 }
 
+/** A time as people read it: `1.5 ms`. */
+export function formatTime(nanoseconds: number): string {
+  const units = ["ns", "µs", "ms", "s"];
+  let value = nanoseconds;
+  let unit = 0;
+  while (value >= 999.5 && unit + 1 < units.length) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${Number(value.toPrecision(value < 10 ? 2 : 3)).toLocaleString(locale())} ${units[unit]}`;
+}
+
 /** A tensor as `name: 1×16×768 float32`. */
 export function tensorText(index: GraphIndex, tensor: string, name?: string): string {
   const spec = index.graph.tensors.get(tensor);

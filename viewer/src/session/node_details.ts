@@ -13,7 +13,7 @@ import { shortName } from "../graph/names.js";
 import { words } from "../shared/explore_strings.js";
 import { fill } from "../shared/strings.js";
 import { formatCount } from "../view/labels.js";
-import { exact, formatBytes, ofWhole, pathOf, tensorText, typeOf } from "./naming.js";
+import { exact, formatBytes, formatTime, ofWhole, pathOf, tensorText, typeOf } from "./naming.js";
 
 export interface Fact {
   /** A key of the table of words. */
@@ -67,6 +67,7 @@ export function factsOf(index: GraphIndex, id: string): Fact[] {
     { label: "parameters", lines: parametersOf(index, node) },
     { label: "flops", lines: withShare(known, model, "flops", (value) => formatCount(value)) },
     { label: "memory", lines: withShare(known, model, "activation_bytes", formatBytes) },
+    { label: "time", lines: withShare(known, model, "time_ns", formatTime) },
     { label: "tied", lines: tiedWeightsOf(index, node) },
     { label: "assumptions", lines: assumptionsOf(index, id) },
     { label: "asOptions", lines: node === undefined ? optionsOf(index) : [] },
@@ -173,7 +174,7 @@ function moduleOf(node: GraphNode): ModuleNode | undefined {
   return node.kind === "module" ? node : undefined;
 }
 
-type Measured = { flops?: number | null; activation_bytes?: number | null };
+type Measured = { flops?: number | null; activation_bytes?: number | null; time_ns?: number | null };
 
 function withShare(node: object, whole: Measured, what: keyof Measured, format: (value: number) => string): string[] {
   const value = (node as Measured)[what];

@@ -5,7 +5,7 @@ import type { FoldedGraph } from "../graph/unfold.js";
 import type { State } from "../view/state.js";
 
 /** What colours the nodes. */
-export type Lens = "class" | "parameters" | "flops" | "memory" | "intensity";
+export type Lens = "class" | "parameters" | "flops" | "memory" | "intensity" | "time";
 
 /** One step of a tour; the ids are of nodes that its state shows. */
 export interface Step {

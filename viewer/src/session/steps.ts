@@ -39,7 +39,9 @@ export function stepOf(session: Session, options: StepOptions, viz: Viz | null):
   );
   const drawn = drawnIn(layout.root);
   const visible = (ids: string[]) => ids.filter((id) => drawn.has(id));
-  return { step: { state, focus: visible(focus), lit: visible(lit), lens: options.lens ?? null }, layout };
+  const hasTimes = session.costs.total("time") > 0;
+  const lens = options.lens === "time" && !hasTimes ? null : (options.lens ?? null);
+  return { step: { state, focus: visible(focus), lit: visible(lit), lens }, layout };
 }
 
 /** The first option of a step with patterns that find nothing that the picture can show. */

@@ -74,6 +74,7 @@ const ENGLISH = {
   colours: "Colour by",
   kind: "Kind",
   intensity: "FLOPs per byte",
+  time: "Own time",
   class: "Class",
 
   // in the picture

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.tracer.torch_facts.flops import FREE
 from modeldiagrams.tracer.torch_facts.private_api import n_dispatch_modes, pop_dispatch_mode, push_dispatch_mode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from modeldiagrams.tracer.recording.thread_context import ThreadContext
     from modeldiagrams.tracer.torch_facts.flops import CallFormula
@@ -45,3 +46,17 @@ def run_counted(  # noqa: PLR0913, PLR0917 - called for every op, and keywords t
             push_dispatch_mode(mode)
         context.observed -= 1
         context.flops = outer
+
+
+@contextlib.contextmanager
+def counter_aside(counter: Any) -> Iterator[None]:
+    """Without the counter, unless the model has entered another mode inside of it."""
+    mode = pop_dispatch_mode(None) if counter is not None and n_dispatch_modes() else None
+    if mode is not None and mode is not counter:
+        push_dispatch_mode(mode)
+        mode = None
+    try:
+        yield
+    finally:
+        if mode is not None:
+            push_dispatch_mode(mode)

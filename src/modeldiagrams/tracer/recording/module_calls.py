@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 
 from modeldiagrams.common.class_facts import full_name, name_of
-from modeldiagrams.tracer.recording.counting import run_counted
 from modeldiagrams.tracer.torch_facts.argument_names import positional_names
 from modeldiagrams.tracer.torch_facts.nested_values import find_tensors, map_tensors_in_place
 from modeldiagrams.tracer.torch_facts.private_api import (
@@ -115,8 +114,8 @@ class CallStack:
         with unseen_by_modes():
             self.recorder.before_write([*module.parameters(), args, kwargs])
         with self.recorder.hidden():
-            counter = self.recorder.counter
-            result, call.unseen_flops = run_counted(context, counter, function, (module, *args), kwargs, None)
+            run_call, counter = self.recorder.run_call, self.recorder.counter
+            result, call.unseen_cost = run_call(context, counter, function, (module, *args), kwargs, None)
         return self._close(call, given, result)
 
     def _open(self, context: ThreadContext, module: nn.Module, frame: FrameType) -> ModuleCall:
@@ -213,7 +212,7 @@ class CallStack:
             op = self.recorder.new_op(
                 context,
                 CallSite(class_, class_.rpartition(".")[2], call.source, opaque=bool(made)),
-                flops=call.unseen_flops,
+                cost=call.unseen_cost,
             )
             for name, tensor in given:
                 if made or id(tensor) in passed_on:

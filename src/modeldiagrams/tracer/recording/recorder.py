@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 class Recorder(TorchFunctionMode):
     """Writes ops into a `Recording` on every thread that enters it."""
 
+    run_call = staticmethod(run_counted)  # returns its result, and what it costs
+
     def __init__(self, recording: Recording, finder: SourceFinder, before_write: Callable[[Tensor], None]) -> None:
         """Record one pass; `before_write` is called with every tensor that is about to be written in place."""
         super().__init__()
@@ -134,7 +136,7 @@ class Recorder(TorchFunctionMode):
         """
         call = self._before(context, function, run, args, kwargs, frame)
         try:
-            result, flops = run_counted(context, self.counter, run, args, kwargs, function.formula)
+            result, flops = self.run_call(context, self.counter, run, args, kwargs, function.formula)
         except BaseException as error:
             op = self._record(context, call, None)
             self.recording.failed.add(op)
@@ -213,14 +215,12 @@ class Recorder(TorchFunctionMode):
         for tensor in tensors_of(targets):
             self._on_write(without_wrappers(tensor))
 
-    def new_op(
-        self, context: ThreadContext, site: CallSite, scope: Scope | None = None, flops: int | None = None
-    ) -> Op:
+    def new_op(self, context: ThreadContext, site: CallSite, scope: Scope | None = None, cost: Any = None) -> Op:
         """Append an op to the running module call, made in some scope there."""
         call = context.stack[-1]
         if call.is_empty:  # to write takes longer than to look
             call.is_empty = False
-        op = Op(call.new_id(site.short), site, call, scope, flops)
+        op = Op(call.new_id(site.short), site, call, scope, cost)
         recording = self.recording
         recording.steps.append(op)
         if not context.on_main_thread:

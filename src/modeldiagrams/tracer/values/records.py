@@ -110,8 +110,8 @@ class ModuleCall(_Record):
     """Nothing was recorded inside."""
     counts: dict[str, int] = {}
     """Number of ops by short name, for ids."""
-    unseen_flops: int | None = None
-    """FLOPs counted inside a scripted module, whose ops are not recorded."""
+    unseen_cost: int | None = None
+    """What `Recorder.run_call` tells of a scripted module, whose ops are not recorded."""
     flops: int | None = None
     """FLOPs of all ops inside; like `nbytes` set by `build_graph`."""
     nbytes: int = 0

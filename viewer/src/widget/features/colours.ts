@@ -17,16 +17,17 @@ declare global {
 }
 
 /** Also keys of the table of strings. */
-const CHOICES = ["kind", "class", "parameters", "flops", "memory", "intensity"] as const;
+const CHOICES = ["kind", "class", "parameters", "flops", "memory", "intensity", "time"] as const;
 type Choice = (typeof CHOICES)[number];
 
 export function colours(widget: Widget): void {
   const colouring = new Colouring(widget);
+  const choices = CHOICES.filter((choice) => choice !== "time" || widget.host.hasAttribute("times"));
   widget.linked.lens = {
     get: () => (colouring.choice === "kind" ? undefined : colouring.choice),
-    set: (lens) => colouring.choose(CHOICES.find((choice) => choice === lens) ?? "kind"),
+    set: (lens) => colouring.choose(choices.find((choice) => choice === lens) ?? "kind"),
   };
-  const items = CHOICES.map((choice): MenuItem => {
+  const items = choices.map((choice): MenuItem => {
     const isOn = () => colouring.choice === choice;
     return { text: strings[choice], isOn, isChoice: true, stays: true, run: () => colouring.choose(choice) };
   });

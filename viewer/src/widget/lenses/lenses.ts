@@ -184,7 +184,11 @@ export class Lenses {
       swatch.dataset.step = String(step);
       return make("span", "mg-entry", swatch, text);
     });
-    const hints = [scale.isShare ? words.lensHint : words.intensityHint, ...this.#differences(scale)];
+    const hints = [
+      scale.isShare ? words.lensHint : words.intensityHint,
+      ...(scale.lens === "time" ? [words.timeHint] : []),
+      ...this.#differences(scale),
+    ];
     this.#legend.replaceChildren(
       make("span", "mg-lens-title", scale.title),
       ...entries,

@@ -14,7 +14,15 @@ export interface Row {
 
 /** What rows are sorted by. */
 export type Column = "name" | "times" | CostLens;
-export const COLUMNS: readonly Column[] = ["name", "times", ...LENSES];
+
+/** Those of rows: one of times only where any was measured. */
+export function columnsOf(rows: readonly Row[]): readonly Column[] {
+  return ["name", "times", ...LENSES.filter((lens) => lens !== "time" || hasTimes(rows))];
+}
+
+function hasTimes(rows: readonly Row[]): boolean {
+  return rows.some(({ cost }) => cost.time !== undefined);
+}
 
 export interface Order {
   column: Column;
@@ -42,12 +50,13 @@ export function shortened(rows: readonly Row[], most: number, asked: string | un
 
 /** All of it, in full: bytes and numbers, not as people read them. */
 export function asCsv(rows: readonly Row[]): string {
-  const head = ["id", "name", "class", "count", "parameters", "flops", "activation_bytes", "moved_bytes"];
+  const head = ["id", "name", "class", "count", "parameters", "flops", "activation_bytes", "moved_bytes", "time_ns"];
   const lines = rows.map(({ id, name, class: type, times, cost }) => {
-    const { parameters, flops, memory, moved } = cost;
-    return [id, name, type, times, parameters, flops, memory, moved];
+    const { parameters, flops, memory, moved, time } = cost;
+    return [id, name, type, times, parameters, flops, memory, moved, time];
   });
-  return [head, ...lines].map((line) => `${line.map(quoted).join(",")}\r\n`).join("");
+  const width = hasTimes(rows) ? head.length : head.length - 1;
+  return [head, ...lines].map((line) => `${line.slice(0, width).map(quoted).join(",")}\r\n`).join("");
 }
 
 function quoted(value: string | number | undefined): string {

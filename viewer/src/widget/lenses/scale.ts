@@ -1,7 +1,7 @@
 /** The scales of lenses: how long a bar is, which of five tints a box has, and how amounts are written. */
 import { scaleThreshold } from "d3-scale";
 import { amountOf, type Cost, type CostLens } from "../../session/costs.js";
-import { formatBytes, locale, percent } from "../../session/naming.js";
+import { formatBytes, formatTime, locale, percent } from "../../session/naming.js";
 import { words } from "../../shared/lens_strings.js";
 import { fill, strings } from "../../shared/strings.js";
 import { formatCount } from "../../view/labels.js";
@@ -73,9 +73,10 @@ function logarithmic(intensity: number): number {
   return Math.min(1, Math.log1p(intensity) / Math.log1p(MOST));
 }
 
-/** `1.2 GFLOPs`, `3.4 MiB`, `12M`, `5.2 FLOP/B`. */
+/** `1.2 GFLOPs`, `3.4 MiB`, `12M`, `5.2 FLOP/B`, `1.5 ms`. */
 export function written(value: number, lens: CostLens): string {
   if (lens === "memory") return formatBytes(value);
+  if (lens === "time") return formatTime(value);
   if (lens === "parameters") return formatCount(value);
   if (lens === "intensity") return `${significant(value)} ${words.unitIntensity}`;
   const [, digits, prefix = ""] = /^([\d.]+)(\D?)$/.exec(formatCount(value)) ?? [];

@@ -5,7 +5,7 @@ import { fill, strings } from "../../shared/strings.js";
 import { box, button, make } from "../parts/dom.js";
 import { download } from "../parts/download.js";
 import type { Widget } from "../widget.js";
-import { asCsv, COLUMNS, type Column, type Order, type Row, shortened, sorted } from "./rows.js";
+import { asCsv, type Column, columnsOf, type Order, type Row, shortened, sorted } from "./rows.js";
 import { type LensScale, written } from "./scale.js";
 
 /** Rows that are shown; a file has all. */
@@ -103,9 +103,10 @@ export class CostTable {
   /** The lens's own column comes first: a narrow page shows little more. */
   get #columns(): readonly Column[] {
     const chosen = this.#scale?.lens;
-    const [name, ...others] = COLUMNS;
+    const columns = columnsOf(this.#rows);
+    const [name, ...others] = columns;
     return chosen === undefined || name === undefined
-      ? COLUMNS
+      ? columns
       : [name, chosen, ...others.filter((column) => column !== chosen)];
   }
 

@@ -1,0 +1,69 @@
+"""The ways in which a model can run, and what is tried after which."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import torch
+from torch import nn
+
+if TYPE_CHECKING:
+    from modeldiagrams.ir.graph import Failure
+
+__all__ = ["Attempt", "Mode", "attempts_of", "is_on_meta", "left", "notes_on"]
+
+_ABOUT_GRADIENTS = re.compile("grad|differentia|derivative|leaf|leaves|backward|multiple views", re.IGNORECASE)
+"""Messages of errors that are raised only where gradients are on: ``out=``, writes in place, `Tensor.numpy`."""
+
+Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One way of running."""
+
+    mode: Literal["fake", "meta", "real"]
+    concrete: bool = False
+    """Whether the values of small tensors are computed beside the others, and unknown values guessed."""
+    has_gradients: bool = True
+    """Whether gradients are on, unless the caller has turned them off."""
+
+
+def attempts_of(model: Any, mode: Mode, *, real_first: bool) -> list[Attempt]:
+    """The ways of running to try, in order."""
+    ways = {"fake": Attempt("fake", concrete=True), "real": Attempt("real")}
+    if mode == "meta":
+        return [Attempt("meta"), Attempt("meta", concrete=True)]
+    if mode == "auto" and is_on_meta(model):
+        return [Attempt("meta"), ways["fake"]]
+    order = ("real", "fake") if real_first else ("fake", "real")
+    return [ways[name] for name in order] if mode == "auto" else [ways[mode]]
+
+
+def is_on_meta(model: Any) -> bool:
+    """Whether a model has no memory for its weights."""
+    return isinstance(model, nn.Module) and any(p.is_meta for p in model.parameters())
+
+
+def left(following: list[Attempt], attempt: Attempt, error: Failure | None) -> list[Attempt]:
+    """The attempts after one that ended like this: where gradients are at fault, all without them."""
+    if error and attempt.has_gradients and torch.is_grad_enabled() and _ABOUT_GRADIENTS.search(error.message):
+        return [dataclasses.replace(each, has_gradients=False) for each in (attempt, *following)]
+    return following
+
+
+def notes_on(failed: Attempt, following: Attempt, error: Failure) -> list[str]:
+    """Why the next attempt runs in another way than the one that failed."""
+    if failed.has_gradients and not following.has_gradients:
+        changed, before = "without gradients", "with them"
+    elif following.mode == "real":
+        changed, before = "with real values", "without them"
+    elif failed.mode == "real":
+        changed, before = "without real values", "with them"
+    else:
+        return []
+    reason = f"{error.type}: {error.message}".splitlines()[0][:200]
+    return [f"Traced {changed}, because {before} the model raised {reason}"]

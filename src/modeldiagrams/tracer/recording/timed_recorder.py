@@ -1,0 +1,79 @@
+"""A recorder that measures how long ops take, in a pass of its own.
+
+The time is that of the call of torch alone, on the wall clock. What recording takes lies outside of it, and no dispatch
+mode is active inside: counting FLOPs would make most operators several times as slow.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from modeldiagrams.tracer.recording.counting import counter_aside
+from modeldiagrams.tracer.recording.recorder import Recorder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from torch import Tensor
+
+    from modeldiagrams.tracer.recording.thread_context import ThreadContext
+    from modeldiagrams.tracer.torch_facts.flops import CallFormula
+    from modeldiagrams.tracer.values.records import CallSite, Op, Recording
+    from modeldiagrams.tracer.values.scopes import Scope
+    from modeldiagrams.tracer.values.source_lines import SourceFinder
+
+
+class TimedRecorder(Recorder):
+    """Records as any other, with times in place of FLOPs."""
+
+    def __init__(
+        self,
+        recording: Recording,
+        finder: SourceFinder,
+        before_write: Callable[[Tensor], None],
+        devices: Collection[torch.device] = (),
+    ) -> None:
+        """As `Recorder`; the devices run ops while Python goes on, and are waited for."""
+        super().__init__(recording, finder, before_write)
+        self.times: dict[Op, int | None] = {}
+        """Nanoseconds; None where nothing ran that can be measured on its own."""
+        self._devices = devices
+        self._n_run = 0
+
+    def new_op(self, context: ThreadContext, site: CallSite, scope: Scope | None = None, cost: Any = None) -> Op:
+        """Append an op, and keep its time, which is its cost here."""
+        op = super().new_op(context, site, scope)
+        self.times[op] = cost
+        return op
+
+    def run_call(  # noqa: PLR0913, PLR0917 - as `run_counted`
+        self,
+        context: ThreadContext,
+        counter: Any,
+        run: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        formula: CallFormula | None,  # noqa: ARG002
+    ) -> tuple[Any, int | None]:
+        """Run a call; return its result and its time: None if calls inside of it are ops of their own."""
+        n_before = self._n_run
+        context.observed += 1
+        try:
+            with counter_aside(counter):
+                self._wait()
+                start = time.perf_counter_ns()
+                result = run(*args, **kwargs)
+                self._wait()
+                nanoseconds = time.perf_counter_ns() - start
+        finally:
+            context.observed -= 1
+        is_alone = n_before == self._n_run
+        self._n_run += 1
+        return result, nanoseconds if is_alone else None
+
+    def _wait(self) -> None:
+        for device in self._devices:
+            torch.accelerator.synchronize(device)
