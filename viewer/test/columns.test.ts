@@ -6,7 +6,8 @@
 import { expect, it } from "vitest";
 import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
-import { type Box, type Layout, layout, type Placed } from "../src/layout/layout.js";
+import { type Box, type Layout, layout, layoutCache, type Placed } from "../src/layout/layout.js";
+import { boxSize, detailLines, nameLines } from "../src/layout/metrics.js";
 import { crossings } from "../src/layout/order.js";
 import { towersIn } from "../src/layout/structures/towers.js";
 import { BORDER, type Item } from "../src/view/frame.js";
@@ -275,6 +276,66 @@ const seeing = sketch(
 
 it("takes no stack for a decoder that goes on with numbers of positions alone", () => {
   expect(layout(view(index(seeing), { expanded: ["m"], unrolled: [], direction: "TB" }), viz).shaped).toBe(false);
+});
+
+/** The same with a stack for images, so that there are two. */
+const seen = sketch(
+  [
+    "tokens > m.embed/embedding",
+    "pixels > m.visual/conv > m.visual.0/norm > m.visual.0/gelu > m.visual.1/norm > m.visual.1/gelu > m/split",
+    "grid > m/arange",
+    "m.embed/embedding > m/masked_scatter",
+    "m/split > m/masked_scatter > m.lm.0/norm > m.lm.0/gelu > m.lm.1/norm > m.lm.1/gelu > words",
+    ...[0, 1].map((i) => `m/arange > m.lm.${i}/gelu`),
+    "m.visual.1/gelu > features",
+  ].join("\n"),
+  {
+    ...{ m: "Model", "m.embed": "WordEmbeddingOfALanguageModel", "m.visual": "VisionTransformerModel" },
+    ...{ "m.visual.0": "VisionLayerWithALongName", "m.visual.1": "VisionLayerWithALongName" },
+    ...{ "m.lm": "LanguageModel", "m.lm.0": "Layer", "m.lm.1": "Layer" },
+  },
+);
+
+it.each([[], ["m.visual"], ["m.visual", "m.visual.0"], ["m.lm"], ["m.visual", "m.visual.0", "m.lm", "m.lm.0"]])(
+  "puts a tower that joins the inputs of a stack beside all that goes on to it: %j",
+  (...expanded) => {
+    for (const narrow of [false, true]) {
+      const made = drawn(seen, { expanded: ["m", ...expanded], narrow });
+      const { frame, geometry } = inside(made, "m");
+      const box = (id: string) => geometry.boxes[frame.items.findIndex((item) => item.id === id)] as Box;
+      for (const id of ["m.embed", "m/masked_scatter", "m.lm"])
+        expect(right(box("m.visual"))).toBeLessThan(box(id).x);
+      expect(right(box("m/split"))).toBeLessThan(box("m/masked_scatter").x);
+      expect(box("m.visual").y).toBe(box("m.embed").y);
+    }
+  },
+);
+
+it("draws narrow containers alike, whatever was drawn before", () => {
+  const state: State = { expanded: ["m", "m.visual", "m.visual.0"], unrolled: [], direction: "TB" };
+  const cache = layoutCache();
+  layout(view(index(seen), state), viz, cache);
+  const narrow = () => view(index(seen), { ...state, narrow: true });
+  const [again, anew] = [layout(narrow(), viz, cache), layout(narrow(), viz)];
+  expect(again.root.geometry).toEqual(anew.root.geometry);
+  expect(inside(again, "m").geometry).toEqual(inside(anew, "m").geometry);
+});
+
+it("breaks long names in narrow boxes, where that saves much", () => {
+  const item = (name: string, detail: string, narrow = true) => {
+    const [one] = view(index(seen), { expanded: [], unrolled: [], direction: "TB", narrow }).root.items.filter(
+      ({ kind }) => kind === "module",
+    );
+    if (one === undefined) throw new Error("expected a module");
+    return { ...one, name, detail, narrow };
+  };
+  const long = ["compute_3d_position_ids_of_parts", "Qwen2VLVisionRotaryEmbedding · 12K"] as const;
+  expect(nameLines(item(...long))).toEqual(["compute_3d_position_", "ids_of_parts"]);
+  expect(detailLines(item(...long))).toEqual(["Qwen2VLVisionRotary", "Embedding · 12K"]);
+  expect(nameLines(item(...long, false))).toHaveLength(1);
+  expect(nameLines(item("self_attn", "Attention"))).toEqual(["self_attn"]);
+  expect(boxSize(item(...long)).width).toBeLessThan(boxSize(item(...long, false)).width - 40);
+  expect(boxSize(item(...long)).height).toBeGreaterThan(boxSize(item(...long, false)).height);
 });
 
 it("is less broad where the state says that width is scarce", () => {

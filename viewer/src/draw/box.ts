@@ -10,6 +10,7 @@ import {
   isTerminal,
   isTwoLines,
   NAME_SIZE,
+  nameLines,
   ONE_LINE,
   STACK_CARDS,
   STACK_STEP,
@@ -77,29 +78,27 @@ function stackedCards(width: number, height: number): string {
 }
 
 function drawWords(item: Item, box: Box, context: Context, painter: Painter): string {
-  const { name, detail } = boxWords(item);
+  const { detail } = boxWords(item);
   const middle = box.width / 2;
   const height = box.height - stackHeight(item) - thumbRoom(item);
   const twoLines = isTwoLines(item);
   const pill = signsWidth(item);
   const nameMiddle = pill === 0 ? middle : middle - (pill + GAP) / 2;
-  const nameEnd = nameMiddle + textWidth(name, NAME_SIZE, true) / 2 + GAP;
+  const names = nameLines(item);
+  const [last, more] = [names[names.length - 1] ?? "", (names.length - 1) * DETAIL_LINE];
+  const nameEnd = nameMiddle + textWidth(last, NAME_SIZE, true) / 2 + GAP;
   const base = twoLines ? 17 : height / 2 + 4;
   const was = formerWords(item);
-  const first = {
-    roles: ["name"],
-    context,
-    data: formerData(item, was.name),
-    x: nameMiddle,
-    y: base,
-    text: name,
-  } as const;
+  const beside = twoLines ? {} : { detail, detailData: formerData(item, was.detail) };
   const below = { roles: ["detail"], context, x: middle } as const;
   return [
-    painter.text(twoLines ? first : { ...first, detail, detailData: formerData(item, was.detail) }),
-    drawSigns(item, nameEnd, base - 12, painter),
+    ...names.map((text, i) => {
+      const at = { x: nameMiddle, y: base + i * DETAIL_LINE, text };
+      return painter.text({ roles: ["name"], context, data: formerData(item, was.name, i), ...at, ...beside });
+    }),
+    drawSigns(item, nameEnd, base + more - 12, painter),
     ...(twoLines ? detailLines(item) : []).map((text, i) =>
-      painter.text({ ...below, y: 32 + i * DETAIL_LINE, text, data: formerData(item, was.detail, i) }),
+      painter.text({ ...below, y: 32 + more + i * DETAIL_LINE, text, data: formerData(item, was.detail, i) }),
     ),
     drawThumb(item, middle - thumbSize(item).width / 2, height, painter),
     item.expandable ? drawSign({ x: box.width - SIGN, y: height / 2, open: false, context }, painter) : "",

@@ -9,8 +9,10 @@ import { type Leaving, turn } from "./perpendicular.js";
 import type { Plan } from "./plan.js";
 import type { Point, Routed } from "./routing/route.js";
 
-const MARGIN = 8;
+export const MARGIN = 8;
 export const PADDING = 16;
+/** At the sides of a narrow container. */
+const NARROW_PADDING = 12;
 /** Distance between a title and the first row. */
 const BELOW_TITLE = 8;
 /** Forms of titles in containers that have room. */
@@ -92,8 +94,9 @@ function encloseStraight(
 
 /** Top to bottom: wires cross the header, so the title is placed beside them. */
 function encloseBelow(planned: Plan, ranking: Ranking, routed: Routed, item: Item, isNarrow: boolean): Enclosure {
-  const low = routed.low - PADDING;
-  const width = ceilTo(routed.high - routed.low + 2 * PADDING, 2 * GRID);
+  const padding = isNarrow ? NARROW_PADDING : PADDING;
+  const low = routed.low - padding;
+  const width = ceilTo(routed.high - routed.low + 2 * padding, 2 * GRID);
   const entries = ranking.inputs.map((place) => place - low);
   const { title, missing, behind } = titleSpot(titleForms(item, isNarrow), entries, width, isNarrow);
   // wires that run straight beside the title need no space below it

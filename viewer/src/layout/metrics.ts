@@ -21,6 +21,9 @@ export const CHEVRON = 16;
 /** Where facts may be broken: before their separator, and between a class and its sizes. */
 const AT_FACT = / (?=· |\d+ [→×])/g;
 const AFTER_COMMA = /(?<=,) /g;
+/** In a narrow container, also within long names: of nodes, and in details before a word of a class and after a dot. */
+const AT_PART = /(?<=[._])(?=[^\d._])/g;
+const AT_WORD = / (?=· )|(?<=,) |(?<=\.)(?=[a-z_])|(?<=[a-z0-9])(?=[A-Z][a-z])/g;
 
 const MAX_TEXT = 304;
 /** Wider, because the error is what the reader looks for. */
@@ -139,27 +142,40 @@ export function detailLines(item: Item): string[] {
   const inNarrow = detail.includes(", ") ? LONG_LIST : LONG_IN_NARROW;
   const [longest, saved, breaks] = item.narrow ? inNarrow : LONG_DETAIL;
   if (!isTwoLines(item) || item.marks.includes("error") || broad <= longest) return [detail];
-  const halves = halved(detail, breaks);
-  return broad - Math.max(...halves.map((line) => textWidth(line, DETAIL_SIZE))) < saved ? [detail] : halves;
+  const widest = (lines: string[]) => Math.max(...lines.map((line) => textWidth(line, DETAIL_SIZE)));
+  const facts = halved(detail, breaks);
+  const halves = item.narrow && widest(facts) > longest ? halved(detail, AT_WORD) : facts;
+  return broad - widest(halves) < saved ? [detail] : halves;
+}
+
+/** The lines of a box's name: in a narrow container, a long one has two if that makes the box much less wide. */
+export function nameLines(item: Item): string[] {
+  const { name } = boxWords(item);
+  const widthOf = (line: string) => textWidth(line, NAME_SIZE, true);
+  const [longest, saved] = LONG_IN_NARROW;
+  if (!item.narrow || !isTwoLines(item) || widthOf(name) <= longest) return [name];
+  const halves = halved(name, AT_PART);
+  return widthOf(name) - Math.max(...halves.map(widthOf)) < saved ? [name] : halves;
 }
 
 /** Size of an item that is not expanded. */
 export function boxSize(item: Item): { width: number; height: number } {
   if (item.glyph !== null) return { width: GLYPH, height: GLYPH };
-  const lines = detailLines(item);
+  const lines = detailLines(item).length + nameLines(item).length - 1;
   const text = Math.max(widthOfWords(item), item.former ? widthOfWords({ ...item, ...item.former }) : 0);
   const width =
     Math.max(text, thumbSize(item).width) +
     2 * (item.narrow ? NARROW_PADDING : PADDING) +
     (item.expandable ? CHEVRON : 0);
   const height =
-    (isTwoLines(item) ? TWO_LINES + (lines.length - 1) * DETAIL_LINE : ONE_LINE) + stackHeight(item) + thumbRoom(item);
+    (isTwoLines(item) ? TWO_LINES + (lines - 1) * DETAIL_LINE : ONE_LINE) + stackHeight(item) + thumbRoom(item);
   return { width: Math.max(MIN_WIDTH, ceilTo(width, 2 * GRID)), height };
 }
 
 function widthOfWords(item: Item): number {
-  const { name, detail } = boxWords(item);
-  const top = textWidth(name, NAME_SIZE, item.kind !== "op") + badgeRoom(item);
+  const { detail } = boxWords(item);
+  const names = nameLines(item).map((line) => textWidth(line, NAME_SIZE, item.kind !== "op"));
+  const top = Math.max(...names) + badgeRoom(item);
   const below = Math.max(...detailLines(item).map((line) => textWidth(line, DETAIL_SIZE)));
   return isTwoLines(item) ? Math.max(top, below) : detail === "" ? top : top + GAP / 2 + below;
 }
@@ -198,7 +214,10 @@ export function titleForms(item: Item, isNarrow: boolean): [TitleForm, TitleForm
   const usual: [TitleForm, TitleForm] = [titleForm(item, [name], details, 1, one), two];
   if (!isNarrow) return usual;
   const [names, facts] = [halved(name, AFTER_DOT), halved(detail, AT_FACT)];
-  return [...usual, inLines(item, [name], facts), inLines(item, names, details), inLines(item, names, facts)];
+  return [
+    ...[...usual, inLines(item, [name], facts), inLines(item, names, details), inLines(item, names, facts)],
+    ...[inLines(item, [name], halved(detail, AT_WORD)), inLines(item, names, halved(detail, AT_WORD))],
+  ];
 }
 
 function inLines(item: Item, name: string[], detail: string[]): TitleForm {

@@ -26,15 +26,19 @@ export function besideOthers({ items, wires }: Frame): [above: number, below: nu
 
 /**
  * Moves a table that is alone above others to the right of the trunk, or to the left if inputs are at the right, and close to
- * it; dot keeps wires as far from items as items, and takes either side.
+ * it; with an order, to the side where it was. Dot keeps wires as far from items as items, and takes either side.
  */
 export function packTables(plan: Plan, ranking: Ranking): void {
-  const trunk = ranking.inputs[plan.wires.find((wire) => wire.trunk && wire.from === BORDER)?.fromPort ?? -1];
+  const start = plan.wires.find((wire) => wire.trunk && wire.from === BORDER);
+  const trunk = ranking.inputs[start?.fromPort ?? -1];
   const [table = BORDER, ...others] = new Set(plan.apart.map(([above]) => above));
   const row = ranking.rank[table];
   if (trunk === undefined || row === undefined || others.length > 0 || plan.slots[table]?.ports !== null) return;
   if (ranking.rank.some((rank, i) => rank === row && i !== table)) return;
-  const side = [1, -1].find((one) => ranking.inputs.every((at) => (at - trunk) * one <= 0));
+  // opening a module keeps left and right
+  const before = plan.order?.places ?? [];
+  const sides = (before[table] ?? 0) < (before[start?.to ?? table] ?? 0) ? [-1, 1] : [1, -1];
+  const side = sides.find((one) => ranking.inputs.every((at) => (at - trunk) * one <= 0));
   if (side === undefined) return;
   const reach = (item: number) => (side < 0 ? plan.slots[item]?.low : plan.slots[item]?.high) ?? 0;
   const readers = plan.wires.filter(({ from }) => from === table).map(({ to }) => ranking.rank[to] ?? row);

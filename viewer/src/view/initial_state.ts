@@ -156,7 +156,7 @@ function withDefaultExpansion(traced: GraphIndex, start: State, page: Page, isCl
   const mayBePlain = isShaped && start.shapes === undefined;
   const plain = mayBePlain ? mostTold(traced, { ...start, shapes: IN_ONE_FLOW }, page, isClosed) : shaped;
   const telling = Math.max(plain.telling, shaped.telling);
-  if (telling < LITTLE) {
+  if (telling < (isShaped ? 1 : LITTLE)) {
     const narrow = mostTold(traced, { ...start, narrow: true }, page, isClosed);
     if (narrow.telling > telling) return narrow.state;
   }
@@ -180,7 +180,7 @@ function withPair(traced: GraphIndex, start: State, page: Page, isClosed: (id: s
   return states.find((state) => isU(state, page) && fits(state)) ?? start;
 }
 
-/** With less told than by a block of any class, narrow containers are tried. */
+/** With less told than by a block of any class, narrow containers are tried; beside a tower that is closed, in any case. */
 const LITTLE = 0.9;
 
 interface Told {
@@ -193,7 +193,8 @@ function mostTold(traced: GraphIndex, start: State, page: Page, isClosed: (id: s
   let best: Told = { state: start, telling: 0 };
   let holdsU: boolean | undefined;
   for (const { from, widest } of attempts(traced, start, page)) {
-    if (from.kept !== undefined) {
+    const isBundled = from.kept !== start.kept;
+    if (isBundled) {
       // bundles hide more than a second tower tells, and half of a U
       holdsU ??= isU(best.state, page);
       if (holdsU || best.telling >= ALONE) break;
@@ -202,7 +203,7 @@ function mostTold(traced: GraphIndex, start: State, page: Page, isClosed: (id: s
     const told = telling ?? Math.sign(expanded.length);
     if (told > best.telling || best.state === start)
       best = { state: { ...from, expanded: expanded.sort() }, telling: told };
-    if (told === 1 || (telling === undefined && from.kept !== undefined)) break;
+    if (told === 1 || (telling === undefined && isBundled)) break;
   }
   return best;
 }

@@ -52,7 +52,7 @@ export function route(plan: Plan, ranking: Ranking): Routed {
   const lines = trips.map((trip) => polyline(plan, trip, channels, levels, places));
   const labels = placeLabels(plan, trips, places);
   const straight = (channels[0]?.tracks ?? 0) > 0 ? 0 : (levels.tops[0] ?? 0);
-  return { places, lines, labels, depth: levels.depth, straight, ...extent(plan, places, lines) };
+  return { places, lines, labels, depth: levels.depth, straight, ...extent(plan, places, lines, labels) };
 }
 
 /** Beside an item that is this much longer, others don't stand at its middle. */
@@ -195,19 +195,29 @@ function labelledExits(exits: Exit[], trips: Trip[]): (Exit & { start: number; b
   return [{ ...(first.before ? first : last), label: labelled[0]?.label ?? "" }];
 }
 
-function extent(plan: Plan, places: Point[], lines: Point[][]): { low: number; high: number } {
-  let low = Number.POSITIVE_INFINITY;
-  let high = Number.NEGATIVE_INFINITY;
-  plan.slots.forEach((slot, i) => {
+/** Where all that is drawn begins and ends across. Labels count where they are, not where ranking kept room for them. */
+function extent(
+  plan: Plan,
+  places: Point[],
+  lines: Point[][],
+  labels: Routed["labels"],
+): Pick<Routed, "low" | "high"> {
+  const ends = plan.slots.map(({ across, low, high, ports, lanes }, i) => {
     const centre = places[i]?.[0] ?? 0;
-    low = Math.min(low, centre - slot.low);
-    high = Math.max(high, centre + slot.high);
+    const isWhole = ports !== null || lanes > 0;
+    return [centre - (isWhole ? low : across / 2), centre + (isWhole ? high : across / 2)];
   });
-  for (const line of lines) {
-    for (const [across] of line) {
-      low = Math.min(low, across);
-      high = Math.max(high, across);
-    }
+  for (const { across, along, text, before } of labels) {
+    const [x, y, width, height] = plan.vertical
+      ? labelBox(true, across, along, text, before)
+      : labelBox(false, across, along, text, false);
+    ends.push(plan.vertical ? [x, x + width] : [y, y + height]);
+  }
+  ends.push(...lines.map((line) => line.map(([across]) => across)));
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const at of ends.flat()) {
+    low = Math.min(low, at);
+    high = Math.max(high, at);
   }
   return low <= high ? { low, high } : { low: 0, high: 0 };
 }

@@ -4,6 +4,7 @@
  */
 import { BORDER, type Frame } from "../../view/frame.js";
 import type { Ranking } from "../dot.js";
+import { MARGIN } from "../frame.js";
 import { type Geometry, stretched } from "../geometry.js";
 import type { Inner } from "../input.js";
 import { GRID } from "../metrics.js";
@@ -35,7 +36,7 @@ export type Place = (part: Part) => Geometry;
 
 /** Distance between wires from one column to the next, and from what they pass. */
 const STEP = 10;
-const CLEAR = 16;
+const CLEAR = 12;
 /** Height of the last part of a wire, which runs straight. */
 const ARRIVAL = 8;
 
@@ -172,7 +173,8 @@ function isLeftFree(made: Cut, column: number, { boxes, labels, lines, ports }: 
 }
 
 function beside({ ports, across }: Cut, placed: Geometry[]): Block {
-  const offsets = placed.map((_, i) => placed.slice(0, i).reduce((sum, { width }) => sum + width, 0));
+  // what is around has margins of its own
+  const offsets = placed.map((_, i) => placed.slice(0, i).reduce((sum, { width }) => sum + width, -MARGIN));
   const tops = placed.map(({ boxes }) => Math.min(...boxes.map(({ y }) => y)));
   // above all columns is the space of what is around them
   const spare = Math.min(...placed.map((column, i) => headOf(column) + Math.max(...tops) - (tops[i] ?? 0)));
@@ -185,7 +187,7 @@ function beside({ ports, across }: Cut, placed: Geometry[]): Block {
     ports[side].map(({ column, port }) => (offsets[column] ?? 0) + (placed[column]?.ports[side][port] ?? 0));
   return {
     ...{ placed, offsets, drops, levels, ports: { inputs: at("inputs"), outputs: at("outputs") } },
-    width: placed.reduce((sum, { width }) => sum + width, 0),
+    width: placed.reduce((sum, { width }) => sum + width, -2 * MARGIN),
     height: Math.max(
       ...placed.map((column, i) => (drops[i] ?? 0) + column.height),
       ...levels.map((level, i) => (drops[across[i]?.from ?? 0] ?? 0) + level + GRID),

@@ -49,12 +49,23 @@ function towersAt(frame: Frame, sides: Sides, item: number): Towers | null {
   if (meeting.length < 2) return null;
   const columns = meeting.map((sources) => above(frame, sides, sources, item));
   const [encoder, ...stacks] = columns.filter((column) => column.some((one) => frame.items[one]?.stack));
-  if (frame.items[item]?.stack && encoder !== undefined && stacks.length === 0) {
+  if (encoder !== undefined && stacks.length === 0 && leadsToStack(frame, sides, item)) {
     const decoder = beside(frame, sides, encoder);
     if (isDecoder(frame, decoder, item)) return { columns: [encoder, decoder], join: null };
   }
   const large = columns.filter((column) => isLarge(frame, column));
   return large.length > 1 ? { columns: large, join: item } : null;
+}
+
+/** Whether an item is a stack or, as what puts parts of an image in place of tokens, one goes on with what it makes. */
+function leadsToStack({ items }: Frame, { readers }: Sides, item: number): boolean {
+  const reached = new Set([item]);
+  // readers come later
+  for (const one of reached) {
+    if (items[one]?.stack) return true;
+    for (const reader of readers[one] ?? []) reached.add(reader);
+  }
+  return false;
 }
 
 /** Whether a stack goes on with something of its own: an input, or what a module makes of it; not with numbers of positions. */
