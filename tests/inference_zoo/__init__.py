@@ -1,6 +1,7 @@
 """Models as people write them, to measure and test what is found without any option.
 
-A file's first word is its level: easy, usual or hard. `aside` is a third that no rule is tuned on.
+A file's first word is its level: easy, usual or hard. No rule is tuned on `aside` and `aside2`; the second was written
+without a look at any rule.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ import importlib
 import pkgutil
 from dataclasses import dataclass
 
-from inference_zoo import aside, projects
+from inference_zoo import aside, aside2, projects
+from inference_zoo.aside2 import projects as aside_projects
 
 __all__ = ["LEVELS", "Entry", "entries"]
 
@@ -28,15 +30,18 @@ class Entry:
 
 def entries() -> list[Entry]:
     """All models, by file and name."""
-    packages = [(__path__, __name__, False), (aside.__path__, aside.__name__, True)]
+    packages = [(__path__, __name__, False), *((kept.__path__, kept.__name__, True) for kept in (aside, aside2))]
     files = [
         (f"{package}.{file.name}", file.name.split("_")[0], is_aside)
         for path, package, is_aside in packages
         for file in pkgutil.iter_modules(path)
         if not file.ispkg
     ]
-    folders = [folder.name for folder in pkgutil.iter_modules(projects.__path__)]
-    files += [(f"{projects.__name__}.{name}", name.split("_")[0], False) for name in folders]
+    files += [
+        (f"{package.__name__}.{folder.name}", folder.name.split("_")[0], is_aside)
+        for package, is_aside in ((projects, False), (aside_projects, True))
+        for folder in pkgutil.iter_modules(package.__path__)
+    ]
     return [
         Entry(f"{module}.{name}", level, is_aside)
         for module, level, is_aside in sorted(files)

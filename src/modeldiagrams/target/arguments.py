@@ -19,7 +19,7 @@ from modeldiagrams.target.inference.members import constants_for
 from modeldiagrams.target.inference.names import PROJECT, project_value
 from modeldiagrams.target.inference.rules import Rule, assumed
 from modeldiagrams.target.objects import from_option
-from modeldiagrams.target.reduced_config import small_values
+from modeldiagrams.target.reduced_config import missing_values, small_values
 from modeldiagrams.target.user_code import user_code
 
 if TYPE_CHECKING:
@@ -76,11 +76,26 @@ def arguments_of(found: Callable[..., Any], call: Call) -> Arguments:
     if args or kwargs:
         return Arguments(args, kwargs)
     if maker is not None:
-        rule = Rule.CONVENTIONS if by_convention else Rule.CLASS
-        built_from = rule.assumption(f"built from a default {maker.__name__}")
-        default = assumed("config", {}, f"a default {maker.__name__}, because no option `config` is given")
-        return Arguments(config_class=maker, assumptions=(built_from, default))
+        return _configured(maker, by_convention=by_convention is not None)
     return _conventional(found)
+
+
+def _configured(maker: Callable[..., Any], *, by_convention: bool) -> Arguments:
+    """A call with a default configuration, and with what no pass can do without."""
+    rule = Rule.CONVENTIONS if by_convention else Rule.CLASS
+    arguments = Arguments(config_class=maker)
+    values = {} if by_convention else _missing(arguments)
+    default = f"a default {maker.__name__}"
+    why = f"{maker.__name__} has None by default" if values else f"{default}, because no option `config` is given"
+    said = (rule.assumption(f"built from {default}"), assumed("config", values, why))
+    return replace(arguments, values=values, assumptions=said)
+
+
+def _missing(arguments: Arguments) -> dict[str, Any]:
+    try:
+        return missing_values(arguments.config())
+    except TargetError:
+        return {}  # making the model raises it again
 
 
 def _conventional(found: Callable[..., Any]) -> Arguments:
@@ -103,8 +118,15 @@ def with_fewer_layers(arguments: Arguments, call: Call) -> Arguments:
     if not values:
         raise TargetError(f"{call.model} has no default configuration that layers can be left out of")
     built_from, _ = arguments.assumptions
+    values = _merged(arguments.values, values)
     small = assumed("config", values, "fewer layers than by default, because no pass got through a model of full size")
     return replace(arguments, values=values, assumptions=(built_from, small))
+
+
+def _merged(values: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """Both, also in configurations inside."""
+    inside = {name: _merged(values[name], more[name]) for name in values.keys() & more if isinstance(more[name], dict)}
+    return {**values, **more, **inside}
 
 
 def other_arguments(found: Callable[..., Any], arguments: Arguments, error: TargetError) -> Iterator[Arguments]:

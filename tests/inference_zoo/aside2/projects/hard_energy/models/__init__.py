@@ -1,0 +1,1 @@
+"""The models one can choose with --model."""

@@ -1,0 +1,3 @@
+"""A network that learns a game by playing against itself."""
+
+__all__ = ["othello_net.OthelloNNet"]

@@ -1,0 +1,88 @@
+"""Can the models kept aside be called at all? By what a person would call them with, every input of which has a say."""
+
+from __future__ import annotations
+
+import importlib
+import tomllib
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+from torch.utils import _pytree as pytree
+
+from inference_zoo import aside2, entries
+
+REFERENCES = {
+    f"{aside2.__name__}.{file}.{name}": expressions
+    for file, models in tomllib.loads((Path(__file__).parent / "aside_reference.toml").read_text()).items()
+    for name, expressions in models.items()
+}
+
+
+class Batch(Namespace):
+    """What a library of graphs calls a model with: the tensors are its attributes."""
+
+
+pytree.register_pytree_node(
+    Batch,
+    lambda batch: (list(vars(batch).values()), list(vars(batch))),
+    lambda values, keys: Batch(**dict(zip(keys, values, strict=True))),
+)
+DRAWS = 6
+"""Other values of an input, one of which has to change the output: some don't fit the other inputs."""
+HELPERS = {
+    "torch": torch,
+    "nn": nn,
+    "Namespace": Namespace,
+    "Batch": Batch,
+    "randn": torch.randn,
+    "ids": lambda below, *sides: torch.randint(below, sides),
+    "mask": lambda *sides: torch.rand(sides) > 0.5,
+    "lengths": lambda most, how_many: torch.cat([torch.tensor([most]), torch.randint(1, most + 1, (how_many - 1,))]),
+}
+
+
+def test_every_model_kept_aside_has_a_reference():
+    assert {entry.path for entry in entries() if entry.path.startswith(f"{aside2.__name__}.")} == REFERENCES.keys()
+
+
+@pytest.mark.parametrize("path", REFERENCES)
+def test_every_input_that_a_person_would_choose_reaches_an_output(path):
+    names = HELPERS | vars(importlib.import_module(path.rpartition(".")[0]))
+    made, called = REFERENCES[path]
+    torch.manual_seed(0)
+    model = eval(made, dict(names)).eval()  # noqa: S307
+    first, *others = [leaves_of(called, names, seed) for seed in range(DRAWS)]
+    expected = output_of(model, *first)
+    assert expected
+    inputs = [i for i, leaf in enumerate(first[0]) if isinstance(leaf, torch.Tensor)]
+    assert inputs
+    assert [i for i in inputs if not any(is_changed(expected, model, first, i, other[0][i]) for other in others)] == []
+
+
+def leaves_of(called, names, seed):
+    torch.manual_seed(seed)
+    args, kwargs = eval(called, names | {"model": lambda *args, **kwargs: (args, kwargs)})  # noqa: S307
+    return pytree.tree_flatten((args, kwargs))
+
+
+def output_of(model, leaves, spec):
+    torch.manual_seed(0)  # noise that a model adds
+    args, kwargs = pytree.tree_unflatten(leaves, spec)
+    with torch.no_grad():
+        return [leaf for leaf in pytree.tree_leaves(model(*args, **kwargs)) if isinstance(leaf, torch.Tensor)]
+
+
+def is_changed(expected, model, first, index, value):
+    leaves, spec = first
+    try:
+        outputs = output_of(model, [value if i == index else leaf for i, leaf in enumerate(leaves)], spec)
+    except (RuntimeError, IndexError, AssertionError):
+        return False
+    return len(outputs) != len(expected) or not all(map(same, outputs, expected))
+
+
+def same(one, other):
+    return one.shape == other.shape and torch.equal(one, other)
