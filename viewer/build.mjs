@@ -75,7 +75,15 @@ const bundles = [
   { name: "notes.js", entryPoints: ["src/entries/notes.ts"], target: "es2022" },
   { name: "recording.js", entryPoints: ["src/entries/recording.ts"], target: "es2022", isPart: true },
   { name: "code.js", entryPoints: ["src/entries/code.ts"], target: "es2022", isPart: true },
-  { name: "viz.js", entryPoints: ["src/entries/engine.ts"], target: "es2022", plugins: [onlyWhatIsCalled] },
+  {
+    name: "viz.js",
+    entryPoints: ["src/entries/engine.ts"],
+    target: "es2022",
+    plugins: [onlyWhatIsCalled],
+    // as a function, whose text a page can give to a worker: scripts on disk can't be read, nor started as workers
+    banner: { js: "globalThis.modelDiagramsEngine=(function(){" },
+    footer: { js: "});globalThis.modelDiagramsEngine();" },
+  },
   // the embedded V8 has no browser around it: Node's and the browser's branches of viz-js are both dead there
   { name: "static.js", entryPoints: ["src/entries/static.ts"], target: "es2022" },
 ];

@@ -4,7 +4,9 @@ import pytest
 
 from browser.controls import wait_until
 from browser.pages import HEAD, encoder
+from browser.serving import served
 from modeldiagrams.html import fragment as page
+from modeldiagrams.html.standalone import standalone
 
 HURRY = """() => {
     // every look at the clock finds a slice's time used up; turns of the browser are counted, and as late as asked
@@ -121,14 +123,16 @@ def huge(site, press):
     made = press.make(graph, depth=2)
     (site / "modeldiagrams" / f"{made.id}.js").write_text(page.data_script(made), encoding="ascii")
     (site / "huge.html").write_text(f"{HEAD}{page.fragment(made, assets='modeldiagrams/')}", encoding="utf-8")
+    (site / "huge_one.html").write_text(standalone(made), encoding="utf-8")
     return "huge.html"
 
 
 def _toggled(reader, address):
-    """The picture after a toggle, and the scripts of the page's workers."""
+    """The picture after a toggle, and the scripts of the page's workers, `blob:` for one that the page made."""
     reader.page.goto(address)
     reader.evaluate("e => e.toggle('layers.0')")
-    workers = [worker.url.rpartition("/")[2] for worker in reader.page.workers]
+    names = [worker.url.rpartition("/")[2] for worker in reader.page.workers]
+    workers = ["blob:" if worker.url.startswith("blob:") else names[i] for i, worker in enumerate(reader.page.workers)]
     assert reader.page.locator(".mg-note").inner_text() == ""
     assert reader.errors == []
     return reader.evaluate("e => e.picture()"), workers
@@ -140,9 +144,19 @@ def test_large_models_are_laid_out_in_a_worker_where_the_page_allows_it(reader, 
     for policy in ("wasm", "types"):
         same, workers = _toggled(reader, f"{server}/{huge}?{policy}")
         assert (same == picture, workers) == (True, ["viz.js"])
-    for address in (f"{server}/{huge}?no-worker", f"{site.as_uri()}/{huge}"):
-        same, workers = _toggled(reader, address)
-        assert (same == picture, workers) == (True, [])
+    same, workers = _toggled(reader, f"{server}/{huge}?no-worker")
+    assert (same == picture, workers) == (True, [])
+
+
+def test_pages_that_have_no_address_for_a_worker_make_one(reader, site, server, huge):
+    """On disk, in one file, and with scripts on another host."""
+    picture, _ = _toggled(reader, f"{server}/{huge}")
+    text = (site / huge).read_text("utf-8")
+    with served(site) as other:
+        (site / "far.html").write_text(text.replace('"modeldiagrams/', f'"{other}/modeldiagrams/'), encoding="utf-8")
+        for address in (f"{site.as_uri()}/{huge}", f"{site.as_uri()}/huge_one.html", f"{server}/far.html"):
+            same, workers = _toggled(reader, address)
+            assert (same == picture, workers) == (True, ["blob:"]), address
 
 
 CRASH = """() => {

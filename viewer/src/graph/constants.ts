@@ -1,33 +1,40 @@
 /** Removes what depends on no input and no parameter. */
+import { each, type Steps } from "../shared/slices.js";
 import type { Edge, Graph, OpNode } from "./graph.js";
 import { shortName } from "./names.js";
-import { withNames, without } from "./without.js";
+import { leavingOut, withNames } from "./without.js";
 import { isDrawn, isInPlace, writersOf } from "./writes.js";
 
 /** Ops that produce new values without a tensor input. */
 const RANDOM = /rand|normal|bernoulli|multinomial|uniform|poisson/;
 
 /** Removes ops that depend on no input, no parameter and no module that shows, such as position indices and masks. */
-export function withoutConstants(graph: Graph): Graph {
-  const constants = constantNodes(graph);
-  const kept = withFollowing(graph, modulesWhollyIn(graph, constants));
+export function* withoutConstants(graph: Graph): Steps<Graph> {
+  const constants = yield* constantNodes(graph);
+  yield;
+  const modules = modulesWhollyIn(graph, constants);
+  yield;
+  const kept = yield* withFollowing(graph, modules);
   const removed = new Set([...constants].filter((id) => !kept.has(id)));
   // a model that only uses constants (such as a generator or a table) stays as it is
   const hasVariableOps = graph.nodes.some((node) => node.kind === "op" && !constants.has(node.id));
-  return hasVariableOps ? without(withNames(graph, removed), removed) : graph;
+  if (!hasVariableOps) return graph;
+  const named = withNames(graph, removed);
+  yield;
+  return yield* leavingOut(named, removed);
 }
 
-function constantNodes(graph: Graph): Set<string> {
+function* constantNodes(graph: Graph): Steps<Set<string>> {
   const variable = new Set<string>();
   const writers = writersOf(graph);
   const error = graph.status.error?.node;
-  for (const node of graph.nodes) {
+  yield* each(graph.nodes, (node) => {
     const source = node.kind === "input" || node.kind === "parameter" || node.kind === "output" || node.id === error;
     const edges = graph.adjacency.get(node.id) ?? [];
     if (source || (node.kind === "op" && isVariable(node, edges))) variable.add(node.id);
-    if (!variable.has(node.id)) continue;
+    if (!variable.has(node.id)) return;
     for (const edge of edges) if (isDrawn(edge, writers)) variable.add(edge.to);
-  }
+  });
   return new Set(graph.nodes.filter((node) => node.kind !== "module" && !variable.has(node.id)).map((node) => node.id));
 }
 
@@ -54,12 +61,12 @@ function modulesWhollyIn(graph: Graph, nodes: ReadonlySet<string>): Set<string> 
 }
 
 /** The nodes inside modules, and those that use what the modules return: a box without its readers would be untrue. */
-function withFollowing(graph: Graph, modules: ReadonlySet<string>): Set<string> {
+function* withFollowing(graph: Graph, modules: ReadonlySet<string>): Steps<Set<string>> {
   const found = new Set<string>();
-  for (const { id } of graph.nodes) {
+  yield* each(graph.nodes, ({ id }) => {
     if (modules.has(graph.hierarchy.get(id) ?? "")) found.add(id);
-    if (!found.has(id)) continue;
+    if (!found.has(id)) return;
     for (const edge of graph.adjacency.get(id) ?? []) if (edge.flow !== "shape") found.add(edge.to);
-  }
+  });
   return found;
 }

@@ -1,7 +1,8 @@
 /** Removes what only Python reads: checks, sizes and counts that no output depends on. */
+import { each, type Steps } from "../shared/slices.js";
 import type { Graph, OpNode } from "./graph.js";
 import { shortName } from "./names.js";
-import { without } from "./without.js";
+import { leavingOut } from "./without.js";
 import { isDrawn, writersOf } from "./writes.js";
 
 /** Ops that decide what a model does next: a sampled token, though only Python may go on with it. */
@@ -14,27 +15,27 @@ const DISCRETE = /^(u?int|bool)/;
  * The graph without ops from which nothing leads to what shows: those that Python reads (`item`, `tolist`, asserts) with
  * the plain arithmetic before them, and numbers and parts of tensors that nothing reads, but their shape. Losses, decisions and whatever has weights stay.
  */
-export function withoutDeadEnds(graph: Graph): Graph {
+export function* withoutDeadEnds(graph: Graph): Steps<Graph> {
   // a failed trace ends everywhere, and without outputs all are dead ends
   if (graph.status.state !== "complete" || !graph.nodes.some(({ kind }) => kind === "output")) return graph;
-  return without(graph, deadEnds(graph));
+  return yield* leavingOut(graph, yield* deadEnds(graph));
 }
 
-function deadEnds(graph: Graph): Set<string> {
+function* deadEnds(graph: Graph): Steps<Set<string>> {
   const writers = writersOf(graph);
   const found = new Set<string>();
   /** Those that end where Python reads a value. */
   const read = new Set<string>();
-  for (const node of [...graph.nodes].reverse()) {
-    if (node.kind !== "op" || stays(node)) continue;
+  yield* each([...graph.nodes].reverse(), (node) => {
+    if (node.kind !== "op" || stays(node)) return;
     const readers = (graph.adjacency.get(node.id) ?? []).filter((edge) => isDrawn(edge, writers)).map(({ to }) => to);
     const isRead = (node.outputs ?? []).length === 0 || readers.some((id) => read.has(id));
     const isPlain = isRead && !node.name.startsWith("torch.nn.functional.");
     const isSpare = isDiscrete(graph, node) || PART.test(shortName(node.name));
-    if (!readers.every((id) => found.has(id)) || !(isPlain || isSpare)) continue;
+    if (!readers.every((id) => found.has(id)) || !(isPlain || isSpare)) return;
     found.add(node.id);
     if (isRead) read.add(node.id);
-  }
+  });
   return found;
 }
 

@@ -1,18 +1,19 @@
 /** Leaves out what an author hides; what it connects stays connected, with the tensors as they arrive. */
+import { each, type Steps } from "../shared/slices.js";
 import type { Edge, Flow, Graph, GraphNode } from "./graph.js";
-import { without } from "./without.js";
+import { leavingOut } from "./without.js";
 
 /** From the weakest. */
 const FLOWS: readonly Flow[] = ["shape", "inferred", "data"];
 
 /** The graph without hidden nodes and what is inside of them. */
-export function withoutHidden(graph: Graph): Graph {
+export function* withoutHidden(graph: Graph): Steps<Graph> {
   const hidden = hiddenIn(graph);
   if (hidden.size === 0) return graph;
   const adjacency = new Map<string, Edge[]>();
   const passedOn = new Map<string, string[]>();
-  for (const { id } of graph.nodes) {
-    if (hidden.has(id)) continue;
+  yield* each(graph.nodes, ({ id }) => {
+    if (hidden.has(id)) return;
     const edges = (graph.adjacency.get(id) ?? []).flatMap((edge) => bridged(graph, hidden, edge));
     const distinct = [...new Map(edges.map((edge) => [`${edge.to} ${edge.argument} ${edge.tensor}`, edge])).values()];
     if (distinct.length > 0) adjacency.set(id, distinct);
@@ -20,13 +21,14 @@ export function withoutHidden(graph: Graph): Graph {
       id,
       distinct.map(({ tensor }) => tensor),
     );
-  }
+  });
   // what arrives is known as made where it set out
   const nodes = graph.nodes.map((node): GraphNode => {
     if (node.kind === "module" || !("outputs" in node)) return node;
     return { ...node, outputs: [...new Set([...(node.outputs ?? []), ...(passedOn.get(node.id) ?? [])])] };
   });
-  return without({ ...graph, nodes, adjacency }, hidden);
+  yield;
+  return yield* leavingOut({ ...graph, nodes, adjacency }, hidden);
 }
 
 /** Ids of nodes that are hidden, or inside of what is. */

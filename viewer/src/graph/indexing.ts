@@ -1,5 +1,5 @@
 /** Graph → index: the children of every container, and the links between them. */
-import { atOnce, isStep, type Steps } from "../shared/slices.js";
+import { atOnce, each, type Steps } from "../shared/slices.js";
 import {
   ancestors,
   type Contents,
@@ -22,13 +22,16 @@ export function index(data: GraphData): GraphIndex {
 }
 
 /** The same in steps. */
-export function indexingData({ marks, formerTensors, texts, said, ...data }: GraphData): Steps<GraphIndex> {
+export function* indexingData({ marks, formerTensors, texts, said, ...data }: GraphData): Steps<GraphIndex> {
   const mapped = <T>(values: Record<string, T>) => new Map(Object.entries(values));
-  return indexing({
-    ...data,
-    adjacency: mapped(data.adjacency),
-    hierarchy: mapped(data.hierarchy),
-    tensors: mapped(data.tensors),
+  const adjacency = mapped(data.adjacency);
+  yield;
+  const hierarchy = mapped(data.hierarchy);
+  yield;
+  const tensors = mapped(data.tensors);
+  yield;
+  return yield* indexing({
+    ...{ ...data, adjacency, hierarchy, tensors },
     parameters: mapped(data.parameters),
     ...(marks && { marks: mapped(marks) }),
     ...(formerTensors && { formerTensors: mapped(formerTensors) }),
@@ -44,7 +47,7 @@ export function indexed(data: Graph, series?: Map<string, string[]>): GraphIndex
 
 /** The same in steps. */
 export function* indexing(data: Graph, series: Map<string, string[]> = new Map()): Steps<GraphIndex> {
-  const graph = readAgainFirst(data);
+  const graph = yield* readAgainFirst(data);
   yield;
   const steps = graph.nodes.filter((node) => !isGroup(node));
   const result: GraphIndex = {
@@ -90,9 +93,12 @@ function positions(nodes: readonly GraphNode[]): Map<string, number> {
 }
 
 /** The graph with weights that each step of a loop reads before the loop, not in the first step. */
-function readAgainFirst(graph: Graph): Graph {
+function* readAgainFirst(graph: Graph): Steps<Graph> {
   const nodes = new Map(graph.nodes.map((node) => [node.id, node]));
-  const early = graph.nodes.filter((node) => isReadAgain(graph, nodes, node));
+  const early: GraphNode[] = [];
+  yield* each(graph.nodes, (node) => {
+    if (isReadAgain(graph, nodes, node)) early.push(node);
+  });
   return early.length === 0 ? graph : { ...graph, nodes: [...new Set([...early, ...graph.nodes])] };
 }
 
@@ -125,16 +131,15 @@ function* addLinks(result: GraphIndex): Steps<void> {
   const links = new Map<string, Map<string, Link>>();
   const edges = edgesByUse(result);
   yield;
-  for (const [i, { source, edge }] of edges.entries()) {
+  yield* each(edges, ({ source, edge }) => {
     addEdge(result, links, source, edge);
-    if (isStep(i)) yield;
-  }
-  for (const [container, found] of links) {
+  });
+  yield* each(links, ([container, found]) => {
     const contents = contentsOf(result, container);
     contents.links = [...found.values()];
     contents.inputs = distinct(contents.links.filter((link) => link.from === null).map((link) => link.fromPort));
     contents.outputs = distinct(contents.links.filter((link) => link.to === null).map((link) => link.toPort));
-  }
+  });
 }
 
 function addEdge(result: GraphIndex, links: Map<string, Map<string, Link>>, source: string, edge: Edge): void {

@@ -1,9 +1,9 @@
 /** Removes plumbing that a figure in a paper would omit, such as reshapes, and reconnects its neighbours. */
-import { isStep, type Steps } from "../shared/slices.js";
+import { each, type Steps } from "../shared/slices.js";
 import { append } from "./append.js";
 import type { Edge, Graph, ModuleNode, OnlyIn, OpNode, TensorSpec } from "./graph.js";
 import { shortName } from "./names.js";
-import { emptiedModules, without } from "./without.js";
+import { emptiedModules, leavingOut } from "./without.js";
 import { isDrawn, writersOf } from "./writes.js";
 
 /** Ops that return their input unchanged or as another view. */
@@ -44,13 +44,13 @@ interface Passed {
 export function* removingPlumbing(graph: Graph): Steps<Graph> {
   const passed = yield* passedNodes(graph, yield* stepsOfRearrangements(graph));
   yield;
-  const labelled = labelTensors(graph, passed);
+  const labelled = yield* labelTensors(graph, passed);
   yield;
   const writers = writersOf(graph);
+  yield;
   const passedOn = new Map<string, Edge[]>();
   const readAs = new Map<string, TensorSpec[]>();
-  for (const [i, node] of graph.nodes.entries()) {
-    if (isStep(i)) yield;
+  yield* each(graph.nodes, (node) => {
     const from = passed.get(node.id);
     for (const edge of (graph.adjacency.get(node.id) ?? []).filter(
       (edge) => !passed.has(edge.to) && isDrawn(edge, writers),
@@ -61,14 +61,14 @@ export function* removingPlumbing(graph: Graph): Steps<Graph> {
       // what one graph has before an op and only the other after it is a path in neither
       passOn(passedOn, [source, ...(from?.former ?? [])], edge);
     }
-  }
+  });
   const nodes = graph.nodes.map((node) => (node.kind === "module" ? returningSources(node, passed) : node));
   yield;
   const taking = takingSources(graph, passed);
   yield;
   const tensors = tensorsAsRead(graph, readAs);
   yield;
-  return without({ ...graph, ...taking, nodes, adjacency: passedOn, tensors }, new Set(passed.keys()));
+  return yield* leavingOut({ ...graph, ...taking, nodes, adjacency: passedOn, tensors }, new Set(passed.keys()));
 }
 
 /** Adds edges from the sources of a passing op to the op's reader. */
@@ -123,18 +123,19 @@ function tensorsAsRead(graph: Graph, readAs: Map<string, TensorSpec[]>): Graph["
  * a norm keeps its shape if the next linear layer begins with a `view`, but a projection shows the heads that its parent
  * splits it into. Copies, such as repeated heads, don't count.
  */
-function labelTensors(graph: Graph, passed: Map<string, Passed>): Map<string, string> {
+function* labelTensors(graph: Graph, passed: Map<string, Passed>): Steps<Map<string, string>> {
   const emptied = emptiedModules(graph, new Set(passed.keys()));
+  yield;
   const labelled = new Map<string, string>();
   const outside = new Set<string>();
-  for (const [id, { name, source, before, after }] of passed) {
+  yield* each(passed, ([id, { name, source, before, after }]) => {
     const last = labelled.get(before.node) ?? source.tensor;
     const [was, is] = [before.tensor, after].map((tensor) => graph.tensors.get(tensor));
     const parent = visibleParent(graph, emptied, id);
     if (outside.has(before.node) || count(was) !== count(is) || !isInside(graph, source.node, parent)) outside.add(id);
     const isSame = commonSpec([was, is]) !== undefined || (INSERTS_AXIS.test(name) && hasMoreOnes(was, is));
     labelled.set(id, outside.has(id) || isSame ? last : after);
-  }
+  });
   return labelled;
 }
 
@@ -164,18 +165,17 @@ function commonSpec([first, ...others]: (TensorSpec | undefined)[]): TensorSpec 
 }
 
 function* passedNodes(graph: Graph, kept: ReadonlySet<string> = new Set()): Steps<Map<string, Passed>> {
-  const incoming = incomingData(graph);
+  const incoming = yield* incomingData(graph);
   yield;
   const error = graph.status.error?.node;
   const passed = new Map<string, Passed>();
-  for (const [i, node] of graph.nodes.entries()) {
-    if (isStep(i)) yield;
+  yield* each(graph.nodes, (node) => {
     const [now, former] = bySide(incoming.get(node.id) ?? []);
     const [only, ...more] = now;
-    if (node.kind !== "op" || node.id === error || only === undefined || more.length > 0 || kept.has(node.id)) continue;
+    if (node.kind !== "op" || node.id === error || only === undefined || more.length > 0 || kept.has(node.id)) return;
     const made = node.outputs?.[0] ?? "";
     const [before, after] = [graph.tensors.get(only.tensor), graph.tensors.get(made)];
-    if (!passes(node, before, after) && !doesNothing(graph, node, before, after)) continue;
+    if (!passes(node, before, after) && !doesNothing(graph, node, before, after)) return;
     const name = shortName(node.name);
     const earlier = passed.get(only.node);
     passed.set(node.id, {
@@ -185,7 +185,7 @@ function* passedNodes(graph: Graph, kept: ReadonlySet<string> = new Set()): Step
       before: only,
       after: made,
     });
-  }
+  });
   return passed;
 }
 
@@ -195,10 +195,10 @@ function* passedNodes(graph: Graph, kept: ReadonlySet<string> = new Set()): Step
  */
 function* stepsOfRearrangements(graph: Graph): Steps<Set<string>> {
   const ops = new Map<string, OpNode[]>();
-  for (const node of graph.nodes) {
-    if (node.kind !== "op") continue;
+  yield* each(graph.nodes, (node) => {
+    if (node.kind !== "op") return;
     for (let at = node.scope; at && graph.functions?.[at]; at = graph.functions[at]?.parent) append(ops, at, node);
-  }
+  });
   if (ops.size === 0) return new Set();
   const passed = yield* passedNodes(graph);
   const count = (inside: OpNode[], names: RegExp) => inside.filter(({ name }) => names.test(shortName(name))).length;
@@ -218,14 +218,14 @@ function onlyIn(only: OnlyIn | undefined): { only?: OnlyIn } {
   return only === undefined ? {} : { only };
 }
 
-function incomingData(graph: Graph): Map<string, Source[]> {
+function* incomingData(graph: Graph): Steps<Map<string, Source[]>> {
   const incoming = new Map<string, Source[]>();
-  for (const node of graph.nodes) {
+  yield* each(graph.nodes, (node) => {
     for (const edge of graph.adjacency.get(node.id) ?? []) {
       if (edge.flow === "shape") continue;
       append(incoming, edge.to, { node: node.id, tensor: edge.tensor, ...onlyIn(edge.only) });
     }
-  }
+  });
   return incoming;
 }
 

@@ -1,4 +1,5 @@
 /** Merges series of inputs, outputs or weights, such as the keys and values of a cache, or a list of parameters. */
+import { each, type Steps } from "../shared/slices.js";
 import { append } from "./append.js";
 import type { Edge, Graph, GraphNode } from "./graph.js";
 
@@ -17,9 +18,11 @@ const MIN_UNNAMED = 9;
 type Member = Extract<GraphNode, { kind: "input" | "output" | "parameter" | "buffer" }>;
 
 /** Merge inputs (or outputs) that belong to one argument, and listed weights that several modules read. */
-export function foldSeries(graph: Graph): Simplified {
+export function* foldSeries(graph: Graph): Steps<Simplified> {
   const stems = new Map<string, Member[]>();
-  for (const node of graph.nodes) if (isMember(graph, node)) append(stems, `${node.kind} ${stem(node)}`, node);
+  yield* each(graph.nodes, (node) => {
+    if (isMember(graph, node)) append(stems, `${node.kind} ${stem(node)}`, node);
+  });
   const series = new Map<string, string[]>();
   const leader = new Map<string, string>();
   for (const members of stems.values()) {
@@ -31,7 +34,7 @@ export function foldSeries(graph: Graph): Simplified {
     );
     for (const member of members) leader.set(member.id, first.id);
   }
-  return { graph: series.size === 0 ? graph : merged(graph, series, leader), series };
+  return { graph: series.size === 0 ? graph : yield* merging(graph, series, leader), series };
 }
 
 /** Weights that ops of their own container read are drawn beside these. */
@@ -49,13 +52,14 @@ function stem({ kind, name }: Member): string {
 }
 
 /** Keep the first of each series, with the edges of all. */
-function merged(graph: Graph, series: Map<string, string[]>, leader: Map<string, string>): Graph {
+function* merging(graph: Graph, series: Map<string, string[]>, leader: Map<string, string>): Steps<Graph> {
   const adjacency = new Map<string, Edge[]>();
   const merge = (id: string) => leader.get(id) ?? id;
-  for (const [id, edges] of graph.adjacency) {
+  yield* each(graph.adjacency, ([id, edges]) => {
     for (const edge of edges) append(adjacency, merge(id), { ...edge, to: merge(edge.to) });
-  }
+  });
   const outputsOf = new Map(graph.nodes.map((node) => [node.id, isSource(node) ? (node.outputs ?? []) : []]));
+  yield;
   const nodes: GraphNode[] = [];
   for (const node of graph.nodes) {
     const members = series.get(node.id);

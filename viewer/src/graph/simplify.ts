@@ -12,24 +12,16 @@ import { foldSeries, type Simplified } from "./series.js";
 import { withoutWeightsOfModules } from "./weights.js";
 import { without } from "./without.js";
 
-const BEFORE = [withoutDeadEnds, withoutConstants];
-const AFTER = [withoutWeightsOfModules, asLayer, withoutHidden];
-
 /** Merge series of nodes; without `plumbing`, also leave out what is secondary. */
 export function* simplifying(graph: Graph, plumbing: boolean): Steps<Simplified> {
-  if (plumbing) return foldSeries(graph);
-  const essential = yield* removingPlumbing(yield* inTurn(BEFORE, graph));
+  if (plumbing) return yield* foldSeries(graph);
+  const variable = yield* withoutConstants(yield* withoutDeadEnds(graph));
   yield;
-  return foldSeries(yield* inTurn(AFTER, essential));
-}
-
-function* inTurn(actions: readonly ((graph: Graph) => Graph)[], graph: Graph): Steps<Graph> {
-  let made = graph;
-  for (const action of actions) {
-    made = action(made);
-    yield;
-  }
-  return made;
+  const essential = yield* removingPlumbing(variable);
+  yield;
+  const layers = asLayer(yield* withoutWeightsOfModules(essential));
+  yield;
+  return yield* foldSeries(yield* withoutHidden(layers));
 }
 
 /** Turns a model that is a single PyTorch layer with one op into that layer's box, with the op's id. */

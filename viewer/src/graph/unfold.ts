@@ -51,9 +51,12 @@ function* section(name: string, items: Items, textOf: (item: Json | Use) => stri
     waiting.push(text);
     length += text.length;
     if (length < TEXT) continue;
+    // to make the text takes about as long as to parse it
+    yield;
     parse();
     yield;
   }
+  yield;
   parse();
   yield;
   // most sections are one part; to copy it would cost as much as to parse it

@@ -1,11 +1,13 @@
 /** Removes weights that are drawn with their module. */
+import type { Steps } from "../shared/slices.js";
 import type { Graph, GraphNode } from "./graph.js";
-import { withNames, without } from "./without.js";
+import { leavingOut, withNames } from "./without.js";
 
 /** Removes weights of a module that other modules use, too: each of them names the weight. */
-export function withoutWeightsOfModules(graph: Graph): Graph {
+export function* withoutWeightsOfModules(graph: Graph): Steps<Graph> {
   const paths = new Set(graph.nodes.flatMap((node) => (node.kind === "module" ? [node.path] : [])));
   const pathOf = new Map(graph.nodes.map((node) => [node.id, node.kind === "module" ? node.path : ""]));
+  yield;
   const isElsewhere = (node: GraphNode) => {
     if (node.kind !== "parameter" && node.kind !== "buffer") return false;
     const owner = graph.parameters.get(node.name)?.owner ?? "";
@@ -20,5 +22,6 @@ export function withoutWeightsOfModules(graph: Graph): Graph {
     );
   };
   const removed = new Set(graph.nodes.filter(isElsewhere).map(({ id }) => id));
-  return without(withNames(graph, removed), removed);
+  yield;
+  return yield* leavingOut(withNames(graph, removed), removed);
 }

@@ -1,16 +1,23 @@
 /** A graph without some of its nodes. */
+import { atOnce, each, type Steps } from "../shared/slices.js";
 import type { Edge, Graph, GraphNode } from "./graph.js";
 
 /** The graph without some nodes, their edges, and modules that become empty. */
 export function without(graph: Graph, removed: ReadonlySet<string>): Graph {
+  return atOnce(leavingOut(graph, removed));
+}
+
+/** The same in steps. */
+export function* leavingOut(graph: Graph, removed: ReadonlySet<string>): Steps<Graph> {
   if (removed.size === 0) return graph;
   const emptied = emptiedModules(graph, removed);
+  yield;
   const nodes = graph.nodes.filter((node) => !removed.has(node.id) && !emptied.has(node.id));
   const adjacency = new Map<string, Edge[]>();
-  for (const node of nodes) {
+  yield* each(nodes, (node) => {
     const edges = (graph.adjacency.get(node.id) ?? []).filter((edge) => !removed.has(edge.to));
     if (edges.length > 0) adjacency.set(node.id, edges);
-  }
+  });
   return { ...graph, nodes, adjacency };
 }
 

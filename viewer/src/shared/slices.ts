@@ -24,9 +24,14 @@ export type Steps<T> = Generator<void, T>;
 /** How many items of a list are one step. */
 const ITEMS = 500;
 
-/** Whether a step of a long list ends at this position. */
-export function isStep(position: number): boolean {
-  return position % ITEMS === ITEMS - 1;
+/** Do something with each of many items. */
+export function* each<T>(items: Iterable<T>, action: (item: T) => void): Steps<void> {
+  let done = 0;
+  for (const item of items) {
+    action(item);
+    done += 1;
+    if (done % ITEMS === 0) yield;
+  }
 }
 
 /** Begin work, or go on with what has begun under this key; done at once unless it is called in slices. */

@@ -1,6 +1,7 @@
 /** Calls of functions as boxes: the ops that one Python function made, closed at first and opened like a module. */
 import { append } from "../graph/append.js";
 import { type FunctionNode, type Graph, type GraphNode, ROOT } from "../graph/graph.js";
+import { atOnce, each, type Steps } from "../shared/slices.js";
 
 /** A function with fewer visible ops says less than they do. */
 const MIN_OPS = 3;
@@ -10,15 +11,21 @@ const MIN_OPS = 3;
  * some of them only, if `isListed` says so. Groups that the author made always are nodes.
  */
 export function withFunctions(graph: Graph, isListed: (id: string) => boolean = () => true): Graph {
+  return atOnce(groupingFunctions(graph, isListed));
+}
+
+/** The same in steps. */
+export function* groupingFunctions(graph: Graph, isListed: (id: string) => boolean): Steps<Graph> {
   const calls = Object.values(graph.functions ?? {});
   if (calls.length === 0) return graph;
-  const around = surroundings(graph);
-  const kept = new Set([...keptFunctions(graph, around)].filter((id) => isGroup(graph, id) || isListed(id)));
+  const around = yield* surroundings(graph);
+  yield;
+  const kept = new Set([...(yield* keptFunctions(graph, around))].filter((id) => isGroup(graph, id) || isListed(id)));
   const keptAround = (id: string) => (around.get(id) ?? []).find((call) => kept.has(call));
   const hierarchy = new Map(graph.hierarchy);
   const beginning = new Map<string, FunctionNode[]>();
   const begun = new Set<string>();
-  for (const node of graph.nodes) {
+  yield* each(graph.nodes, (node) => {
     const inside = (around.get(node.id) ?? []).filter((id) => kept.has(id));
     if (inside[0] !== undefined) hierarchy.set(node.id, inside[0]);
     for (const id of [...inside].reverse()) {
@@ -28,7 +35,7 @@ export function withFunctions(graph: Graph, isListed: (id: string) => boolean = 
       hierarchy.set(id, keptAround(id) ?? graph.hierarchy.get(node.id) ?? null);
       append(beginning, node.id, { ...call, kind: "function" });
     }
-  }
+  });
   const nodes = graph.nodes.flatMap((node): GraphNode[] => [...(beginning.get(node.id) ?? []), node]);
   return { ...graph, nodes, hierarchy };
 }
@@ -39,7 +46,7 @@ function isGroup({ functions = {} }: Graph, id: string): boolean {
 }
 
 /** Node or function call → the function calls around it in its module call, innermost first. */
-function surroundings(graph: Graph): Map<string, string[]> {
+function* surroundings(graph: Graph): Steps<Map<string, string[]>> {
   const around = new Map<string, string[]>();
   const functions = new Map(Object.entries(graph.functions ?? {}));
   // the outer ones precede those inside
@@ -47,9 +54,10 @@ function surroundings(graph: Graph): Map<string, string[]> {
     around.set(id, parent && functions.has(parent) ? [parent, ...(around.get(parent) ?? [])] : []);
   }
   const byId = (scope: string | null | undefined) => (scope ? [scope, ...(around.get(scope) ?? [])] : []);
-  for (const node of graph.nodes) if ("scope" in node && isStep(node)) around.set(node.id, byId(node.scope));
-  for (const node of graph.nodes) {
-    if (!("scope" in node) || isStep(node)) continue;
+  yield;
+  for (const node of graph.nodes) if ("scope" in node && isCall(node)) around.set(node.id, byId(node.scope));
+  yield* each(graph.nodes, (node) => {
+    if (!("scope" in node) || isCall(node)) return;
     // a weight that stands for several may have readers elsewhere
     const readers = (graph.adjacency.get(node.id) ?? []).map(
       ({ to }) => around.get(childTowards(graph, node, to)) ?? [],
@@ -58,7 +66,7 @@ function surroundings(graph: Graph): Map<string, string[]> {
       node.id,
       byId(node.scope).filter((call) => readers.every((calls) => calls.includes(call))),
     );
-  }
+  });
   return around;
 }
 
@@ -68,22 +76,22 @@ function childTowards(graph: Graph, { id }: GraphNode, other: string): string {
   return [other, ...ancestorsOf(graph, other)].find((at) => (graph.hierarchy.get(at) ?? null) === parent) ?? other;
 }
 
-function isStep({ kind }: GraphNode): boolean {
+function isCall({ kind }: GraphNode): boolean {
   return kind === "op" || kind === "module";
 }
 
 /** Function calls with several ops that are not all there is in what is around them. */
-function keptFunctions(graph: Graph, around: ReadonlyMap<string, string[]>): Set<string> {
+function* keptFunctions(graph: Graph, around: ReadonlyMap<string, string[]>): Steps<Set<string>> {
   const callsAround = (id: string) => around.get(id) ?? [];
   const steps = new Map<string, number>();
   const ops = new Map<string, number>();
   const modules = new Map<string, string>();
-  for (const { id, kind } of graph.nodes.filter(isStep)) {
+  yield* each(graph.nodes.filter(isCall), ({ id, kind }) => {
     const module = graph.hierarchy.get(id) ?? ROOT;
     count(steps, [module, ...callsAround(id)]);
     for (const call of callsAround(id)) modules.set(call, module);
     if (kind === "op") count(ops, [id, ...ancestorsOf(graph, id)].flatMap(callsAround));
-  }
+  });
   const kept = new Set<string>();
   const tells = (id: string, inside: number) => {
     const outer = callsAround(id).find((call) => kept.has(call)) ?? modules.get(id) ?? ROOT;

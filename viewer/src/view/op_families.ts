@@ -8,6 +8,7 @@ import {
   type OpNode,
 } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
+import { checkpoint } from "../shared/slices.js";
 import { type Family, familyTold, type Told } from "./family_words.js";
 
 export type { Family } from "./family_words.js";
@@ -122,6 +123,13 @@ function ownFamily(node: ModuleNode, tally: Tally): Family {
   const inside = [...tally.keys()];
   const telling = inside.filter((family) => !MINOR.includes(family));
   return (telling.length > 0 ? telling.length === 1 : inside.length === 1) ? (telling[0] ?? inside[0] ?? own) : own;
+}
+
+/** Look at every module, unless that was done: the first question for a family would take as long. */
+export function learnFamilies(index: GraphIndex): void {
+  if (knownOf.has(index)) return;
+  factsOf(index);
+  checkpoint();
 }
 
 function factsOf(index: GraphIndex): Known {

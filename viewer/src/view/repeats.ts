@@ -8,6 +8,7 @@ import {
   type OpNode,
 } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
+import { checkpoint } from "../shared/slices.js";
 import { haveSameWeights } from "./weights.js";
 import { Wiring } from "./wiring.js";
 
@@ -42,7 +43,9 @@ interface Search {
   /** Child → key of its computation. */
   keys: string[];
   wiring: Wiring;
+  /** Those found so far, and where to look for the next. */
   runs: Run[];
+  at: number;
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -66,31 +69,32 @@ export function runsWithin(index: GraphIndex, contents: Contents, { start, perio
     }
     return true;
   };
-  const found = runsBetween({ ...search, keys }, start, 1);
-  return found.filter(inEveryRepeat).map((run) => ({ ...run, start: run.start - start }));
+  const inside: Search = { ...search, keys, runs: [], at: start };
+  while (inside.at < keys.length) lookOn(inside, 1);
+  return inside.runs.filter(inEveryRepeat).map((run) => ({ ...run, start: run.start - start }));
 }
 
 function searchOf(index: GraphIndex, contents: Contents): Search {
-  let search = searches.get(contents);
-  if (search === undefined) {
-    const again = pathsCalledAgain(index, contents);
-    const keys = contents.children.map((id) => computationKey(index, id, again));
-    search = { index, contents, keys, wiring: new Wiring(index, contents), runs: [] };
-    search.runs = runsBetween(search, 0, MAX_PERIOD);
-    searches.set(contents, search);
+  const search = searches.get(contents) ?? newSearch(index, contents);
+  searches.set(contents, search);
+  while (search.at < search.keys.length) {
+    lookOn(search, MAX_PERIOD);
+    checkpoint();
   }
   return search;
 }
 
-function runsBetween(search: Search, first: number, maxPeriod: number): Run[] {
-  const runs: Run[] = [];
-  let start = first;
-  while (start < search.keys.length) {
-    const run = longestRun(search, start, maxPeriod);
-    if (run !== undefined) runs.push(run);
-    start += run === undefined ? 1 : run.period * run.times;
-  }
-  return runs;
+function newSearch(index: GraphIndex, contents: Contents): Search {
+  const again = pathsCalledAgain(index, contents);
+  const keys = contents.children.map((id) => computationKey(index, id, again));
+  return { index, contents, keys, wiring: new Wiring(index, contents), runs: [], at: 0 };
+}
+
+/** Look for a run at the next position. */
+function lookOn(search: Search, maxPeriod: number): void {
+  const run = longestRun(search, search.at, maxPeriod);
+  if (run !== undefined) search.runs.push(run);
+  search.at += run === undefined ? 1 : run.period * run.times;
 }
 
 /** The children of one repeat of a run. */
@@ -180,8 +184,11 @@ function longestRun(search: Search, start: number, maxPeriod: number): Run | und
   let best: Run | undefined;
   const longest = Math.min(maxPeriod, Math.floor((keys.length - start) / 2));
   for (let period = 1; period <= longest; period += 1) {
-    const run = equalRepeat(keys, start, period, 1) ? repeats(search, start, period) : undefined;
-    if (run !== undefined && period * run.times > (best === undefined ? 0 : best.period * best.times)) best = run;
+    const size = best === undefined ? period : best.period * best.times;
+    // most periods are multiples of one that was found, and can't cover more
+    if (period * equalRepeats(keys, start, period) <= size) continue;
+    const run = repeats(search, start, period);
+    if (run !== undefined && period * run.times > size) best = run;
   }
   return best !== undefined && worthwhile(index, contents, wiring, best) ? best : undefined;
 }
@@ -240,6 +247,13 @@ function readsOf(index: GraphIndex): Map<string, number> {
     allReads.set(index, known);
   }
   return known;
+}
+
+/** How many stretches from a position on are equal, as far as keys tell. */
+function equalRepeats(keys: string[], start: number, period: number): number {
+  let times = 1;
+  while (equalRepeat(keys, start, period, times)) times += 1;
+  return times;
 }
 
 function equalRepeat(keys: string[], start: number, period: number, times: number): boolean {

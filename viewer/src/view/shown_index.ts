@@ -4,7 +4,7 @@ import { indexing } from "../graph/indexing.js";
 import { simplifying } from "../graph/simplify.js";
 import { resumed, type Steps } from "../shared/slices.js";
 import { bundled } from "./bundles.js";
-import { withFunctions } from "./functions.js";
+import { groupingFunctions } from "./functions.js";
 import type { State } from "./state.js";
 
 /** By the index of the trace, indexes of what states show. */
@@ -33,7 +33,7 @@ export function shownIndex(
 function* making(traced: GraphIndex, kinds: { plumbing: boolean; functions: boolean }): Steps<GraphIndex> {
   const { graph, series } = yield* simplifying(traced.graph, kinds.plumbing);
   yield;
-  const grouped = withFunctions(graph, () => kinds.functions);
+  const grouped = yield* groupingFunctions(graph, () => kinds.functions);
   yield;
   return yield* indexing(grouped, series);
 }

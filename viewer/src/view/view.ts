@@ -17,7 +17,7 @@ import type { Frame, Item, View } from "./frame.js";
 import { boxedWords, groupName, holdsWeights } from "./group_names.js";
 import { failureText, SAME_WEIGHTS, SHARED } from "./labels.js";
 import { glyphOf, marksOf, withDifference } from "./marks.js";
-import { familyOf } from "./op_families.js";
+import { familyOf, learnFamilies } from "./op_families.js";
 import { nameParallels } from "./port_names.js";
 import { asReturns, handedOn, type Loop, loopInside, openInputs } from "./returns.js";
 import { arrangedDirection, markPlacing, withSaid } from "./said.js";
@@ -51,6 +51,7 @@ interface Context {
 /** The view of a graph in a state. */
 export function view(traced: GraphIndex, state: State): View {
   const index = shownIndex(traced, state);
+  learnFamilies(index);
   let memo = memos.get(index);
   if (memo === undefined) {
     memo = new Map();

@@ -1,21 +1,37 @@
 /** Starts the layout engine in a worker, where the page allows it. */
 import type { Answer } from "../shared/engine_messages.js";
-import { unpacked } from "../shared/unpack.js";
 import { scriptUrl } from "./trusted_types.js";
 
 /** A worker that has not started by then is given up, ms: the script is in the browser's cache when it starts. */
 const PATIENCE = 10_000;
 
-/** Undefined where there can be none: policies may forbid it, and pages opened from disk have no URLs for workers. */
+declare global {
+  /** What `viz.js` runs: the layout engine, in a page or in a worker. */
+  var modelDiagramsEngine: (() => void) | undefined;
+}
+
+/**
+ * Undefined where there can be none: policies may forbid it.
+ *
+ * @param url of the engine's script, which the page has loaded
+ */
 export async function startWorker(url: string | undefined): Promise<Worker | undefined> {
   try {
-    const packed = globalThis.modelDiagramsPacked?.["viz.js"];
-    if (packed !== undefined) return await started(URL.createObjectURL(new Blob([await unpacked(packed)])));
-    if (url === undefined || new URL(url).origin !== location.origin || location.protocol === "file:") return undefined;
-    return await started(scriptUrl(url));
+    return await started(isOwn(url) ? scriptUrl(url) : textUrl());
   } catch {
     return undefined;
   }
+}
+
+/** Whether workers may come from this URL; strict policies allow no other. */
+function isOwn(url: string | undefined): url is string {
+  return url !== undefined && location.protocol !== "file:" && new URL(url).origin === location.origin;
+}
+
+/** The engine's own text: for pages on disk, pages that bring it along, and pages with scripts on another host. */
+function textUrl(): string {
+  if (globalThis.modelDiagramsEngine === undefined) throw new Error("viz.js did not bring what it should");
+  return URL.createObjectURL(new Blob([`(${globalThis.modelDiagramsEngine})()`], { type: "text/javascript" }));
 }
 
 function started(url: string): Promise<Worker | undefined> {
