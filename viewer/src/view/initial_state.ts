@@ -3,7 +3,7 @@ import { ancestors, type GraphIndex, ROOT } from "../graph/graph.js";
 import { LEGIBLE_SCALE } from "../shared/legible.js";
 import { boxOf, singleChain } from "./boxes.js";
 import { type Limits, MANY } from "./bundles.js";
-import { ALONE, defaultExpansion, mainPaths, partsOfTheirOwn } from "./default_expansion.js";
+import { ALONE, defaultExpansion, lacksTower, mainPaths, partsOfTheirOwn } from "./default_expansion.js";
 import type { Frame } from "./frame.js";
 import type { ViewOptions } from "./options.js";
 import type { Measure, Page } from "./page.js";
@@ -156,7 +156,7 @@ function withDefaultExpansion(traced: GraphIndex, start: State, page: Page, isCl
   const mayBePlain = isShaped && start.shapes === undefined;
   const plain = mayBePlain ? mostTold(traced, { ...start, shapes: IN_ONE_FLOW }, page, isClosed) : shaped;
   const telling = Math.max(plain.telling, shaped.telling);
-  if (telling < LITTLE) {
+  if (telling < LITTLE || lacksTower(telling)) {
     const narrow = mostTold(traced, { ...start, narrow: true }, page, isClosed);
     if (narrow.telling > telling) return narrow.state;
   }
@@ -193,7 +193,7 @@ function mostTold(traced: GraphIndex, start: State, page: Page, isClosed: (id: s
   let best: Told = { state: start, telling: 0 };
   let holdsU: boolean | undefined;
   for (const { from, widest } of attempts(traced, start, page)) {
-    if (from.kept !== undefined) {
+    if (from.kept !== start.kept) {
       // bundles hide more than a second tower tells, and half of a U
       holdsU ??= isU(best.state, page);
       if (holdsU || best.telling >= ALONE) break;
