@@ -107,7 +107,9 @@ function onePerContainer(paths: string[][]): string[][] {
 /** The first paths that lead into different parts of the model, such as an encoder and a decoder of one class. */
 function onePerPart(paths: string[][]): string[][] {
   const parts = paths.map(([part]) => part);
-  return paths.filter((path, i) => path.length > 1 && parts.indexOf(path[0]) === i).concat(paths[0]?.length === 1 ? [paths[0]] : []);
+  return paths
+    .filter((path, i) => path.length > 1 && parts.indexOf(path[0]) === i)
+    .concat(paths[0]?.length === 1 ? [paths[0]] : []);
 }
 
 /** Opens the ways to exemplars of each class, of the first as much as fits. */
@@ -185,12 +187,14 @@ function mostTelling(index: GraphIndex, classes: string[][][], fits: (ids: strin
   const first = new Set(main[0]);
   const towers = others.flatMap(([path = []]) => (path.slice(0, -1).every((id) => first.has(id)) ? [] : [path]));
   const [best, one] = towers.length === 0 ? [1, 1] : [ALONE, ONE_TOWER];
-  const inAll = towers.flatMap((path) => path);
+  const inAll = towers.flat();
   const choices: Choice[] = [
-    ...main.slice(0, 1).flatMap((path) => [
-      ...(towers.length > 0 ? [{ path, open: [...around, ...path, ...inAll], telling: 1 }] : []),
-      { path, open: [...around, ...path], telling: one },
-    ]),
+    ...main
+      .slice(0, 1)
+      .flatMap((path) => [
+        ...(towers.length > 0 ? [{ path, open: [...around, ...path, ...inAll], telling: 1 }] : []),
+        { path, open: [...around, ...path], telling: one },
+      ]),
     ...towers.map((path) => ({ path, open: [...around, ...path], telling: OTHER_TOWER })),
     // without its layers, if they are in a sequence
     ...main

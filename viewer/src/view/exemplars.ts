@@ -72,7 +72,13 @@ const TYPICAL = 0.4;
 function byTelling(index: GraphIndex, alike: Block[][]): Block[][] {
   const told = alike.map((blocks) => {
     const [{ path = [], modules = "", ops = 0 } = {}] = blocks;
-    return { blocks, modules, ops, isSkip: joinIn(index, path[path.length - 1] ?? "") === "skip", times: timesOfAll(blocks) };
+    return {
+      blocks,
+      modules,
+      ops,
+      isSkip: joinIn(index, path[path.length - 1] ?? "") === "skip",
+      times: timesOfAll(blocks),
+    };
   });
   const isMore = (one: (typeof told)[0], other: (typeof told)[0]) =>
     one.modules === other.modules && one.ops > other.ops && one.times >= TYPICAL * other.times;

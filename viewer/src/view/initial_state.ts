@@ -13,6 +13,7 @@ import { matching } from "./patterns.js";
 import { mainDirection, shallow, turned, unrolledFor } from "./requested.js";
 import { IN_ONE_FLOW, SHAPES } from "./shapes.js";
 import { shownIndex } from "./shown_index.js";
+import { HIDES, smallBundles, withoutSmallBundles } from "./small_bundles.js";
 import type { Direction, State } from "./state.js";
 import { view } from "./view.js";
 
@@ -192,6 +193,8 @@ interface Told {
 function mostTold(traced: GraphIndex, start: State, page: Page, isClosed: (id: string) => boolean): Told {
   let best: Told = { state: start, telling: 0 };
   let holdsU: boolean | undefined;
+  const few = (state: State) => smallBundles(shownIndex(traced, state)).length;
+  const fewAtStart = few(start);
   for (const { from, widest } of attempts(traced, start, page)) {
     if (from.kept !== start.kept) {
       // bundles hide more than a second tower tells, and half of a U
@@ -199,9 +202,9 @@ function mostTold(traced: GraphIndex, start: State, page: Page, isClosed: (id: s
       if (holdsU || best.telling >= ALONE) break;
     }
     const { expanded, telling } = defaultExpansion(traced, from, { ...page, widest }, isClosed);
-    const told = telling ?? Math.sign(expanded.length);
-    if (told > best.telling || best.state === start)
-      best = { state: { ...from, expanded: expanded.sort() }, telling: told };
+    const state = withoutSmallBundles(traced, { ...from, expanded: expanded.sort() }, page);
+    const told = (telling ?? Math.sign(expanded.length)) - HIDES * (few(state) - fewAtStart);
+    if (told > best.telling || best.state === start) best = { state, telling: told };
     if (told === 1 || (telling === undefined && from.kept !== undefined)) break;
   }
   return best;
