@@ -3,6 +3,7 @@ import { ancestors, type GraphIndex, ROOT } from "../graph/graph.js";
 import { isPlain, tellingOf } from "./container_words.js";
 import { exemplars } from "./exemplars.js";
 import { Filling } from "./filling.js";
+import { type Join, joining, showsJoin } from "./joins.js";
 import { boxed, innermost, isOpenable, shownIn } from "./openable.js";
 import { fitting, MAX_VISIBLE, nodesIn, type Page, WIDEST } from "./page.js";
 import { shownIndex } from "./shown_index.js";
@@ -13,7 +14,7 @@ import { twinsOf } from "./twins.js";
 export interface Expansion {
   expanded: string[];
   /**
-   * How much that tells: 1 with an exemplar of the costliest class of blocks and all towers open, less with another or
+   * How much that tells: 1 with exemplars of the costliest class of blocks and in all towers, less with another or
    * only a part of the way to one, 0 without; undefined for models without blocks.
    */
   telling: number | undefined;
@@ -21,9 +22,15 @@ export interface Expansion {
 
 /** Most exemplars of a class that are tried. */
 const MOST_TRIED = 3;
-/** How much an exemplar tells beside open towers if it is in the other of them; and the right one beside closed towers. */
+/** How much an exemplar tells beside open towers without one; if it is in the other of them; and the right one beside closed towers. */
+const ONE_TOWER = 0.995;
 const OTHER_TOWER = 0.99;
 export const ALONE = 0.98;
+/** Whether all towers are open, but not a block in each. */
+export function lacksTower(telling: number): boolean {
+  return telling > ALONE && telling < 1;
+}
+
 /** How much a block with its layers closed tells, another exemplar, one of another class than the costliest, and the whole way to one but itself. */
 const BLOCK = 0.97;
 const SAME_CLASS = 0.95;
@@ -49,9 +56,14 @@ export function defaultExpansion(
     shownIndex(traced, { plumbing: start.plumbing === true, functions: start.functions !== false }),
   );
   const visible = known.map((paths) => onePerContainer(paths.filter((path) => !path.some(isHidden))));
-  const { expanded, telling } = withExemplars(index, start, page, visible);
-  const filled = new Filling(index, start, page, expanded).breadthFirst(isClosed);
-  return { expanded: filled, telling: known.length > 0 ? telling : undefined };
+  const { expanded, blocks, telling } = withExemplars(index, start, page, visible);
+  const room = { index, start, page, isClosed };
+  // where the skips of a block end in its parts, these are open before others
+  const veiled = blocks.filter((id) => !showsJoin(index, id));
+  const unveiled = withJoins(room, expanded, veiled, ["skip"]);
+  const filled = new Filling(index, start, page, unveiled).breadthFirst(isClosed);
+  const whole = withJoins(room, filled, blocks, ["skip", "join"]);
+  return { expanded: whole, telling: known.length > 0 ? telling : undefined };
 }
 
 /** The ways to the exemplar that tells most, and to those in other towers, and parts of the model that are like no other. */
@@ -92,13 +104,21 @@ function onePerContainer(paths: string[][]): string[][] {
     .slice(0, MOST_TRIED);
 }
 
+/** The first paths that lead into different parts of the model, such as an encoder and a decoder of one class. */
+function onePerPart(paths: string[][]): string[][] {
+  const parts = paths.map(([part]) => part);
+  return paths
+    .filter((path, i) => path.length > 1 && parts.indexOf(path[0]) === i)
+    .concat(paths[0]?.length === 1 ? [paths[0]] : []);
+}
+
 /** Opens the ways to exemplars of each class, of the first as much as fits. */
 function withExemplars(
   index: GraphIndex,
   start: State,
   page: Page,
   classes: string[][][],
-): { expanded: string[]; telling: number } {
+): { expanded: string[]; blocks: string[]; telling: number } {
   const within = (width: number) => fitting(start, { ...page, height: page.tallest, width, column: page.width });
   const fits = within(page.widest);
   const withTwins = (ids: string[]) => [...new Set(ids.flatMap((id) => twinsOf(index, id)))];
@@ -115,9 +135,41 @@ function withExemplars(
     const way = nestedIn(index, block);
     for (const i of way.keys()) add(way.slice(0, i + 1));
   }
-  for (const [first = []] of classes) if (first !== path) add(first);
+  const firsts = classes.flatMap(onePerPart);
+  for (const first of firsts) if (first !== path) add(first);
   if (expanded.includes(block)) add(coreOf(index, block), within(page.mayScroll ? WIDEST : page.widest));
-  return { expanded, telling };
+  const blocks = [path, ...firsts].map((way) => way[way.length - 1] ?? "");
+  return { expanded, blocks: [...new Set(blocks)].filter((id) => expanded.includes(id)), telling };
+}
+
+interface Room {
+  index: GraphIndex;
+  start: State;
+  page: Page;
+  isClosed: (id: string) => boolean;
+}
+
+/** With those parts of blocks open in which tensors come together, as far as the page has room. */
+function withJoins(
+  { index, start, page, isClosed }: Room,
+  open: string[],
+  blocks: string[],
+  kinds: readonly Join[],
+): string[] {
+  const width = page.mayScroll ? WIDEST : page.widest;
+  const fits = fitting(start, { ...page, height: page.tallest, width, column: page.width });
+  let expanded = open;
+  const add = (id: string) => {
+    const more = [...new Set([...expanded, ...twinsOf(index, id)])];
+    if (!isClosed(id) && nodesIn(index, more) <= MAX_VISIBLE && fits(more)) expanded = more;
+  };
+  const around = new Set(blocks);
+  // iterating a set includes elements added meanwhile
+  for (const container of around) {
+    for (const id of joining(index, container, kinds)) if (!expanded.includes(id)) add(id);
+    for (const id of shownIn(index, innermost(index, container))) if (expanded.includes(id)) around.add(id);
+  }
+  return expanded;
 }
 
 interface Choice {
@@ -134,9 +186,15 @@ function mostTelling(index: GraphIndex, classes: string[][][], fits: (ids: strin
   const around = classes.flatMap(([path = []]) => path.slice(0, -1));
   const first = new Set(main[0]);
   const towers = others.flatMap(([path = []]) => (path.slice(0, -1).every((id) => first.has(id)) ? [] : [path]));
-  const best = towers.length === 0 ? 1 : ALONE;
+  const [best, one] = towers.length === 0 ? [1, 1] : [ALONE, ONE_TOWER];
+  const inAll = towers.flat();
   const choices: Choice[] = [
-    ...main.slice(0, 1).map((path) => ({ path, open: [...around, ...path], telling: 1 })),
+    ...main
+      .slice(0, 1)
+      .flatMap((path) => [
+        ...(towers.length > 0 ? [{ path, open: [...around, ...path, ...inAll], telling: 1 }] : []),
+        { path, open: [...around, ...path], telling: one },
+      ]),
     ...towers.map((path) => ({ path, open: [...around, ...path], telling: OTHER_TOWER })),
     // without its layers, if they are in a sequence
     ...main

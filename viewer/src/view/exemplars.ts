@@ -3,6 +3,7 @@ import { append } from "../graph/append.js";
 import { ancestors, contentsOf, type GraphIndex, type GraphNode, type ModuleNode, ROOT } from "../graph/graph.js";
 import { isPlain, tellingOf } from "./container_words.js";
 import { costOf } from "./cost.js";
+import { joinIn } from "./joins.js";
 import { familyOf, LAYERS } from "./op_families.js";
 import { boxed, type Entry, entriesIn, innermost, isInformative, isOpenable, membersOf } from "./openable.js";
 import { reached } from "./twins.js";
@@ -15,6 +16,9 @@ interface Block {
   classes: string[];
   /** Equal for blocks with the same ops and classes inside. */
   shape: string;
+  /** The same without ops, and their number. */
+  modules: string;
+  ops: number;
   times: number;
   cost: number;
   weights: number;
@@ -55,9 +59,31 @@ function find(index: GraphIndex): string[][][] {
   );
   const towers = carrying.map((blocks) => grouped(blocks, ({ classes }) => classes.join(" ")));
   const ranked = [...towers.map(([first = []]) => first), ...towers.flatMap((others) => others.slice(1))];
-  return ranked.map((blocks) =>
-    grouped(blocks, ({ shape }) => shape, timesOfAll).flatMap((same) => mostTypical(same).map(({ path }) => path)),
-  );
+  return ranked.map((blocks) => {
+    const alike = grouped(blocks, ({ shape }) => shape, timesOfAll);
+    return byTelling(index, alike).flatMap((same) => mostTypical(same).map(({ path }) => path));
+  });
+}
+
+/** Least share of the blocks that do less, for those that do more to be as typical. */
+const TYPICAL = 0.4;
+
+/** Blocks with a skip tell more than those of their class that have none; of the same modules, those with more ops between them. */
+function byTelling(index: GraphIndex, alike: Block[][]): Block[][] {
+  const told = alike.map((blocks) => {
+    const [{ path = [], modules = "", ops = 0 } = {}] = blocks;
+    return {
+      blocks,
+      modules,
+      ops,
+      isSkip: joinIn(index, path[path.length - 1] ?? "") === "skip",
+      times: timesOfAll(blocks),
+    };
+  });
+  const isMore = (one: (typeof told)[0], other: (typeof told)[0]) =>
+    one.modules === other.modules && one.ops > other.ops && one.times >= TYPICAL * other.times;
+  told.sort((a, b) => Number(b.isSkip) - Number(a.isSkip) || Number(isMore(b, a)) - Number(isMore(a, b)));
+  return told.map(({ blocks }) => blocks);
 }
 
 function costOfAll(blocks: Block[]): number {
@@ -108,12 +134,12 @@ class Survey {
       const all = times * part.times;
       const way = [...path, ...this.#functionsAround(part.id), part.id];
       if (this.#isWrapper(part.id)) return this.blocks(inner, way, names, all);
-      const shape = this.#kinds(inner);
+      const kinds = this.#kinds(inner);
       return [
         {
           path: [...way, ...this.#core(part.id)],
           classes: [...classes, node.class],
-          shape,
+          ...kinds,
           times: all,
           cost: times * this.#cost(part),
           weights: all * node.parameters.total,
@@ -206,14 +232,21 @@ class Survey {
   }
 
   /** The classes and functions inside a module. */
-  #kinds(id: string): string {
-    return entriesIn(this.index, id)
-      .map(({ id: child }) => {
-        const node = this.index.nodes.get(child);
-        if (node?.kind !== "module") return node?.kind === "op" ? node.name : node?.kind;
-        return `${node.class}(${this.#kinds(child)})`;
-      })
-      .join();
+  #kinds(id: string): Pick<Block, "shape" | "modules" | "ops"> {
+    const inside = entriesIn(this.index, id).map(({ id: child }) => {
+      const node = this.index.nodes.get(child);
+      if (node?.kind !== "module") {
+        const isOp = node?.kind === "op";
+        return { shape: isOp ? node.name : (node?.kind ?? ""), modules: "", ops: Number(isOp) };
+      }
+      const { shape, modules, ops } = this.#kinds(child);
+      return { shape: `${node.class}(${shape})`, modules: `${node.class}(${modules})`, ops };
+    });
+    return {
+      shape: inside.map(({ shape }) => shape).join(),
+      modules: inside.map(({ modules }) => modules).join(""),
+      ops: inside.reduce((sum, { ops }) => sum + ops, 0),
+    };
   }
 
   /** How many layers with weights, or attention, a module holds. */

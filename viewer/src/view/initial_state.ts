@@ -3,7 +3,7 @@ import { ancestors, type GraphIndex, ROOT } from "../graph/graph.js";
 import { LEGIBLE_SCALE } from "../shared/legible.js";
 import { boxOf, singleChain } from "./boxes.js";
 import { type Limits, MANY } from "./bundles.js";
-import { ALONE, defaultExpansion, mainPaths, partsOfTheirOwn } from "./default_expansion.js";
+import { ALONE, defaultExpansion, lacksTower, mainPaths, partsOfTheirOwn } from "./default_expansion.js";
 import type { Frame } from "./frame.js";
 import type { ViewOptions } from "./options.js";
 import type { Measure, Page } from "./page.js";
@@ -13,6 +13,7 @@ import { matching } from "./patterns.js";
 import { mainDirection, shallow, turned, unrolledFor } from "./requested.js";
 import { IN_ONE_FLOW, SHAPES } from "./shapes.js";
 import { shownIndex } from "./shown_index.js";
+import { HIDES, smallBundles, withoutSmallBundles } from "./small_bundles.js";
 import type { Direction, State } from "./state.js";
 import { view } from "./view.js";
 
@@ -156,7 +157,7 @@ function withDefaultExpansion(traced: GraphIndex, start: State, page: Page, isCl
   const mayBePlain = isShaped && start.shapes === undefined;
   const plain = mayBePlain ? mostTold(traced, { ...start, shapes: IN_ONE_FLOW }, page, isClosed) : shaped;
   const telling = Math.max(plain.telling, shaped.telling);
-  if (telling < (isShaped ? 1 : LITTLE)) {
+  if (telling < (isShaped ? 1 : LITTLE) || lacksTower(telling)) {
     const narrow = mostTold(traced, { ...start, narrow: true }, page, isClosed);
     if (narrow.telling > telling) return narrow.state;
   }
@@ -192,6 +193,8 @@ interface Told {
 function mostTold(traced: GraphIndex, start: State, page: Page, isClosed: (id: string) => boolean): Told {
   let best: Told = { state: start, telling: 0 };
   let holdsU: boolean | undefined;
+  const few = (state: State) => smallBundles(shownIndex(traced, state)).length;
+  const fewAtStart = few(start);
   for (const { from, widest } of attempts(traced, start, page)) {
     const isBundled = from.kept !== start.kept;
     if (isBundled) {
@@ -200,9 +203,9 @@ function mostTold(traced: GraphIndex, start: State, page: Page, isClosed: (id: s
       if (holdsU || best.telling >= ALONE) break;
     }
     const { expanded, telling } = defaultExpansion(traced, from, { ...page, widest }, isClosed);
-    const told = telling ?? Math.sign(expanded.length);
-    if (told > best.telling || best.state === start)
-      best = { state: { ...from, expanded: expanded.sort() }, telling: told };
+    const state = withoutSmallBundles(traced, { ...from, expanded: expanded.sort() }, page);
+    const told = (telling ?? Math.sign(expanded.length)) - HIDES * (few(state) - fewAtStart);
+    if (told > best.telling || best.state === start) best = { state, telling: told };
     if (told === 1 || (telling === undefined && isBundled)) break;
   }
   return best;

@@ -15,6 +15,7 @@ import { edgeWidth } from "./edge_widths.js";
 import { counterpart } from "./fold.js";
 import type { Frame, Item, View } from "./frame.js";
 import { boxedWords, groupName, holdsWeights } from "./group_names.js";
+import { closedDetail } from "./inside_words.js";
 import { failureText, SAME_WEIGHTS, SHARED } from "./labels.js";
 import { glyphOf, marksOf, withDifference } from "./marks.js";
 import { familyOf, learnFamilies } from "./op_families.js";
@@ -209,13 +210,15 @@ function itemOf(
   const frame = expandable && context.expanded.has(id) ? frameOf(context, id, box, members, isLoop) : null;
   const marks = marksOf(index, node);
   const text = boxedWords(index, box.chain, members, counterpart(index, id, repeats));
+  const opened = index.nodes.get(inner) ?? node;
+  const detail = detailIn(text.detail, shown);
   const item: Item = {
     id,
     kind: node.kind,
-    family: familyOf(index, index.nodes.get(inner) ?? node),
+    family: familyOf(index, opened),
     name: text.name,
     // an expanded module shows the error inside
-    detail: frame === null && marks.includes("error") ? failureText(index) : detailIn(text.detail, shown),
+    detail: frame === null ? detailOfClosed(index, opened, marks, detail) : detail,
     glyph: glyphOf(node, shown.contents),
     times: index.series.get(id)?.length ?? (isFolded ? run.times : 1),
     loop: isLoop,
@@ -241,6 +244,11 @@ function isBundle(node: GraphNode | undefined): boolean {
 /** The box of a child; the first member of a run has the badge of that run, not of a run inside. */
 function boxIn({ index, unrolled }: Context, id: string, shown: ShownContents): ModuleBox {
   return shown.runs.has(id) ? { chain: singleChain(index, id), run: null } : boxOf(index, id, unrolled);
+}
+
+function detailOfClosed(index: GraphIndex, node: GraphNode, marks: readonly string[], detail: string): string {
+  if (marks.includes("error")) return failureText(index);
+  return node.kind === "module" ? closedDetail(index, node, detail) : detail;
 }
 
 /** Drops the shared-weights mark inside the steps of a loop, where the panel shows it. */

@@ -1,0 +1,79 @@
+/** What a closed box says of its inside in place of its weights: `4 heads` of an attention, `3 layers` of a stage. */
+import { append } from "../graph/append.js";
+import { childrenOf, type GraphIndex, type ModuleNode } from "../graph/graph.js";
+import { shortName } from "../graph/names.js";
+import { isPlain } from "./container_words.js";
+import { formatCount } from "./labels.js";
+import { familyOf } from "./op_families.js";
+
+/** The detail of a closed box; pictures of a difference keep counts, which may have changed. */
+export function closedDetail(index: GraphIndex, node: ModuleNode, detail: string): string {
+  const count = ` · ${formatCount(node.parameters.total)}`;
+  if (index.graph.marks !== undefined || isPlain(node) || !detail.includes(count)) return detail;
+  const words = known.get(index) ?? new Map<string, string>();
+  known.set(index, words);
+  const inside =
+    words.get(node.id) ?? (familyOf(index, node) === "attention" ? headsIn(index, node) : blocksIn(index, node));
+  words.set(node.id, inside);
+  return inside === "" ? detail : detail.replace(count, ` · ${inside}`);
+}
+
+/** Graph → module → what is said of its inside. */
+const known = new WeakMap<GraphIndex, Map<string, string>>();
+
+/** Empty unless all attention in a module has as many heads, and a weight there is as wide as these together. */
+function headsIn(index: GraphIndex, node: ModuleNode): string {
+  const queries = attentionsIn(index, node.id).map((id) => queryOf(index, id));
+  const [first, ...more] = queries;
+  if (first === undefined || more.some((query) => query?.heads !== first.heads)) return "";
+  const isWidth = (size: number) => size === first.heads * first.size;
+  const own = [...index.graph.parameters].filter(([name]) => name.startsWith(`${node.path}.`));
+  return first.heads > 1 && own.some(([, { shape }]) => shape?.some(isWidth)) ? `${first.heads} heads` : "";
+}
+
+function attentionsIn(index: GraphIndex, id: string): string[] {
+  return childrenOf(index, id).flatMap((child) => {
+    const node = index.nodes.get(child);
+    if (node?.kind === "op") return shortName(node.name) === "scaled_dot_product_attention" ? [child] : [];
+    return node?.kind === "module" ? attentionsIn(index, child) : [];
+  });
+}
+
+/** Heads and their size, from a query of `(batch, heads, tokens, size)`. */
+function queryOf(index: GraphIndex, id: string): { heads: number; size: number } | undefined {
+  const edges = [...index.graph.adjacency.values()].flat();
+  const query = edges.find(({ to, argument }) => to === id && argument === "query");
+  const [, heads, , size, ...more] = index.graph.tensors.get(query?.tensor ?? "")?.shape ?? [];
+  const isKnown = typeof heads === "number" && typeof size === "number" && more.length === 0;
+  return isKnown ? { heads, size } : undefined;
+}
+
+/** Least share of a container's weights in the blocks that it is said to hold. */
+const MOSTLY = 0.5;
+/** Names of lists that say what is in them. */
+const TELLING = /^[a-z]{4,}$/;
+
+/** `3 layers` where a list of equal blocks holds most of a container, by the list's name or else their class. */
+function blocksIn(index: GraphIndex, node: ModuleNode): string {
+  for (const [list, blocks] of listsIn(index, node)) {
+    const [first] = blocks;
+    const weights = blocks.reduce((sum, block) => sum + block.parameters.total, 0);
+    const isMost = blocks.length > 1 && weights >= MOSTLY * node.parameters.total;
+    if (first === undefined || !isMost || blocks.some((block) => block.class !== first.class)) continue;
+    if (!TELLING.test(list)) return `${shortName(first.class)} ×${blocks.length}`;
+    return `${blocks.length} ${list.endsWith("s") ? list : `${list}s`}`;
+  }
+  return "";
+}
+
+/** Name of a list → the modules in it. */
+function listsIn(index: GraphIndex, { id, path }: ModuleNode): Map<string, ModuleNode[]> {
+  const lists = new Map<string, ModuleNode[]>();
+  for (const child of childrenOf(index, id)) {
+    const node = index.nodes.get(child);
+    if (node?.kind !== "module") continue;
+    const [, list] = /^(.*)\.\d+$/.exec(node.path.slice(path.length + 1)) ?? [];
+    if (list !== undefined) append(lists, list, node);
+  }
+  return lists;
+}
