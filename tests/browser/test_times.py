@@ -42,12 +42,8 @@ def graph():
 def folder(graph, tmp_path_factory):
     folder = tmp_path_factory.mktemp("times")
     plain = modeldiagrams.trace(Net(), (torch.ones(20, 8),))
-    for name, shown, expanded in (
-        ("timed", graph, ["blocks"]),
-        ("open", graph, ["blocks", "blocks.0"]),
-        ("plain", plain, ["blocks"]),
-    ):
-        page = modeldiagrams.to_html(shown, expand=expanded)
+    for name, shown, depth in (("timed", graph, 0), ("open", graph, 2), ("plain", plain, 0)):
+        page = modeldiagrams.to_html(shown, depth=depth)
         (folder / f"{name}.html").write_text(page, encoding="utf-8")
     return folder
 
@@ -89,15 +85,16 @@ def text_of(reader, node):
 def test_the_lens_shows_shares_of_the_time_by_mouse(reader: Reader, folder, graph, tmp_path):
     show(reader, folder)
     choose(reader)
-    whole, blocks = graph.model.time_ns, [graph.node(f"blocks.{i}").time_ns for i in range(3)]
+    whole, blocks = graph.model.time_ns, graph.node("blocks").time_ns
+    assert blocks == sum(graph.node(f"blocks.{i}").time_ns for i in range(3))
     assert f"{share(graph.node('head').time_ns, whole)} %" in text_of(reader, "head")
-    assert f"{share(sum(blocks), whole)} %" in text_of(reader, "blocks.0")
+    assert f"{share(blocks, whole)} %" in text_of(reader, "blocks")
     assert reader.node("head").locator(".mg-bar").count() == 1
     button(reader, "Table (T)").click()
     found = saved(reader, tmp_path)
     assert {name: int(row["time_ns"]) for name, row in found.items()} == {
         "embed": graph.node("embed").time_ns,
-        "blocks.0": sum(blocks),
+        "blocks": blocks,
         "head": graph.node("head").time_ns,
     }
     assert sum(int(row["time_ns"]) for row in found.values()) == whole
@@ -152,15 +149,16 @@ def test_what_no_box_shows_is_told(reader: Reader, folder, graph, tmp_path):
 
 
 def test_details_tell_the_time_of_all_and_of_each(reader: Reader, folder, graph):
-    show(reader, folder)
+    show(reader, folder, "open")
     reader.node("head").focus()
     reader.page.keyboard.press("i")
     details(reader).wait_for()
     (line,) = facts(reader)["Own time"]
     assert line.endswith(f"({share(graph.node('head').time_ns, graph.model.time_ns)} %)")
-    reader.node("blocks.0").focus()
-    details(reader).get_by_text("blocks.0–2", exact=True).wait_for()
-    times = sorted(graph.node(f"blocks.{i}").time_ns for i in range(3))
+    reader.node("blocks.0.up").focus()
+    reader.page.keyboard.press("i")
+    details(reader).get_by_text("blocks.0–2.up", exact=True).wait_for()
+    times = sorted(graph.node(f"blocks.{i}.up").time_ns for i in range(3))
     together, each = facts(reader)["Own time"]
     assert re.fullmatch(rf"×3: [\d.]+ [mµ]s \({share(sum(times), graph.model.time_ns)} %\)", together)
     ends = re.findall(r"([\d.]+) ([mµ]s)", each)
