@@ -111,7 +111,9 @@ def test_the_lens_works_by_keys(reader: Reader, folder):
     reader.page.keyboard.press("ArrowDown")
     reader.page.get_by_role("menu").wait_for()
     reader.page.keyboard.press("o")
-    assert reader.page.evaluate("document.querySelector('model-graph').shadowRoot.activeElement.innerText") == "Own time"
+    assert (
+        reader.page.evaluate("document.querySelector('model-graph').shadowRoot.activeElement.innerText") == "Own time"
+    )
     reader.page.keyboard.press("Enter")
     button(reader, "Table (T)").wait_for()
     reader.page.keyboard.press("Escape")

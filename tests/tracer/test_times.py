@@ -25,12 +25,12 @@ class Slow(torch.autograd.Function):
     """An op of a known length."""
 
     @staticmethod
-    def forward(ctx, h):
+    def forward(_ctx, h):
         time.sleep(SLEEP_NS / 1e9)
         return h + 1
 
     @staticmethod
-    def backward(ctx, grad):
+    def backward(_ctx, grad):
         return grad
 
 
@@ -171,7 +171,7 @@ def test_an_op_that_calls_modules_has_no_time_of_its_own():
 
     class Calling(torch.autograd.Function):
         @staticmethod
-        def forward(ctx, h):
+        def forward(_ctx, h):
             return layer(h), h + 1
 
     graph = timed(Lambda(lambda _, h: Calling.apply(h), layer=layer), x())
@@ -181,7 +181,7 @@ def test_an_op_that_calls_modules_has_no_time_of_its_own():
 
 
 def test_an_op_whose_failure_the_model_catches_is_none():
-    def forward(self, h):
+    def forward(_, h):
         try:
             h = h @ torch.ones(5, 5)
         except RuntimeError:

@@ -83,9 +83,7 @@ def _both(in_code: Overlay | None, given: Overlay | None) -> Overlay | None:
     return in_code | given
 
 
-def _traced(
-    model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None, *, measure_time: bool
-) -> Graph:
+def _traced(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None, *, measure_time: bool) -> Graph:
     # through the package, which explains a missing torch
     from modeldiagrams import trace  # noqa: PLC0415  (graphs can be drawn where torch is not installed)
 
