@@ -224,8 +224,11 @@ def test_a_pass_that_runs_only_without_values_takes_no_time():
     assert note_of(graph) == "The time of operations was not measured: no real pass succeeded"
 
 
-def test_a_model_that_raises_takes_no_time():
-    graph = trace(linear(), (torch.ones(1, 5),), measure_time=True, mode="real")
+@pytest.mark.parametrize("mode", ["auto", "real"])
+def test_a_model_that_raises_takes_no_time(mode):
+    graph = trace(linear(), (torch.ones(1, 5),), measure_time=True, mode=mode)
+    assert (graph.status.mode, graph.status.state) == ("real", "partial")
+    assert len(graph.status.notes) == 1
     assert note_of(graph) == "The time of operations was not measured: the model raised an exception"
 
 
