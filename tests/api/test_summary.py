@@ -134,6 +134,31 @@ def test_numbers_that_are_not_known_are_not_zero(graph):
     assert text.endswith("182 kB of parameters (float32), activations not counted")
 
 
+def test_times_have_a_column_where_they_were_measured():
+    model = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+    graph = modeldiagrams.trace(model, (torch.zeros(1, 4),), measure_time=True)
+    table = modeldiagrams.summary(graph)
+    assert [row["time_ns"] for row in table.rows] == [
+        graph.model.time_ns,
+        *(row["time_ns"] for row in graph.module_rows()),
+    ]
+    assert "Own time" in str(table)
+    assert '<th scope="col" class="mg-time">Own time</th>' in table._repr_html_()
+    assert modeldiagrams.to_pandas(graph)["time_ns"].sum() == graph.model.time_ns
+    plain = modeldiagrams.summary(modeldiagrams.trace(model, (torch.zeros(1, 4),)))
+    assert "Own time" not in str(plain) + plain._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("nanoseconds", "text"),
+    [(7, "7 ns"), (1234, "1.23 µs"), (999_900, "1.00 ms"), (45_678_901, "45.7 ms"), (2 * 10**9, "2.00 s")],
+)
+def test_times_have_three_digits(nanoseconds, text):
+    graph = nested_graph(deep=1, wide=1)
+    graph = msgspec.structs.replace(graph, model=msgspec.structs.replace(graph.model, time_ns=nanoseconds))
+    assert f"Own time: {text} inside of operations" in str(modeldiagrams.summary(graph))
+
+
 def test_bytes_follow_the_dtypes():
     text = str(
         modeldiagrams.summary(modeldiagrams.trace(nn.Linear(100, 10).bfloat16(), (torch.zeros(1, 100).bfloat16(),)))

@@ -103,6 +103,22 @@ def test_summary_of_a_model_and_of_its_graph_file_are_the_same(run, tmp_path):
     assert "is a graph file" in wrong.stderr
 
 
+def test_times_are_measured_where_they_are_asked_for(run, tmp_path):
+    options = ["mypkg.Widths", "--args", "[[4, 2]]", "--inputs", "[1, 4]", "--measure-time", "true"]
+    assert run("trace", *options, "-o", tmp_path / "graph.json").exit_code == 0
+    graph = modeldiagrams.load(tmp_path / "graph.json")
+    assert graph.status.mode == "real"
+    assert graph.model.time_ns > 0
+    table = run("summary", tmp_path / "graph.json").stdout
+    assert table.splitlines()[0].split()[-3:] == ["Own", "time", "Calls"]
+    assert "Own time" not in run("summary", *options[:-2]).stdout
+    assert run("show", *options, "-o", tmp_path / "page.html").exit_code == 0
+    assert re.search(r"<model-graph [^>]*\btimes\b", (tmp_path / "page.html").read_text("utf-8"))
+    refused = run("trace", *options, "--mode", "fake")
+    assert refused.exit_code == 2
+    assert "option `measure_time`: expected the mode auto or real" in refused.stderr
+
+
 def test_module_writes_the_graph_to_stdout_only():
     done = subprocess.run(
         [sys.executable, "-m", "modeldiagrams", "trace", "mypkg.models.Chatty", "--inputs", "[1, 4]"],

@@ -72,6 +72,22 @@ def test_moved_lines_and_other_versions_leave_a_snapshot_alone(site):
     assert load(kept) == moved
 
 
+def with_time(nanoseconds):
+    relu = small_graph().node("/relu")
+    graph = msgspec.structs.replace(
+        small_graph(), model=msgspec.structs.replace(small_graph().model, time_ns=nanoseconds)
+    )
+    nodes = [msgspec.structs.replace(node, time_ns=nanoseconds) if node == relu else node for node in graph.nodes]
+    return msgspec.structs.replace(graph, nodes=tuple(nodes))
+
+
+def test_another_time_leaves_a_snapshot_alone_and_the_first_is_written(tmp_path):
+    path = tmp_path / "net.json"
+    written = [snapshots._update(path, graph) for graph in (small_graph(), with_time(5), with_time(7), small_graph())]
+    assert written == [True, True, False, True]
+    assert load(path) == small_graph()
+
+
 def test_another_structure_or_a_broken_file_is_rewritten(site):
     kept = site / FOLDER / "good.json"
     save(msgspec.structs.replace(small_graph(), status=Status(state="hierarchy")), kept)

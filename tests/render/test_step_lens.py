@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
+from torch import nn
 
 import modeldiagrams
 from modeldiagrams.options.options import View
@@ -57,3 +59,14 @@ def test_others_are_as_before() -> None:
     picture = drawn(None)
     assert "mg-amount" not in with_style(picture.steps[0], VIEW, Said()).svg
     assert picture.steps[0].svg == picture.svg
+
+
+def test_times_have_tints_where_there_are_any() -> None:
+    graph = modeldiagrams.trace(nn.Sequential(nn.Linear(8, 8), nn.ReLU()), (torch.zeros(1, 8),), measure_time=True)
+    (step,) = render(graph, VIEW, beside=Said(steps=(Step(lens="time"),))).steps
+    assert step.lens == "time"
+    assert re.search(r'mg-node[^"]* mg-amount-\d', step.svg)
+    assert "Own time: &lt; 1 %" in step.svg
+    (without,) = drawn("time").steps
+    assert without.lens is None
+    assert without.svg == drawn(None).steps[0].svg

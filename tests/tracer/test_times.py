@@ -25,12 +25,12 @@ class Slow(torch.autograd.Function):
     """An op of a known length."""
 
     @staticmethod
-    def forward(ctx, h):
+    def forward(_ctx, h):
         time.sleep(SLEEP_NS / 1e9)
         return h + 1
 
     @staticmethod
-    def backward(ctx, grad):
+    def backward(_ctx, grad):
         return grad
 
 
@@ -171,7 +171,7 @@ def test_an_op_that_calls_modules_has_no_time_of_its_own():
 
     class Calling(torch.autograd.Function):
         @staticmethod
-        def forward(ctx, h):
+        def forward(_ctx, h):
             return layer(h), h + 1
 
     graph = timed(Lambda(lambda _, h: Calling.apply(h), layer=layer), x())
@@ -181,7 +181,7 @@ def test_an_op_that_calls_modules_has_no_time_of_its_own():
 
 
 def test_an_op_whose_failure_the_model_catches_is_none():
-    def forward(self, h):
+    def forward(_, h):
         try:
             h = h @ torch.ones(5, 5)
         except RuntimeError:
@@ -224,8 +224,11 @@ def test_a_pass_that_runs_only_without_values_takes_no_time():
     assert note_of(graph) == "The time of operations was not measured: no real pass succeeded"
 
 
-def test_a_model_that_raises_takes_no_time():
-    graph = trace(linear(), (torch.ones(1, 5),), measure_time=True, mode="real")
+@pytest.mark.parametrize("mode", ["auto", "real"])
+def test_a_model_that_raises_takes_no_time(mode):
+    graph = trace(linear(), (torch.ones(1, 5),), measure_time=True, mode=mode)
+    assert (graph.status.mode, graph.status.state) == ("real", "partial")
+    assert len(graph.status.notes) == 1
     assert note_of(graph) == "The time of operations was not measured: the model raised an exception"
 
 

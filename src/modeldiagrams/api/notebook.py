@@ -30,13 +30,14 @@ if TYPE_CHECKING:
 __all__ = ["ModelDiagram", "diagram"]
 
 
-def diagram(
+def diagram(  # noqa: PLR0913  (one for each thing to say)
     model: nn.Module,
     args: tuple[Any, ...] = (),
     kwargs: Mapping[str, Any] | None = None,
     *,
     overlay: Overlay | None = None,
     recording: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    measure_time: bool = False,
     **view: Any,
 ) -> ModelDiagram:
     """Trace a model and show it, e.g. as the last expression of a notebook cell.
@@ -51,6 +52,7 @@ def diagram(
         kwargs: Keyword arguments of that call.
         overlay: What is said about nodes, see `annotate` and `Overlay.load`; besides what comments in the code say.
         recording: What a training of the model recorded, a file that `watch` wrote; or two, to see side by side.
+        measure_time: Whether it is measured how long each op takes, see `trace`.
         **view: As in `to_svg`.
 
     Returns:
@@ -64,7 +66,7 @@ def diagram(
         TargetError: if example inputs that the model's class offers can't be made.
     """
     parse_view(view)  # before the trace, which may take long
-    graph = _traced(model, args, kwargs)
+    graph = _traced(model, args, kwargs, measure_time=measure_time)
     if problem := forward_problem(graph.model.name, graph):
         warnings.warn(in_words(problem), stacklevel=2)
     in_code = annotations_in_code(graph, model)
@@ -81,16 +83,16 @@ def _both(in_code: Overlay | None, given: Overlay | None) -> Overlay | None:
     return in_code | given
 
 
-def _traced(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None) -> Graph:
+def _traced(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None, *, measure_time: bool) -> Graph:
     # through the package, which explains a missing torch
     from modeldiagrams import trace  # noqa: PLC0415  (graphs can be drawn where torch is not installed)
 
-    graph = trace(model, args, kwargs)
+    graph = trace(model, args, kwargs, measure_time=measure_time)
     if graph.status.error is None or args or kwargs:
         return graph
     from modeldiagrams.target import infer  # noqa: PLC0415  (imports torch)
 
-    return infer(model) or graph
+    return infer(model, measure_time=measure_time) or graph
 
 
 class ModelDiagram:

@@ -113,14 +113,19 @@ class Snapshots:
 
 
 def _update(path: Path, graph: Graph) -> bool:
-    """Write a snapshot, unless only source lines or versions differ: they would be noise in version control."""
+    """Write a snapshot, unless only source lines, versions or times differ: they would be noise in version control."""
     try:
-        if structural_digest(deserialize(path.read_bytes())) == structural_digest(graph):
+        if _is_same(deserialize(path.read_bytes()), graph):
             return False
     except (OSError, ModelDiagramsError):
         pass
     save(graph, path)
     return True
+
+
+def _is_same(kept: Graph, graph: Graph) -> bool:
+    has_times = graph.model.time_ns is not None
+    return (kept.model.time_ns is not None) == has_times and structural_digest(kept) == structural_digest(graph)
 
 
 _FIX = "run `modeldiagrams snapshot` and commit the result"

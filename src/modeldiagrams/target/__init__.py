@@ -101,8 +101,12 @@ def _check_inputs(vocabulary: dict[str, Any]) -> None:
             raise TargetError(reason, error.frames) from error
 
 
-def infer(model: Any) -> Graph | None:
+def infer(model: Any, *, measure_time: bool = False) -> Graph | None:
     """Trace a model that somebody has made, as it is, with inputs that the rules find.
+
+    Args:
+        model: The model.
+        measure_time: As for `trace`.
 
     Returns:
         The graph, with the inputs among its assumptions; None for what is no module.
@@ -113,7 +117,7 @@ def infer(model: Any) -> Graph | None:
     inputs = resolve_inputs(Built(model, model), Call(model=f"{kind.__module__}.{kind.__qualname__}"), Budget())
     note = inputs.note and inputs.note.replace(WRITE_INPUTS, "give the arguments of one call")
     target = Target(model=model, args=inputs.args, kwargs=inputs.kwargs, assumptions=inputs.assumptions, note=note)
-    graph = record(target).graph
+    graph = record(target, measure_time=measure_time).graph
     return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
 
 

@@ -114,13 +114,17 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
     invocation = Invocation(model, tuple(args), dict(kwargs or {}))
     attempts = attempts_of(model, mode, real_first=measure_time)
     notes: list[str] = []
+    last: dict[str, tuple[Graph, set[str], Attempt]] = {}
     while True:
         attempt = attempts.pop(0)
         with _interpreter_settings():
             graph, ran = _Pass(invocation, attempt, costs=costs).run(tuple(notes))
+        last[attempt.mode] = graph, ran, attempt
         error = graph.status.error
         attempts = left(attempts, attempt, error)
         if error is None or not attempts:
+            if error is not None:  # what a real pass raises tells most
+                graph, ran, attempt = last.get("real", last[attempt.mode])
             graph = _with_times(graph, invocation, attempt, costs=costs) if measure_time else graph
             return Trace(graph, user_files(ran))
         notes += notes_on(attempt, attempts[0], error)

@@ -133,3 +133,39 @@ it("are found once for a session", () => {
   const session = shown(GRAPHS.cnn as GraphData, false);
   expect(session.costs).toBe(session.costs);
 });
+
+describe("times", () => {
+  const timed = withTimes(GRAPHS.unrolled as GraphData);
+
+  it.each([false, true])("add up to the whole over the boxes of a picture (all open: %s)", (isOpen) => {
+    const session = shown(timed, isOpen);
+    const costs = new Costs(session.grouped);
+    const together = boxesOf(session).reduce((all, { ids }) => all + (costs.of(ids).time ?? 0), 0);
+    expect(together).toBe(costs.whole.time);
+    expect(costs.total("time")).toBe(costs.whole.time);
+  });
+
+  it("are unknown where none was measured", () => {
+    const costs = new Costs(shown(GRAPHS.unrolled as GraphData, true).grouped);
+    expect(costs.whole.time).toBeUndefined();
+    expect(costs.of([timed.nodes.find(({ kind }) => kind === "op")?.id ?? ""]).time).toBeUndefined();
+  });
+});
+
+/** A graph in which the first op took 1 ns, the second 2, … */
+function withTimes(graph: GraphData): GraphData {
+  const { model, nodes, hierarchy } = structuredClone(graph);
+  const times = new Map<string | null, number>();
+  nodes
+    .filter(({ kind }) => kind === "op")
+    .forEach(({ id }, i) => {
+      for (
+        let at: string | null | undefined = id;
+        at !== undefined;
+        at = at === null ? undefined : (hierarchy[at] ?? null)
+      )
+        times.set(at, (times.get(at) ?? 0) + i + 1);
+    });
+  const measured = nodes.map((node) => (times.has(node.id) ? { ...node, time_ns: times.get(node.id) } : node));
+  return { ...graph, model: { ...model, time_ns: times.get(null) ?? null }, nodes: measured as GraphData["nodes"] };
+}
