@@ -16,28 +16,27 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from modeldiagrams.tracer.torch_facts.functions import Function
+    from modeldiagrams.tracer.values.records import CallSite
     from modeldiagrams.tracer.values.scopes import Scope
 
-__all__ = ["FunctionCall"]
+__all__ = ["FunctionCall", "bound"]
 
 
 class FunctionCall(msgspec.Struct, eq=False):
     """A call of a torch function, as it looks before it runs."""
 
     function: Function
-    run: Callable[..., Any]
+    site: CallSite
     args: Sequence[Any]
     kwargs: dict[str, Any]
-    start: int
-    """Number of recorded steps; only for opaque functions."""
-    key: Any
-    """Equal for calls that share a `CallSite`."""
     tensors: list[Tensor]
     """All tensors among the arguments."""
     scope: Scope | None
     """The function of user code that made the call."""
     versions: list[int | None] | None = None
     """The write counters of its tensors; None if the function writes none of them."""
+    start: int = 0
+    """Number of recorded steps; only for opaque functions."""
 
     def written(self) -> list[Tensor]:
         """The arguments that the call wrote, by their write counters, after it ran."""
@@ -53,7 +52,9 @@ class FunctionCall(msgspec.Struct, eq=False):
         memory = {memory_key(tensor) for tensor in changed if id(tensor) in written}
         return [tensor for tensor in changed if id(tensor) in written or memory_key(tensor) not in memory]
 
-    def bound(self) -> list[tuple[str, Any]]:
-        """All arguments by name."""
-        args = self.args[:1] if self.function.raw == "__deepcopy__" else self.args  # without the memo
-        return [*bind(self.run, args), *self.kwargs.items()]
+
+def bound(run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> list[tuple[str, Any]]:
+    """All arguments of a call by name."""
+    if getattr(run, "__name__", None) == "__deepcopy__":
+        args = args[:1]  # without the memo
+    return [*bind(run, args), *kwargs.items()]

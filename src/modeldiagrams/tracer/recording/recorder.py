@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 from modeldiagrams.tracer.recording.call_sites import call_key, call_site_of
 from modeldiagrams.tracer.recording.counting import run_counted
 from modeldiagrams.tracer.recording.endless_loops import Questions
-from modeldiagrams.tracer.recording.function_call import FunctionCall
+from modeldiagrams.tracer.recording.function_call import FunctionCall, bound
 from modeldiagrams.tracer.recording.thread_context import ThreadContext, ThreadContexts
 from modeldiagrams.tracer.recording.unknown_tensors import UnknownTensors
 from modeldiagrams.tracer.torch_facts.flops import FREE
@@ -134,7 +134,19 @@ class Recorder(TorchFunctionMode):
         An argument that is returned unchanged is replaced by an alias, so that the tensor before the call and the one
         after it can be told apart.
         """
-        call = self._before(context, function, run, args, kwargs, frame)
+        if frame is None:
+            source = self.finder.current_line(context.stack, context.scopes) or context.source
+        else:
+            source = self.finder.line_of(frame, context.stack, context.scopes) or context.source
+        tensors: list[Tensor] = []
+        values = (*args, *kwargs.values()) if kwargs else args
+        key = (function, source, *kwargs, *call_key(values, tensors))
+        site = self._sites.get(key)
+        if site is None:
+            site = self._sites[key] = call_site_of(function, bound(run, args, kwargs), source)
+        call = FunctionCall(function, site, args, kwargs, tensors, context.scopes.current)
+        if kwargs or not function.pure:  # few
+            self._before_special(call)
         try:
             result, flops = self.run_call(context, self.counter, run, args, kwargs, function.formula)
         except BaseException as error:
@@ -144,33 +156,17 @@ class Recorder(TorchFunctionMode):
             raise
         return self._after(context, call, result, flops)
 
-    def _before(  # noqa: PLR0913, PLR0917 - as `observe`
-        self,
-        context: ThreadContext,
-        function: Function,
-        run: Callable[..., Any],
-        args: Sequence[Any],
-        kwargs: dict[str, Any],
-        frame: FrameType | None,
-    ) -> FunctionCall:
-        """Look at a call before it runs, and announce what it may write."""
-        if frame is None:
-            source = self.finder.current_line(context.stack, context.scopes) or context.source
-        else:
-            source = self.finder.line_of(frame, context.stack, context.scopes) or context.source
-        tensors: list[Tensor] = []
-        values = (*args, *kwargs.values()) if kwargs else args
-        key = (function, source, *kwargs, *call_key(values, tensors))
-        start = len(self.recording.steps) if function.opaque else 0
-        call = FunctionCall(function, run, args, kwargs, start, key, tensors, context.scopes.current)
-        if function.pure and not kwargs:  # nearly all
-            return call
-        call.versions = versions_of(tensors) if not function.pure or "out" in kwargs else None
+    def _before_special(self, call: FunctionCall) -> None:
+        """Announce what a call may write."""
+        function, kwargs = call.function, call.kwargs
+        if function.opaque:
+            call.start = len(self.recording.steps)
+        if not function.pure or "out" in kwargs:
+            call.versions = versions_of(call.tensors)
         if function.writes_any or (kwargs and (kwargs.get("inplace") or kwargs.get("max_norm") is not None)):
-            self.before_write(tensors)
+            self.before_write(call.tensors)
         elif function.writes_first or "out" in kwargs:
-            self.before_write([*args[:1], *kwargs.values()])
-        return call
+            self.before_write([*call.args[:1], *kwargs.values()])
 
     def _after(self, context: ThreadContext, call: FunctionCall, result: Any, flops: int | None) -> Any:
         """Record a call that ran, if it is an op; return its result for the model."""
@@ -250,9 +246,7 @@ class Recorder(TorchFunctionMode):
 
     def _record(self, context: ThreadContext, call: FunctionCall, flops: int | None) -> Op:
         """Append an op for a call, with the tensors that go into it."""
-        site = self._sites.get(call.key)
-        if site is None:
-            site = self._sites[call.key] = call_site_of(call.function, call.bound(), call.key[1])
+        site = call.site
         op = self.new_op(context, site, call.scope, flops)
         inputs, values_of = op.inputs, self.provenance.values
         for (argument, flow), tensor in zip(site.slots, call.tensors):  # noqa: B905 (`strict` takes as long as the rest)

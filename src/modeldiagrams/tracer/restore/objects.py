@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from modeldiagrams.common.class_facts import bases_of, module_of
-from modeldiagrams.tracer.torch_facts.private_api import bookkeeping_of, own_attributes
+from modeldiagrams.tracer.torch_facts.private_api import PLAIN_VALUES, bookkeeping_of, own_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -32,7 +32,6 @@ _STATEFUL = frozenset({"abc", "amp", "collections", "optim", "types", "typing", 
 MUTABLE: tuple[Any, ...] = (OrderedDict, dict, list, set, deque)
 """Containers with content to restore."""
 _CONTAINERS = frozenset(MUTABLE)
-_IMMUTABLE = frozenset({str, int, float, bool, type(None), torch.dtype, torch.device})
 _MAX_OBJECTS = 1 << 15
 """A model may hold its training data."""
 _MAX_ITEMS = 4096
@@ -116,7 +115,8 @@ class ObjectSnapshot:
             return
         self._dicts.append(attributes)
         self._copies.append(attributes.copy())
-        self._add_items([value for _, value in own_attributes(module)])
+        if held := own_attributes(module):
+            self._add_items([value for _, value in held])
         self._empty += itertools.filterfalse(None, bookkeeping)  # 14 dicts of hooks, nearly always
         self._pending += filter(None, reversed(bookkeeping))
 
@@ -139,14 +139,14 @@ class ObjectSnapshot:
             self._add_attributes(value)
 
     def _add_items(self, items: Collection[Any]) -> None:
-        if _IMMUTABLE.issuperset(map(type, items)):  # as in most modules
+        if PLAIN_VALUES.issuperset(map(type, items)):
             return
         found = []
         for item in items:
             kind = type(item)
             if kind in _CONTAINERS and not item:
                 self._empty.append(item)
-            elif kind not in _IMMUTABLE:
+            elif kind not in PLAIN_VALUES:
                 found.append(item)
         self._pending += found[_MAX_ITEMS - 1 :: -1]
 

@@ -16,7 +16,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from modeldiagrams.common.class_facts import bases_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 Operator: Any = torch._ops.OpOverload
 """One operator: ``torch.ops.aten.add.Tensor``."""
@@ -26,6 +26,8 @@ CachedFunction: Any = functools._lru_cache_wrapper
 ScriptFunction: Any = torch._C.ScriptFunction
 PLAIN_TENSORS = frozenset({Tensor, nn.Parameter, FakeTensor})
 """The classes of nearly all tensors, which do nothing of their own."""
+PLAIN_VALUES = frozenset({str, int, float, bool, NoneType, torch.dtype, torch.device})
+"""Classes of values that hold no others."""
 FunctionBase: Any = torch._C._FunctionBase
 FunctionMeta: Any = torch.autograd.function.FunctionMeta
 COMPILED_CLASS_METHOD: Any = type(FunctionBase.__dict__["apply"])
@@ -118,7 +120,6 @@ MODES: Any = (
 """The kinds of modes, and which of them are entered on this thread, the outermost first."""
 no_dispatch_modes: Any = torch.utils._python_dispatch._disable_current_modes
 """Context: no dispatch mode sees operators that are called inside."""
-n_dispatch_modes: Any = torch._C._len_torch_dispatch_stack
 pop_dispatch_mode: Any = torch._C._pop_torch_dispatch_stack
 """Take the innermost mode from its stack, given None; a context would take ten times as long."""
 push_dispatch_mode: Any = torch._C._push_on_torch_dispatch_stack
@@ -211,12 +212,18 @@ def own_buffers(module: nn.Module) -> Mapping[str, Tensor]:
     return _present(module._buffers) if module._buffers else _NOTHING
 
 
-def own_attributes(module: nn.Module) -> Iterable[tuple[str, Any]]:
-    """The attributes of a module, in order, without those that every module has."""
-    attributes = vars(module)
-    if list(islice(attributes, len(_BOOKKEEPING))) == _BOOKKEEPING:  # nearly always, and five times as fast
-        return islice(attributes.items(), len(_BOOKKEEPING), None)
-    return [(name, held) for name, held in attributes.items() if name not in _BOOKKEEPING]
+def own_attributes(module: nn.Module) -> Sequence[tuple[str, Any]]:
+    """The attributes of a module that may hold something, in order; without those that every module has."""
+    attributes, n = vars(module), len(_BOOKKEEPING)
+    if list(islice(attributes, n)) != _BOOKKEEPING:
+        return [(name, held) for name, held in attributes.items() if name not in _BOOKKEEPING]
+    if PLAIN_VALUES.issuperset(map(type, islice(attributes.values(), n, None))):  # most have numbers only
+        return ()
+    return [
+        (name, held)
+        for name, held in islice(attributes.items(), n, None)
+        if type(held) not in PLAIN_VALUES and not (type(held) is tuple and PLAIN_VALUES.issuperset(map(type, held)))
+    ]
 
 
 def bookkeeping_of(module: nn.Module) -> Sequence[dict[str, Any] | set[str]] | None:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.values.records import InputKind
 
 _NO_PARAMETERS = ParameterCount(own=0, total=0, trainable=0)
-_NO_TENSORS = frozenset({str, bool, int, float, type(None)})
 
 
 class NamedTensors:
@@ -62,10 +61,7 @@ class NamedTensors:
     def _add_attributes(self, module: nn.Module, searched: dict[int, Any]) -> None:
         path = self._paths[id(module)][1]
         for key, value in own_attributes(module):
-            kind = type(value)
-            if kind in _NO_TENSORS or issubclass(kind, nn.Module) or id(value) in searched:
-                continue
-            if kind is tuple and _NO_TENSORS.issuperset(map(type, value)):  # sizes, which most modules have
+            if issubclass(type(value), nn.Module) or id(value) in searched:
                 continue
             for name, tensor in find_tensors(value, f"{path}.{key}" if path else key, entered=searched):
                 if id(tensor) not in self._inputs:
