@@ -16,7 +16,7 @@ from modeldiagrams.options.options import View
 from modeldiagrams.render.draw import render
 from truth.cells import NormalCell
 from truth.drawn import Box, read
-from truth.levels import FlatDecoder, NestedU
+from truth.levels import Detector, FlatDecoder, NestedU
 from truth.models import SEQUENCE, EqualLevels, TwoSkips
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
@@ -107,6 +107,39 @@ def test_feature_pyramid() -> None:
         assert abs(lateral.y - stage.y) < lateral.height
     heads = [boxes[name] for name in ("head", "head#2", "head#3")]
     assert min(head.y for head in heads) > boxes["pyramid"].y + boxes["pyramid"].height
+
+
+def test_body_and_pyramid_of_a_backbone() -> None:
+    """As torchvision has them, in a container: bottom-up and top-down pathways beside each other, level by level."""
+    view = View(expand=["backbone", "backbone.body", "backbone.fpn"])
+    boxes = read(render(trace(Detector().eval(), (torch.zeros(1, 3, 16, 16),)), view).svg).boxes
+    body, fpn = boxes["backbone.body"], boxes["backbone.fpn"]
+    assert body.x + body.width < fpn.x
+    assert body.y < fpn.y + fpn.height
+    assert fpn.y < body.y + body.height
+    joins = ["backbone.fpn/add#3", "backbone.fpn/add#2", "backbone.fpn/add"]
+    ups = [boxes[name] for name in joins]
+    assert all(upper.y + upper.height < lower.y for upper, lower in pairwise(ups))
+    for level, join in enumerate(ups):
+        lateral, smooth = boxes[f"backbone.fpn.inner.{level}"], boxes[f"backbone.fpn.layer.{level}"]
+        assert body.x + body.width < lateral.x < lateral.x + lateral.width < join.x
+        assert smooth.y < join.y
+    assert boxes["backbone.fpn.inner.3"].y > ups[-1].y
+    assert boxes["head"].y > max(body.y + body.height, fpn.y + fpn.height)
+
+
+@pytest.mark.parametrize("direction", ["TB", "LR"])
+def test_u_in_both_directions(direction) -> None:
+    """Its encoder is left of its decoder anyway, and lines would be no U."""
+    graph = trace(MODELS["unet"].make().eval(), (), IMAGE)
+    boxes = read(render(graph, View(direction=direction)).svg).boxes
+    down, up = ["inner", "down.0", "down.1"], ["merge.0", "merge.1", "merge.2"]
+    assert all(boxes[one].y + boxes[one].height < boxes[next_].y for one, next_ in pairwise(down))
+    assert all(boxes[one].y > boxes[next_].y + boxes[next_].height for one, next_ in pairwise(up))
+    assert max(boxes[name].x + boxes[name].width for name in down) < min(boxes[name].x for name in up)
+    assert boxes[""].width <= WIDEST
+    plain = read(render(graph, View(direction=direction, shapes="none")).svg).boxes
+    assert plain["output:output"].y == max(box.y for name, box in plain.items() if name)
 
 
 @pytest.mark.parametrize("opened", [None, ["down.1"]], ids=["outer", "inner"])
