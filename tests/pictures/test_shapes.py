@@ -9,11 +9,14 @@ from pathlib import Path
 
 import pytest
 import torch
+import transformers
 
 from gallery_models import IMAGE, MODELS
 from modeldiagrams import trace
+from modeldiagrams.ir.graph import Graph
 from modeldiagrams.options.options import View
 from modeldiagrams.render.draw import render
+from pictures.opened import opened
 from truth.cells import NormalCell
 from truth.drawn import Box, read
 from truth.levels import Detector, FlatDecoder, NestedU
@@ -22,10 +25,12 @@ from truth.models import SEQUENCE, EqualLevels, TwoSkips
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 
 from demo_models.architectures.denoising import DiffusionUNet
+from demo_models.architectures.inputs import IMAGE_TOKEN, qwen2_vl_inputs
 from demo_models.architectures.pixels import FeaturePyramid, HRNet
 
 WIDEST = 822
 """In a column of 740 px, the smallest text of a picture so wide has 9 px."""
+COLUMN, TALLEST = 740, 1400
 
 
 def middle(box: Box) -> float:
@@ -126,6 +131,34 @@ def test_body_and_pyramid_of_a_backbone() -> None:
         assert smooth.y < join.y
     assert boxes["backbone.fpn.inner.3"].y > ups[-1].y
     assert boxes["head"].y > max(body.y + body.height, fpn.y + fpn.height)
+
+
+def seeing() -> Graph:
+    """Qwen2-VL, small, with a text and an image."""
+    rope = {"rope_type": "default", "mrope_section": [2, 3, 3], "rope_theta": 10000.0}
+    text = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 12, "num_attention_heads": 4}
+    text |= {"num_key_value_heads": 2, "vocab_size": 1000, "bos_token_id": 1, "eos_token_id": 2}
+    vision = {"depth": 8, "embed_dim": 32, "num_heads": 4, "hidden_size": 64, "patch_size": 4, "mlp_ratio": 2}
+    names = ("image_token_id", "video_token_id", "vision_start_token_id", "vision_end_token_id")
+    ids = dict(zip(names, range(IMAGE_TOKEN, IMAGE_TOKEN + 4), strict=True))
+    config = transformers.Qwen2VLConfig(
+        text_config={**text, "rope_parameters": rope}, vision_config={**vision, "spatial_merge_size": 2}, **ids
+    )
+    return trace(transformers.Qwen2VLForConditionalGeneration(config).eval(), (), qwen2_vl_inputs())
+
+
+def test_a_tower_for_images_stands_beside_the_language_model() -> None:
+    """At first both are open, each with a block."""
+    picture = render(seeing(), View())
+    boxes = read(picture.svg).boxes
+    assert {"Qwen2VLVisionBlock", "Qwen2VLDecoderLayer"} <= set(opened(picture.svg))
+    visual, tokens = boxes["model.visual"], boxes["model.language_model.embed_tokens"]
+    assert visual.y == tokens.y
+    beside = [tokens, boxes["model/masked_scatter"], boxes["model.language_model"]]
+    assert visual.x + visual.width < min(box.x for box in beside)
+    assert visual.y < boxes["model.language_model"].y < visual.y + visual.height
+    assert picture.width <= WIDEST
+    assert picture.height * COLUMN / picture.width <= TALLEST
 
 
 @pytest.mark.parametrize("direction", ["TB", "LR"])

@@ -46,7 +46,7 @@ class Bottom(nn.Module):
         super().__init__()
         self.inner = nn.ModuleList(nn.Conv2d(width, 8, 1) for width in (4, 8, 16, 32))
         self.layer = nn.ModuleList(nn.Conv2d(8, 8, 3, padding=1) for _ in range(4))
-        self.extra = nn.MaxPool2d(1, 2)
+        self.lower = nn.MaxPool2d(1, 2)
 
     def forward(self, features: list[Tensor]) -> list[Tensor]:
         last = self.inner[3](features[3])
@@ -55,7 +55,7 @@ class Bottom(nn.Module):
             upper = functional.interpolate(last, size=features[i].shape[-2:])
             last = self.inner[i](features[i]) + upper
             results.insert(0, self.layer[i](last))
-        return [*results, self.extra(results[-1])]
+        return [*results, self.lower(results[-1])]
 
 
 class Backbone(nn.Module):
