@@ -15,5 +15,8 @@ def opened(svg: str) -> list[str]:
         # a panel's own header, not the boxes in it
         for header in panel.iterfind("*[@class='mg-header']"):
             details = [part for part in header if part.get("class") == "mg-detail"]
-            found += [re.split(r" ·|, ", "".join(detail.itertext()))[0] for detail in details]
+            lines = ["".join(detail.itertext()) for detail in details]
+            # a long name of a class is broken between two words
+            whole = "".join(f" {line}" if re.match(r"·|\d", line) else line for line in lines)
+            found += [re.split(r" ·|, ", whole)[0]] if lines else []
     return found

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import itertools
 import sys
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from pathlib import Path
 
 import pytest
 import torch
-import transformers
 import transformers
 from torch import Tensor, nn
 

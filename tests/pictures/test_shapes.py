@@ -9,23 +9,28 @@ from pathlib import Path
 
 import pytest
 import torch
+import transformers
 
 from gallery_models import IMAGE, MODELS
 from modeldiagrams import trace
+from modeldiagrams.ir.graph import Graph
 from modeldiagrams.options.options import View
 from modeldiagrams.render.draw import render
+from pictures.opened import opened
 from truth.cells import NormalCell
 from truth.drawn import Box, read
-from truth.levels import FlatDecoder, NestedU
+from truth.levels import Detector, FlatDecoder, NestedU
 from truth.models import SEQUENCE, EqualLevels, TwoSkips
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 
 from demo_models.architectures.denoising import DiffusionUNet
+from demo_models.architectures.inputs import IMAGE_TOKEN, qwen2_vl_inputs
 from demo_models.architectures.pixels import FeaturePyramid, HRNet
 
 WIDEST = 822
 """In a column of 740 px, the smallest text of a picture so wide has 9 px."""
+COLUMN, TALLEST = 740, 1400
 
 
 def middle(box: Box) -> float:
@@ -107,6 +112,67 @@ def test_feature_pyramid() -> None:
         assert abs(lateral.y - stage.y) < lateral.height
     heads = [boxes[name] for name in ("head", "head#2", "head#3")]
     assert min(head.y for head in heads) > boxes["pyramid"].y + boxes["pyramid"].height
+
+
+def test_body_and_pyramid_of_a_backbone() -> None:
+    """As torchvision has them, in a container: bottom-up and top-down pathways beside each other, level by level."""
+    view = View(expand=["backbone", "backbone.body", "backbone.fpn"])
+    boxes = read(render(trace(Detector().eval(), (torch.zeros(1, 3, 16, 16),)), view).svg).boxes
+    body, fpn = boxes["backbone.body"], boxes["backbone.fpn"]
+    assert body.x + body.width < fpn.x
+    assert body.y < fpn.y + fpn.height
+    assert fpn.y < body.y + body.height
+    joins = ["backbone.fpn/add#3", "backbone.fpn/add#2", "backbone.fpn/add"]
+    ups = [boxes[name] for name in joins]
+    assert all(upper.y + upper.height < lower.y for upper, lower in pairwise(ups))
+    for level, join in enumerate(ups):
+        lateral, smooth = boxes[f"backbone.fpn.inner.{level}"], boxes[f"backbone.fpn.layer.{level}"]
+        assert body.x + body.width < lateral.x < lateral.x + lateral.width < join.x
+        assert smooth.y < join.y
+    assert boxes["backbone.fpn.inner.3"].y > ups[-1].y
+    assert boxes["head"].y > max(body.y + body.height, fpn.y + fpn.height)
+
+
+def seeing() -> Graph:
+    """Qwen2-VL, small, with a text and an image."""
+    rope = {"rope_type": "default", "mrope_section": [2, 3, 3], "rope_theta": 10000.0}
+    text = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 12, "num_attention_heads": 4}
+    text |= {"num_key_value_heads": 2, "vocab_size": 1000, "bos_token_id": 1, "eos_token_id": 2}
+    vision = {"depth": 8, "embed_dim": 32, "num_heads": 4, "hidden_size": 64, "patch_size": 4, "mlp_ratio": 2}
+    names = ("image_token_id", "video_token_id", "vision_start_token_id", "vision_end_token_id")
+    ids = dict(zip(names, range(IMAGE_TOKEN, IMAGE_TOKEN + 4), strict=True))
+    config = transformers.Qwen2VLConfig(
+        text_config={**text, "rope_parameters": rope}, vision_config={**vision, "spatial_merge_size": 2}, **ids
+    )
+    return trace(transformers.Qwen2VLForConditionalGeneration(config).eval(), (), qwen2_vl_inputs())
+
+
+def test_a_tower_for_images_stands_beside_the_language_model() -> None:
+    """At first both are open, each with a block."""
+    picture = render(seeing(), View())
+    boxes = read(picture.svg).boxes
+    assert {"Qwen2VLVisionBlock", "Qwen2VLDecoderLayer"} <= set(opened(picture.svg))
+    visual, tokens = boxes["model.visual"], boxes["model.language_model.embed_tokens"]
+    assert visual.y == tokens.y
+    beside = [tokens, boxes["model/masked_scatter"], boxes["model.language_model"]]
+    assert visual.x + visual.width < min(box.x for box in beside)
+    assert visual.y < boxes["model.language_model"].y < visual.y + visual.height
+    assert picture.width <= WIDEST
+    assert picture.height * COLUMN / picture.width <= TALLEST
+
+
+@pytest.mark.parametrize("direction", ["TB", "LR"])
+def test_u_in_both_directions(direction) -> None:
+    """Its encoder is left of its decoder anyway, and lines would be no U."""
+    graph = trace(MODELS["unet"].make().eval(), (), IMAGE)
+    boxes = read(render(graph, View(direction=direction)).svg).boxes
+    down, up = ["inner", "down.0", "down.1"], ["merge.0", "merge.1", "merge.2"]
+    assert all(boxes[one].y + boxes[one].height < boxes[next_].y for one, next_ in pairwise(down))
+    assert all(boxes[one].y > boxes[next_].y + boxes[next_].height for one, next_ in pairwise(up))
+    assert max(boxes[name].x + boxes[name].width for name in down) < min(boxes[name].x for name in up)
+    assert boxes[""].width <= WIDEST
+    plain = read(render(graph, View(direction=direction, shapes="none")).svg).boxes
+    assert plain["output:output"].y == max(box.y for name, box in plain.items() if name)
 
 
 @pytest.mark.parametrize("opened", [None, ["down.1"]], ids=["outer", "inner"])

@@ -39,6 +39,49 @@ class FlatPyramid(nn.Module):
         return torch.cat([self.head(result).flatten(1) for result in results], 1)
 
 
+class Bottom(nn.Module):
+    """What torchvision does with the levels of a backbone: each output follows its level, and the lowest is pooled."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.ModuleList(nn.Conv2d(width, 8, 1) for width in (4, 8, 16, 32))
+        self.layer = nn.ModuleList(nn.Conv2d(8, 8, 3, padding=1) for _ in range(4))
+        self.lower = nn.MaxPool2d(1, 2)
+
+    def forward(self, features: list[Tensor]) -> list[Tensor]:
+        last = self.inner[3](features[3])
+        results = [self.layer[3](last)]
+        for i in (2, 1, 0):
+            upper = functional.interpolate(last, size=features[i].shape[-2:])
+            last = self.inner[i](features[i]) + upper
+            results.insert(0, self.layer[i](last))
+        return [*results, self.lower(results[-1])]
+
+
+class Backbone(nn.Module):
+    """A body and a feature pyramid in one container."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = Encoder([4, 8, 16, 32])
+        self.fpn = Bottom()
+
+    def forward(self, image: Tensor) -> list[Tensor]:
+        return self.fpn(self.body(image))
+
+
+class Detector(nn.Module):
+    """Like the detectors of torchvision: a head reads all levels of the backbone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.backbone = Backbone()
+        self.head = nn.Conv2d(8, 2, 1)
+
+    def forward(self, image: Tensor) -> Tensor:
+        return torch.cat([self.head(level).flatten(1) for level in self.backbone(image)], 1)
+
+
 class Inner(nn.Module):
     """A U-Net whose input is added to what it makes."""
 
@@ -107,6 +150,7 @@ class FlatDecoder(nn.Module):
 LEVELS: dict[str, tuple[type[nn.Module], tuple[object, ...], Tensor]] = {
     "feature_pyramid": (FeaturePyramid, (), IMAGE),
     "flat_pyramid": (FlatPyramid, (), IMAGE),
+    "detector": (Detector, (), IMAGE),
     "flat_decoder": (FlatDecoder, (), IMAGE),
     "nested": (NestedU, (), torch.zeros(1, 3, 64, 64)),
 }

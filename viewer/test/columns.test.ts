@@ -303,8 +303,7 @@ it.each([[], ["m.visual"], ["m.visual", "m.visual.0"], ["m.lm"], ["m.visual", "m
       const made = drawn(seen, { expanded: ["m", ...expanded], narrow });
       const { frame, geometry } = inside(made, "m");
       const box = (id: string) => geometry.boxes[frame.items.findIndex((item) => item.id === id)] as Box;
-      for (const id of ["m.embed", "m/masked_scatter", "m.lm"])
-        expect(right(box("m.visual"))).toBeLessThan(box(id).x);
+      for (const id of ["m.embed", "m/masked_scatter", "m.lm"]) expect(right(box("m.visual"))).toBeLessThan(box(id).x);
       expect(right(box("m/split"))).toBeLessThan(box("m/masked_scatter").x);
       expect(box("m.visual").y).toBe(box("m.embed").y);
     }

@@ -311,7 +311,7 @@ it("is drawn in a container, too, from whose end it leads down", () => {
 
 it.each([
   ["option", chain(9, nested), { shapes: ["columns" as const] }],
-  ["direction", chain(9, nested), { direction: "LR" as const }],
+  ["option, from left to right", chain(9, nested), { shapes: ["columns" as const], direction: "LR" as const }],
   [
     "skips that cross",
     chain(9, [
@@ -343,6 +343,17 @@ it.each([
   ["residual", residual, {}],
 ])("leaves other flows as they are: %s", (_, graph, state) => {
   expect(drawn(graph, state).shaped).toBe(false);
+});
+
+it.each([
+  [chain(9, nested), []],
+  [chain(9, nested), ["b.2", "b.6"]],
+  [pyramid(), ["back", "pyr"]],
+])("is the same from left to right, where lines would be no U: %#", (graph, expanded) => {
+  const [down, right] = [drawn(graph, { expanded }), drawn(graph, { expanded, direction: "LR" })];
+  expect(right.shaped).toBe(true);
+  expect(right.direction).toBe("LR");
+  expect(right.root.geometry).toEqual(down.root.geometry);
 });
 
 it("is in one flow where it would be too broad", () => {

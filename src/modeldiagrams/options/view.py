@@ -91,9 +91,9 @@ class View(OptionGroup, frozen=True, kw_only=True, omit_defaults=False):
         Meta(
             description="Structures that have a layout of their own, by default all that the graph has: `columns` puts"
             " an encoder and its decoder, or towers that meet late, beside each other; `u` draws nested skips as in a"
-            " U-Net, down on the left and up on the right; `streams` keeps parallel streams in their places, as in"
-            " HRNet; `fans` centres what parts and what joins three branches or more; `dense` leads the arcs of dense"
-            " blocks at one side. `none` draws every model in one flow without any of them.",
+            " U-Net, down on the left and up on the right, whatever the direction; `streams` keeps parallel streams in"
+            " their places, as in HRNet; `fans` centres what parts and what joins three branches or more; `dense` leads"
+            " the arcs of dense blocks at one side. `none` draws every model in one flow without any of them.",
             extra={READ: read_shapes},
         ),
     ] = None

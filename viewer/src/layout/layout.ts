@@ -20,6 +20,7 @@ import { AROUND, type Arms } from "./structures/arms.js";
 import { Panels } from "./structures/panels.js";
 import { hasColumns, joinedU, risingIn } from "./structures/structured.js";
 import { inU } from "./structures/u.js";
+import { uprightU } from "./structures/upright.js";
 
 export { isBroken, type LayoutCache, layoutCache } from "./engine.js";
 export type { Box, Geometry, Label, Title, Viz };
@@ -55,26 +56,38 @@ const MOST_PLACED = 8;
  * @throws if the instance crashes (`isBroken`); call again with a new one. The cache stays valid.
  */
 export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutCache()): Layout {
-  const place = (around: number) =>
+  const place = (around: number, frame = view.root) =>
     placeFrame(
       { viz, cache, line: view.line, shapes: view.shapes, around, isNarrow: view.narrow, up: false },
-      view.root,
+      frame,
       null,
-      view.root.direction,
+      frame.direction,
     );
-  const [first, ...tighter] = AROUND_FRAMES;
-  let root = place(first);
-  if (view.root.direction === "LR") {
-    for (const around of tighter) {
-      const share = root.geometry.width / (view.line + AROUND_LINES);
-      if (share <= 1 || share > HOPELESS) break;
-      const other = place(around);
-      if (other.geometry.width < root.geometry.width) root = other;
-    }
-  }
+  const root = placeU(view, place) ?? placeLines(view, place);
   const { geometry, shaped } = root;
   const { direction, legend } = view;
   return { root, width: geometry.width, height: geometry.height, direction, shaped, legend };
+}
+
+/** A model that is a U, from left to right, too. */
+function placeU(view: View, place: (around: number, frame: Frame) => Placed): Placed | null {
+  const upright = uprightU(view);
+  const placed = upright && place(AROUND_FRAMES[0], upright);
+  return placed?.geometry.shaped === true ? placed : null;
+}
+
+/** In one flow or, left to right, in lines that are shorter if they would be too wide. */
+function placeLines(view: View, place: (around: number) => Placed): Placed {
+  const [first, ...tighter] = AROUND_FRAMES;
+  let root = place(first);
+  if (view.root.direction === "TB") return root;
+  for (const around of tighter) {
+    const share = root.geometry.width / (view.line + AROUND_LINES);
+    if (share <= 1 || share > HOPELESS) break;
+    const other = place(around);
+    if (other.geometry.width < root.geometry.width) root = other;
+  }
+  return root;
 }
 
 /** `around` is the direction of the parent frame, and `ports` the order of the frame's ports there. */

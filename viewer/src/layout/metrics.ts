@@ -214,10 +214,15 @@ export function titleForms(item: Item, isNarrow: boolean): [TitleForm, TitleForm
   const usual: [TitleForm, TitleForm] = [titleForm(item, [name], details, 1, one), two];
   if (!isNarrow) return usual;
   const [names, facts] = [halved(name, AFTER_DOT), halved(detail, AT_FACT)];
-  return [
-    ...[...usual, inLines(item, [name], facts), inLines(item, names, details), inLines(item, names, facts)],
-    ...[inLines(item, [name], halved(detail, AT_WORD)), inLines(item, names, halved(detail, AT_WORD))],
+  const words = halved(detail, AT_WORD);
+  const forms: [string[], string[]][] = [
+    [[name], facts],
+    [names, details],
+    [names, facts],
+    [[name], words],
+    [names, words],
   ];
+  return [...usual, ...forms.map(([title, below]) => inLines(item, title, below))];
 }
 
 function inLines(item: Item, name: string[], detail: string[]): TitleForm {

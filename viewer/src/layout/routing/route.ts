@@ -196,12 +196,7 @@ function labelledExits(exits: Exit[], trips: Trip[]): (Exit & { start: number; b
 }
 
 /** Where all that is drawn begins and ends across. Labels count where they are, not where ranking kept room for them. */
-function extent(
-  plan: Plan,
-  places: Point[],
-  lines: Point[][],
-  labels: Routed["labels"],
-): Pick<Routed, "low" | "high"> {
+function extent(plan: Plan, places: Point[], lines: Point[][], labels: Routed["labels"]): Pick<Routed, "low" | "high"> {
   const ends = plan.slots.map(({ across, low, high, ports, lanes }, i) => {
     const centre = places[i]?.[0] ?? 0;
     const isWhole = ports !== null || lanes > 0;

@@ -71,14 +71,25 @@ function rowsOf(skipped: number[], least: number, depends: (item: number, on: nu
   return rows.filter(({ length }) => length > 0);
 }
 
-/** Item → the number of tensors that it depends on and that skip it. */
-function skippedBy({ count, nets }: Wiring, depends: (item: number, on: number) => boolean): number[] {
+/** Item → the number of tensors that it depends on and that skip it; none if nothing joins what it makes, as of an output of a level. */
+function skippedBy(wiring: Wiring, depends: (item: number, on: number) => boolean): number[] {
+  const { count, nets } = wiring;
   const skipped = Array.from({ length: count }, () => 0);
+  const joined = joinedLater(wiring);
   for (const { from, readers } of nets) {
     const last = Math.max(...readers);
-    for (let item = from + 1; item < last; item += 1) if (depends(item, from)) skipped[item] = (skipped[item] ?? 0) + 1;
+    for (let item = from + 1; item < last; item += 1)
+      if (joined[item] && depends(item, from)) skipped[item] = (skipped[item] ?? 0) + 1;
   }
   return skipped;
+}
+
+/** Item → whether something that reads others, too, goes on with it. */
+function joinedLater({ count, sources, readers }: Wiring): boolean[] {
+  const joined: boolean[] = [];
+  for (let item = count - 1; item >= 0; item -= 1)
+    joined[item] = (readers[item] ?? []).some((reader) => joined[reader] || new Set(sources[reader]).size > 1);
+  return joined;
 }
 
 /** Whether an item depends on another one, which itself does. */

@@ -42,6 +42,11 @@ export function joinedU(frame: Frame, shapes: readonly Shape[]): Joined | null {
   return shapes.includes("u") ? joinedOf(frame) : null;
 }
 
+/** Whether a frame, perhaps with two containers, is a U. */
+export function hasU(frame: Frame): boolean {
+  return armsOf(frame) !== null || joinedOf(frame) !== null;
+}
+
 const joinedOf = once(joinedIn);
 const towersOf = once(towersIn);
 const armsOf = once(armsIn);
