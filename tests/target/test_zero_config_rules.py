@@ -213,6 +213,33 @@ def test_annotations_decide_between_one_number_and_several():
     assert conventional_arguments(wrong) is None
 
 
+class BasicBlock(nn.Module):
+    """As in timm and torchvision: the short cut is the input itself."""
+
+    expansion = 1
+
+    def __init__(self, inplanes: int, planes: int, stride: int = 1, downsample=None):
+        super().__init__()
+        self.conv = nn.Conv2d(inplanes, planes, 3, stride, padding=1)
+        self.out = nn.Conv2d(planes, planes * self.expansion, 1)
+        self.downsample = downsample
+
+    def forward(self, x):
+        identity = x if self.downsample is None else self.downsample(x)
+        return self.out(self.conv(x)) + identity
+
+
+class Bottleneck(BasicBlock):
+    expansion = 4
+
+
+@pytest.mark.parametrize(("block", "inside"), [(BasicBlock, 8), (Bottleneck, 32)])
+def test_what_goes_into_a_residual_block_is_as_wide_as_what_comes_out(block, inside):
+    target = resolve(parse_options({"model": f"{__name__}.{block.__name__}"}).call)
+    assert target.note is None
+    assert target.kwargs["x"].shape[1] == target.model.out.out_channels == inside
+
+
 # rule 4: names, layers, source, search
 
 
