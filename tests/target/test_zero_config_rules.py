@@ -20,7 +20,12 @@ from modeldiagrams.target import infer, record, resolve
 from modeldiagrams.target.forward import Part, unpacked_parameters
 from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.candidates import ABSENT, Candidate, named_sizes, resolved
-from modeldiagrams.target.inference.class_examples import class_example, configured_image, dummy_candidates
+from modeldiagrams.target.inference.class_examples import (
+    class_example,
+    configured_image,
+    dummy_candidates,
+    resized_images,
+)
 from modeldiagrams.target.inference.conventions import configuration_class, conventional_arguments
 from modeldiagrams.target.inference.huggingface import configured_candidates
 from modeldiagrams.target.inference.inferred import inferred_candidates
@@ -28,6 +33,7 @@ from modeldiagrams.target.inference.layers import layer_candidates
 from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.repair import refused_width, repaired
 from modeldiagrams.target.inference.search import search
+from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.tracer import trace
 from modeldiagrams.tracer.graph.build_graph import module_tree
 
@@ -124,6 +130,28 @@ def test_timm_configuration_sets_the_image_size(config):
     assert first(configured_image(model)) == {"x": [1, 3, 48, 48]}
 
 
+class Detector(nn.Module):
+    """As in torchvision: a list of images of any size, resized inside."""
+
+    def __init__(self):
+        super().__init__()
+        self.transform = nn.Identity()
+        self.body = nn.Conv2d(3, 4, 3)
+
+    def forward(self, images: list[torch.Tensor], targets=None):
+        batch = nn.functional.interpolate(torch.stack(images), self.transform.min_size * 2)
+        return self.body(batch)
+
+
+def test_detector_that_resizes_its_images_gets_a_list_of_one():
+    model = Detector()
+    assert resized_images(model) == {}
+    model.transform.image_mean, model.transform.min_size = [0.5, 0.5, 0.5], (40,)
+    assert first(resized_images(model)) == {"images": [[3, 32, 32]]}
+    args, kwargs = from_entries(first(resized_images(model)))
+    assert model(*args, **kwargs).shape == (1, 4, 38, 38)
+
+
 class Pretrained(nn.Module):
     """As in `transformers`: everything is optional."""
 
@@ -162,6 +190,10 @@ def both_forward(input_ids=None, pixel_values=None): ...
             {"pixel_values": [1, 3, 40, 40]},
         ),
         (
+            Pretrained("pixel_values", image_forward, num_queries=300, feat_strides=[8, 16, 32]),
+            {"pixel_values": [1, 3, 128, 128]},
+        ),
+        (
             Pretrained("input_features", sound_forward, num_mel_bins=20, max_source_positions=50),
             {"input_features": [1, 20, 100]},
         ),
@@ -169,6 +201,20 @@ def both_forward(input_ids=None, pixel_values=None): ...
 )
 def test_configuration_decides_the_first_candidates(model, inputs):
     assert first(next(configured_candidates(model))) == inputs
+
+
+def test_patches_come_with_a_grid_of_as_many_also_in_one_image_and_languages_are_counted_from_the_first():
+    def forward(hidden_states, grid_thw, lang_ids=None): ...
+
+    candidates, *_ = configured_candidates(Pretrained("hidden_states", forward, patch_size=2, vocab_size=9))
+    count = candidates["hidden_states"][0].entry[0]
+    grids, _ = from_entries([candidate.entry for candidate in candidates["grid_thw"]])
+    assert [grid.shape for grid in grids] == [(1, 3), (1, 3)]
+    assert [int(grid.prod()) for grid in grids] == [count, count]
+    assert [int(grid[0, 0]) for grid in grids] == [4, 1]
+    assert [candidate.entry for candidate in candidates["lang_ids"]][1:] == [
+        {"shape": [1], "dtype": "int64", "high": 1}
+    ]
 
 
 def test_optional_input_is_absent_at_first():
@@ -211,6 +257,33 @@ def test_annotations_decide_between_one_number_and_several():
     assert conventional_arguments(one) == {"depth": 2, "dropout": 0.1}
     assert conventional_arguments(several) == {"depths": [2, 2], "hidden_dims": [16, 32]}
     assert conventional_arguments(wrong) is None
+
+
+class BasicBlock(nn.Module):
+    """As in timm and torchvision: the short cut is the input itself."""
+
+    expansion = 1
+
+    def __init__(self, inplanes: int, planes: int, stride: int = 1, downsample=None):
+        super().__init__()
+        self.conv = nn.Conv2d(inplanes, planes, 3, stride, padding=1)
+        self.out = nn.Conv2d(planes, planes * self.expansion, 1)
+        self.downsample = downsample
+
+    def forward(self, x):
+        identity = x if self.downsample is None else self.downsample(x)
+        return self.out(self.conv(x)) + identity
+
+
+class Bottleneck(BasicBlock):
+    expansion = 4
+
+
+@pytest.mark.parametrize(("block", "inside"), [(BasicBlock, 8), (Bottleneck, 32)])
+def test_what_goes_into_a_residual_block_is_as_wide_as_what_comes_out(block, inside):
+    target = resolve(parse_options({"model": f"{__name__}.{block.__name__}"}).call)
+    assert target.note is None
+    assert target.kwargs["x"].shape[1] == target.model.out.out_channels == inside
 
 
 # rule 4: names, layers, source, search

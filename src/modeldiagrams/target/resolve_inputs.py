@@ -19,6 +19,7 @@ from modeldiagrams.target.inference.class_examples import (
     configured_image,
     dummy_candidates,
     image_for_weights,
+    resized_images,
 )
 from modeldiagrams.target.inference.huggingface import configured_candidates
 from modeldiagrams.target.inference.inferred import inferred_candidates
@@ -203,7 +204,7 @@ def _class_candidates(
     model: nn.Module, maker: Any, budget: Budget
 ) -> Iterator[Mapping[str | int, Sequence[Candidate]]]:
     """Candidates by rule 2; an attribute that raises is logged and left out."""
-    for read in (dummy_candidates, configured_image, partial(image_for_weights, maker=maker)):
+    for read in (dummy_candidates, configured_image, resized_images, partial(image_for_weights, maker=maker)):
         try:
             yield read(model)
         except TargetError as error:

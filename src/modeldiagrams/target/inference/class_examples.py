@@ -19,7 +19,7 @@ from modeldiagrams.target.user_code import user_code
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["Example", "class_example", "configured_image", "dummy_candidates", "image_for_weights"]
+__all__ = ["Example", "class_example", "configured_image", "dummy_candidates", "image_for_weights", "resized_images"]
 
 _METHOD = "modeldiagrams_example"
 _BASES = {"PreTrainedModel", "ModelMixin"}
@@ -87,6 +87,16 @@ def configured_image(model: nn.Module) -> dict[str | int, Sequence[Candidate]]:
         if isinstance(size, list | tuple) and size and all(isinstance(side, int) for side in size) and names:
             return {names[0]: [Candidate([1, *size], f"{attribute}['input_size'] is {list(size)}")]}
     return {}
+
+
+def resized_images(model: nn.Module) -> dict[str | int, Sequence[Candidate]]:
+    """A list of one image, for detectors that resize what they get in their `transform`, as torchvision has them."""
+    transform = _read(model, "transform")
+    means, names = getattr(transform, "image_mean", None), [*parameters_of(model.forward)]
+    if not isinstance(means, list | tuple) or not hasattr(transform, "min_size") or not names:
+        return {}
+    reason = "one image, to which the model gives the size it wants"
+    return {names[0]: [Candidate([[len(means), _SMALLEST, _SMALLEST]], reason)]}
 
 
 def image_for_weights(model: nn.Module, maker: Any) -> dict[str | int, Sequence[Candidate]]:

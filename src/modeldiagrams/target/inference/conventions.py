@@ -48,6 +48,15 @@ def conventional_arguments(found: Callable[..., Any]) -> dict[str, Any] | None:
         if value is None or parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
             return None
         arguments[parameter.name] = value
+    return _as_residual_block(found, arguments)
+
+
+def _as_residual_block(found: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
+    """What goes into a block of a ResNet is as wide as what comes out: its planes, times its `expansion`."""
+    expansion, planes = getattr(found, "expansion", None), arguments.get("planes")
+    wide = [name for name in arguments if re.fullmatch("in_?planes", name)]
+    if type(expansion) is int and isinstance(planes, int):
+        return {**arguments, **dict.fromkeys(wide, expansion * planes)}
     return arguments
 
 

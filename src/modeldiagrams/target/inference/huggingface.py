@@ -29,6 +29,7 @@ _WAVE = 4000
 _ROUND_WAVE = 15_360
 """For models that want whole frames: a multiple of every usual stride."""
 _COLOURS = 3
+_SIDES = (64, 128, 256, 512, 1024)  # of images
 _GRID = 4
 """Patches per side, and per time, of images given as a list of patches."""
 
@@ -116,7 +117,7 @@ def _pixels(_: str, config: Configuration) -> Iterator[Candidate]:
     video = [Candidate([1, n, channels, height, width], f"{reason}, {n} frames") for n in dict.fromkeys((frames, 1, 2))]
     whole = [*video[:1], image, *video[1:]] if config.get("clip length")[0] else [image, *video]
     # a model that knows the size of its patches but not of its images may take them as patches
-    yield from whole if source else whole[:1]
+    yield from whole if source else [*_searched(channels, config), *whole[:1]]
     yield from _patches("", config)
     yield from [] if source else whole[1:]
     yield Candidate([frames, channels, height, width], f"{reason}, {frames} frames as a batch")
@@ -125,6 +126,19 @@ def _pixels(_: str, config: Configuration) -> Iterator[Candidate]:
     if source:
         for side in (224, 256, 384, 512, 1024, 1536):
             yield Candidate([1, channels, side, side], "an image of a usual size")
+
+
+def _searched(channels: int, config: Configuration) -> Iterator[Candidate]:
+    """An image for a detector that picks its queries among the positions of its maps: with enough of them."""
+    source, queries = config.number("queries")
+    _, strides = config.get("strides")
+    sides = _SIDES if source and isinstance(strides, list | tuple) else ()
+    enough = [side for side in sides if sum((side // stride) ** 2 for stride in strides) >= queries]
+    yield from [Candidate([1, channels, side, side], f"it has places for {source} {queries}") for side in enough[:1]]
+
+
+def _languages(_: str, __: Configuration) -> Iterator[Candidate]:
+    yield Candidate(ids([1], 1), "the first language")
 
 
 def _videos(_: str, config: Configuration) -> Iterator[Candidate]:
@@ -151,6 +165,8 @@ def _patches(_: str, config: Configuration) -> Iterator[Candidate]:
 def _grid(_: str, __: Configuration) -> Iterator[Candidate]:
     entry = {"shape": [1, 3], "dtype": "int64", "low": _GRID, "high": _GRID + 1}
     yield Candidate(entry, f"time, height and width in patches: {_GRID} each")
+    image = {"_target_": "torch.tensor", "data": {"value": [[1, 2 * _GRID, 2 * _GRID]]}}
+    yield Candidate(image, "as many patches in one image")
 
 
 def _merge_sizes(_: str, __: Configuration) -> Iterator[Candidate]:
@@ -277,6 +293,7 @@ _MAKERS: dict[str, Callable[[str, Configuration], Iterator[Candidate]]] = {
     "sound": _wave,
     "spectrum": _spectrum,
     "codebook": _codebook,
+    "language": _languages,
     "token ids": _token_ids,
     "states": _states,
 }
