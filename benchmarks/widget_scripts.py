@@ -47,14 +47,6 @@ LOAD_SCRIPT = """async () => {
 }"""
 """Loads the script; resolves to the milliseconds until all diagrams are interactive. Reading from disk included."""
 
-RECORD_LONGEST_TASK = """() => {
-    window.longest = 0;
-    new PerformanceObserver(list => {
-        for (const entry of list.getEntries()) window.longest = Math.max(window.longest, entry.duration);
-    }).observe({ type: "longtask", buffered: true });
-}"""
-"""Keeps the duration of the longest task in `window.longest`."""
-
 NOTE_READY = """(picture, isReady) => {
     window.noted = {};
     const look = () => {

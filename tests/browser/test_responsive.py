@@ -138,7 +138,7 @@ def _toggled(reader, address):
     return reader.evaluate("e => e.picture()"), workers
 
 
-def test_large_models_are_laid_out_in_a_worker_where_the_page_allows_it(reader, site, server, huge):
+def test_large_models_are_laid_out_in_a_worker_where_the_page_allows_it(reader, server, huge):
     picture, workers = _toggled(reader, f"{server}/{huge}")
     assert workers == ["viz.js"]
     for policy in ("wasm", "types"):

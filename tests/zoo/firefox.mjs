@@ -1,5 +1,6 @@
 /**
- * What readers do, in Firefox: `node firefox.mjs EXECUTABLE URL` prints a JSON object, name → whether it worked.
+ * What readers do, in Firefox: `node firefox.mjs EXECUTABLE FOLDER ADDRESS` prints a JSON object, name → whether it worked.
+ * The first pages are opened from disk, those that need it over http.
  *
  * Playwright needs a Firefox of its own, which can't be installed from a package archive; Puppeteer drives any.
  */
@@ -9,8 +10,10 @@ import { pathToFileURL } from "node:url";
 const viewer = createRequire(new URL("../../viewer/package.json", import.meta.url));
 const { default: puppeteer } = await import(pathToFileURL(viewer.resolve("puppeteer-core")).href);
 
-const [executablePath, url] = process.argv.slice(2);
-const browser = await puppeteer.launch({ browser: "firefox", executablePath, headless: true });
+const [executablePath, folder, address] = process.argv.slice(2);
+// fingers are known to Firefox only where the machine has a touch screen, or this says so
+const extraPrefsFirefox = { "dom.w3c_touch_events.enabled": 1 };
+const browser = await puppeteer.launch({ browser: "firefox", executablePath, headless: true, extraPrefsFirefox });
 const page = await browser.newPage();
 const errors = [];
 page.on("pageerror", (error) => errors.push(String(error)));
@@ -24,6 +27,34 @@ const until = (condition, ...values) => page.waitForFunction(condition, { timeou
 const selected = (id) =>
   until((id) => document.querySelector("model-graph").widget.selected === id, id);
 
+const hidden = (selector) =>
+  until((selector) => !document.querySelector("model-graph").shadowRoot.querySelector(selector)?.checkVisibility(), selector);
+const widget = (action, ...values) =>
+  page.evaluate(`(${action})(document.querySelector("model-graph").widget, ...${JSON.stringify(values)})`);
+
+/** Click what can be seen and has this name, or begins with it. */
+async function press(name) {
+  const found = await until((name) => {
+    const roots = [document, ...[...document.querySelectorAll("model-graph")].map((element) => element.shadowRoot)];
+    const controls = roots.flatMap((root) => [...root.querySelectorAll("button, [role^=menuitem], [role=option]")]);
+    const nameOf = (control) => (control.ariaLabel ?? control.textContent).trim();
+    return controls.find((control) => control.checkVisibility() && nameOf(control).startsWith(name));
+  }, name);
+  await found.click();
+}
+
+/** Open another page, as wide as most are. */
+async function open(name, width = 900) {
+  await page.setViewport({ width, height: 700 });
+  await page.goto(`${address}/${name}`);
+  await page.waitForFunction(() => document.querySelector("model-graph")?.widget !== undefined);
+}
+
+async function focus(id) {
+  await node(id);
+  await widget("(widget, id) => widget.focus(widget.tree.find(id))", id);
+}
+
 const results = {};
 async function tryTo(name, action) {
   try {
@@ -33,7 +64,7 @@ async function tryTo(name, action) {
   }
 }
 
-await page.goto(url);
+await page.goto(`${folder}/one.html`);
 await tryTo("a click opens", async () => {
   await (await node("layers.0")).click();
   await node("layers.0.mlp");
@@ -123,6 +154,192 @@ await tryTo("a copy of the page works", async () => {
 await tryTo("print has the page's own picture", async () => {
   const pdf = await page.pdf();
   return pdf.length > 10_000;
+});
+await tryTo("a path is lit, and its way out is seen", async () => {
+  await open("one.html");
+  await focus("head");
+  await page.keyboard.press("i");
+  await press("What leads here");
+  await page.waitForSelector(within(".mg-stage .mg-dim"));
+  await press("All paths to head");
+  await hidden(".mg-stage .mg-dim");
+});
+await tryTo("one module alone, and Escape back", async () => {
+  await focus("layers.0");
+  await page.keyboard.press("i");
+  await press("Show alone");
+  await page.waitForSelector(within("nav"));
+  await node("layers.0.attention");
+  if (await shown("embed")) return "others are there, too";
+  for (let i = 0; i < 3 && !(await shown("embed")); i += 1) {
+    await page.keyboard.press("Escape");
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  return shown("embed");
+});
+await tryTo("the menu turns the picture, by mouse and by keys", async () => {
+  await open("one.html");
+  const isWide = () =>
+    page.$eval(within(".mg-canvas > svg"), ({ viewBox: { baseVal } }) => baseVal.width > baseVal.height);
+  const before = await isWide();
+  await press("More controls");
+  await press("Right");
+  await until(() => {
+    const { width, height } = document.querySelector("model-graph").shadowRoot.querySelector(".mg-canvas > svg").viewBox.baseVal;
+    return width > height;
+  });
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Escape");
+  await hidden(".mg-menu");
+  return !before;
+});
+await tryTo("two fingers zoom about their middle", async () => {
+  await open("one.html");
+  const before = await (await node("layers.1")).boundingBox();
+  const y = before.y + before.height / 2;
+  const fingers = [await page.touchscreen.touchStart(430, y), await page.touchscreen.touchStart(470, y)];
+  for (let i = 1; i < 5; i += 1) {
+    await fingers[0].move(430 - 10 * i, y);
+    await fingers[1].move(470 + 10 * i, y);
+  }
+  for (const finger of fingers) await finger.end();
+  const after = await (await node("layers.1")).boundingBox();
+  return after.width > 2 * before.width || `${before.width} became ${after.width}`;
+});
+await tryTo("a finger opens and selects", async () => {
+  await open("one.html");
+  await (await node("layers.0")).tap();
+  await node("layers.0.mlp");
+  await selected("layers.0");
+});
+await tryTo("hits are a list of kinds, lit while typing, chosen by keys and by mouse", async () => {
+  await open("one.html");
+  await press("Search");
+  await page.keyboard.type("mlp");
+  const rows = () => page.$$eval(within('[role="option"]'), (all) => all.map((row) => row.textContent));
+  await page.waitForSelector(within('[role="option"]'));
+  await page.waitForSelector(within(".mg-stage .mg-found"));
+  if (!(await rows())[0].includes("×3")) return String(await rows());
+  await page.keyboard.down("Control");
+  await page.keyboard.press("a");
+  await page.keyboard.up("Control");
+  await page.keyboard.type("linear");
+  await until(() => document.querySelector("model-graph").shadowRoot.querySelectorAll('[role="option"]').length === 7);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await selected("layers.0.attention.query");
+  await page.keyboard.press("ArrowDown");
+  await press("head");
+  await selected("head");
+});
+await tryTo("everything opened is a map, and a block of it leads to its place", async () => {
+  await open("deep.html");
+  await press("More controls");
+  await press("all");
+  await page.keyboard.press("Escape");
+  const cell = await page.waitForSelector(within('.mg-atlas:not([hidden]) [data-cell="layers.20"] > rect'));
+  await cell.click({ offset: { x: 4, y: 4 } });
+  await hidden(".mg-atlas");
+  await node("layers.20.mlp");
+});
+await tryTo("from afar, containers are blocks with names", async () => {
+  await open("large.html");
+  await (await page.waitForSelector(within('[data-id="layers.0"] > .mg-header'))).hover();
+  await until(() => document.querySelector("model-graph").shadowRoot.querySelectorAll(".mg-stage [data-id]").length < 150);
+  for (let i = 0; i < 3; i += 1) {
+    await press("Zoom out");
+    await new Promise((resolve) => setTimeout(resolve, 400));
+  }
+  await page.waitForSelector(within(".mg-expanded.mg-block .mg-face > text"));
+});
+await tryTo("large models are laid out in a worker, over http and from disk", async () => {
+  const made = await page.evaluateOnNewDocument(() => {
+    const { Worker } = window;
+    window.workers = 0;
+    window.Worker = class extends Worker {
+      constructor(url) {
+        super(url);
+        window.workers += 1;
+      }
+    };
+  });
+  const counted = [];
+  for (const place of [address, folder]) {
+    await page.goto(`${place}/huge.html`);
+    await page.evaluate(() => document.querySelector("model-graph").toggle("layers.0"));
+    await page.waitForFunction(
+      () => document.querySelector("model-graph").shadowRoot.querySelector('.mg-stage [data-id="layers.0.mlp"]') === null,
+    );
+    counted.push(await page.evaluate(() => window.workers));
+  }
+  await page.removeScriptToEvaluateOnNewDocument(made.identifier);
+  return String(counted) === "1,1" || `started ${counted}`;
+});
+await tryTo("notes are beside their nodes, by mouse and keys", async () => {
+  await open("noted.html");
+  await page.$eval("model-graph", (element) => element.scrollIntoView());
+  await page.waitForSelector(within(".mg-note-card"), { visible: false });
+  await (await node("head")).hover();
+  await page.waitForSelector(within(".mg-note-card:popover-open"));
+  await page.keyboard.press("Escape");
+  await hidden(".mg-note-card:popover-open");
+  await focus("input:x");
+  for (let i = 0; i < 20 && !(await page.$(within(".mg-note-card:popover-open"))); i += 1)
+    await page.keyboard.press("ArrowDown");
+  return (await page.$(within(".mg-note-card:popover-open"))) !== null;
+});
+await tryTo("a tour leads through its steps, by buttons, keys and scrolling", async () => {
+  await open("tour/tour.html");
+  const isAt = (index) =>
+    until(
+      (index) => [...document.querySelectorAll(".mg-step")].findIndex((step) => step.ariaCurrent === "step") === index,
+      index,
+    );
+  await press("Next step");
+  await isAt(1);
+  await page.waitForSelector(within(".mg-told .mg-light"));
+  await page.keyboard.press("ArrowRight");
+  await isAt(2);
+  await node("blocks.1.up");
+  await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+  await isAt(4);
+});
+await tryTo("words of a page light their parts", async () => {
+  await open("tour/parts.html");
+  await (await page.waitForSelector("::-p-text(the stem)")).hover();
+  await page.waitForSelector(within(".mg-stage .mg-light"));
+});
+await tryTo("two versions are compared, and the list of changes leads to the picture", async () => {
+  await open("versions/2.0/index.html", 1300);
+  await (await node("stem")).hover();
+  await press("More controls");
+  await press("Compare with another version");
+  await page.waitForSelector(within('.mg-version option[value="1.0"], .mg-version option:nth-child(3)'));
+  await page.$eval(within(".mg-version"), (field) => {
+    const choice = field.matches("select") ? field : field.querySelector("select");
+    choice.value = [...choice.options].find((option) => option.textContent === "1.0").value;
+    choice.dispatchEvent(new Event("change", { bubbles: true }));
+  });
+  await page.waitForSelector(within(".mg-change-list"));
+  await press("AvgPool1d");
+  await selected("−pool");
+  await page.keyboard.press("n");
+  await until(() => document.querySelector("model-graph").widget.selected !== "−pool");
+});
+await tryTo("a link to what is gone says so", async () => {
+  await open("one.html#Encoder?at=layers.1.mlp.gate");
+  await node("layers.1.mlp");
+  await until(() => document.querySelector("model-graph").shadowRoot.textContent.includes("which this model"));
+});
+await tryTo("a row of a lens's table leads to its box, and memory over the pass is a strip", async () => {
+  await open("rich.html", 1300);
+  await press("More controls");
+  await press("Activations");
+  await page.waitForSelector(within(".mg-stage .mg-bar"));
+  await page.keyboard.press("Escape");
+  await (await page.waitForSelector(within(".mg-lens-button"))).click();
+  await press("head");
+  await selected("head");
 });
 results["no error was raised"] = errors.length === 0 || errors.join("\n");
 await browser.close();
