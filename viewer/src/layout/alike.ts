@@ -50,9 +50,10 @@ function itemKey(item: Item): string {
     frame,
     notes = [],
     moreImages,
+    narrow,
   } = item;
   const { width, height } = thumbSize(item);
-  const sizes = `${kind} ${glyph} ${times} ${unrolled} ${loop} ${expandable} ${stack} ${marks.join()} ${notes.join()} ${width} ${height} ${moreImages} ${frame?.direction}`;
+  const sizes = `${kind} ${glyph} ${times} ${unrolled} ${loop} ${expandable} ${stack} ${marks.join()} ${notes.join()} ${width} ${height} ${moreImages} ${narrow} ${frame?.direction}`;
   return `\n${sizes} ${name.length} ${detail.length} ${name}${detail}${JSON.stringify(former)}`;
 }
 
