@@ -123,6 +123,7 @@ describe("the family of a module with others inside", () => {
     ["NormalCell", "Conv2d(conv2d) AvgPool2d(avg_pool2d)", "convolution"],
     ["BertPooler", "Linear(linear) Tanh(tanh)", "linear"],
     ["PatchEmbed", "Conv2d(conv2d) LayerNorm(layer_norm)", "embedding"],
+    ["ResNetEmbeddings", "Conv2d(conv2d) BatchNorm2d(batch_norm) ReLU(relu) MaxPool2d(max_pool2d)", "convolution"],
     ["LSTMClassifier", "Embedding(embedding) LSTM(lstm) Linear(linear)", "other"],
     ["AttentionUNet", "Conv2d(conv2d) Conv2d(conv2d) ReLU(relu)", "convolution"],
     // its weights are in a table, its work is not

@@ -3,10 +3,14 @@ import type { Steps } from "../shared/slices.js";
 import type { Graph, GraphNode } from "./graph.js";
 import { leavingOut, withNames } from "./without.js";
 
-/** Removes weights of a module that other modules use, too: each of them names the weight. */
+/**
+ * Removes weights of a module that other modules use, too, and of a layer that is only there to hold them, such as a convolution
+ * that a function calls with these weights: each op that reads one names it.
+ */
 export function* withoutWeightsOfModules(graph: Graph): Steps<Graph> {
   const paths = new Set(graph.nodes.flatMap((node) => (node.kind === "module" ? [node.path] : [])));
   const pathOf = new Map(graph.nodes.map((node) => [node.id, node.kind === "module" ? node.path : ""]));
+  const ops = new Set(graph.nodes.flatMap(({ id, kind }) => (kind === "op" ? [id] : [])));
   yield;
   const isElsewhere = (node: GraphNode) => {
     if (node.kind !== "parameter" && node.kind !== "buffer") return false;
@@ -14,6 +18,8 @@ export function* withoutWeightsOfModules(graph: Graph): Steps<Graph> {
     const parent = graph.hierarchy.get(node.id) ?? null;
     const readers = graph.adjacency.get(node.id) ?? [];
     const around = pathOf.get(parent ?? "") ?? "";
+    const isInside = around === "" ? owner !== "" : owner.startsWith(`${around}.`);
+    if (!paths.has(owner) && isInside) return readers.every(({ to }) => ops.has(to));
     return (
       paths.has(owner) &&
       around !== owner &&

@@ -12,6 +12,8 @@ import { reached, twinsOf } from "./twins.js";
 /** With fewer visible nodes than this, a single module may exceed the height by this factor. */
 const FEW = 12;
 const EXTRA_HEIGHT = 1.3;
+/** Least share of the parameters in a sequence of layers that shows in a larger picture, too. */
+const HEAVY = 0.3;
 /** Modules with a smaller share of the parameters than this are expanded last. */
 const LIGHT = 0.01;
 
@@ -71,13 +73,17 @@ export class Filling {
     const { index } = this;
     const visible = nodesIn(index, this.#chosen);
     const rest = group.filter((id) => !open.includes(id));
-    // a plain sequence of layers is worth showing only in a small picture
-    if (rest.length === 0 || (visible >= FEW && isSequence(index, group) && !holdsBlocks(index, group))) return [];
+    const isPlain = isSequence(index, group) && !holdsBlocks(index, group);
+    const isHeavy = isPlain && weightOf(index, group) >= HEAVY * index.graph.model.parameters.total;
+    // a plain sequence of layers is worth showing only in a small picture, or if it holds much of the model
+    if (rest.length === 0 || (visible >= FEW && isPlain && !isHeavy)) return [];
     const towers = new Set(group.map((id) => groupKey(index, id))).size > 1;
     const isWhole = towers || isSequence(index, group) || open.length > 0;
     const choices = (isWhole ? [rest] : [rest, rest.slice(0, 1)]).map((ids) => ids.flatMap((id) => twinsOf(index, id)));
     const fits = (ids: string[]) => {
-      const room = visible < FEW && ids.length === 1 && this.page.mayScroll ? EXTRA_HEIGHT : 1;
+      const isAlone = ids.length === 1 && this.page.mayScroll;
+      const few = visible < FEW && isAlone ? EXTRA_HEIGHT : 1;
+      const room = isHeavy && isAlone ? this.page.tallest / this.page.height : few;
       const all = [...this.#chosen, ...ids];
       return nodesIn(index, all) <= MAX_VISIBLE && this.#fits(all, room);
     };

@@ -57,8 +57,11 @@ function isWeight(node: GraphNode | undefined): boolean {
   return node?.kind === "parameter" || node?.kind === "buffer" || node?.kind === "constant";
 }
 
+/** Layers, and modules of several kinds of them. */
 function isLayer(index: GraphIndex, node: GraphNode | undefined): boolean {
-  return node !== undefined && LAYERS.includes(familyOf(index, node));
+  if (node === undefined) return false;
+  const family = familyOf(index, node);
+  return LAYERS.includes(family) || (node.kind === "module" && family === "other");
 }
 
 function costIn(index: GraphIndex, id: string): number {

@@ -5,6 +5,7 @@ import {
   type GraphNode,
   isGroup,
   type ModuleNode,
+  type OpNode,
   ROOT,
   type TensorSpec,
 } from "../graph/graph.js";
@@ -42,8 +43,17 @@ function wordsOf(index: GraphIndex, node: GraphNode, telling: GraphNode): Words 
   switch (node.kind) {
     case "module":
       return { name: localName(index, node), detail: moduleDetail(index, node, telling) };
-    case "op":
-      return opWords(node);
+    case "op": {
+      const { name, detail } = opWords(node);
+      return {
+        name,
+        detail:
+          detail ||
+          heldBy(index, node)
+            .filter((layer) => layer !== name)
+            .join(", "),
+      };
+    }
     case "constant":
       return { name: node.name ?? "constant", detail: "" };
     case "function":
@@ -56,6 +66,16 @@ function wordsOf(index: GraphIndex, node: GraphNode, telling: GraphNode): Words 
     default:
       return { name: node.name, detail: "" };
   }
+}
+
+/** The layers around no call of their own whose weights an op uses. */
+function heldBy(index: GraphIndex, { id, weights = {} }: OpNode): string[] {
+  const layers = Object.values(weights).flatMap((weight) => {
+    const owner = index.graph.parameters.get(weight)?.owner;
+    const layer = owner === undefined ? "" : localPath(index, id, owner);
+    return owner === undefined || layer === owner || layer === "" ? [] : [layer];
+  });
+  return [...new Set(layers)];
 }
 
 /** A container that says what it holds leaves out its count if that makes more letters: rows of branches would be broad. */

@@ -72,7 +72,7 @@ export function familyOf(index: GraphIndex, node: GraphNode): Family {
 }
 
 function familyOfModule(index: GraphIndex, node: ModuleNode): Family {
-  const role = roleOf(node);
+  const role = roleIn(index, node);
   if (role !== undefined) return role;
   const tally = factsOf(index).blockOf.get(computationOf(node)) ?? new Map<Family, Amounts>();
   const isWhole = tally.has("activation");
@@ -96,6 +96,17 @@ function familyOfFunction(index: GraphIndex, { id, name }: FunctionNode): Family
 function familyIn(index: GraphIndex, id: string): Family[] {
   const node = index.nodes.get(id);
   return node?.kind === "op" || node?.kind === "module" ? [familyOf(index, node)] : [];
+}
+
+function roleIn(index: GraphIndex, node: ModuleNode): Family | undefined {
+  return isStem(index, factsOf(index), node) ? undefined : roleOf(node);
+}
+
+/** Whether an embedding is the stem of a convolutional network: an embedding of patches has no activation. */
+function isStem(index: GraphIndex, facts: Known, node: ModuleNode): boolean {
+  if (roleOf(node) !== "embedding") return false;
+  const tally = tallyOfContent(index, facts, node);
+  return tally.has("convolution") && tally.has("activation");
 }
 
 function roleOf(node: ModuleNode): Family | undefined {
@@ -169,7 +180,7 @@ function blockKey(index: GraphIndex, node: ModuleNode): string {
 function tallyOf(index: GraphIndex, facts: Known, node: ModuleNode): Tally {
   const counted = facts.tallies.get(computationOf(node));
   if (counted !== undefined) return counted;
-  const role = roleOf(node);
+  const role = isStem(index, facts, node) ? undefined : roleOf(node);
   const all = { flops: node.flops ?? 0, weights: node.parameters.total };
   const tally = role === undefined ? tallyOfContent(index, facts, node) : new Map([[role, all]]);
   facts.tallies.set(computationOf(node), tally);

@@ -43,7 +43,7 @@ function isWithin(traced: GraphIndex, page: Page, state: State): boolean {
 }
 
 /** About the width of an entry of the legend, and what a page with a legend of one line has to spare. */
-const ENTRY = 100;
+const ENTRY = 110;
 const SPARE = 28;
 
 /** Those with a colour of their own, and grey. */
