@@ -1,6 +1,7 @@
 """Models as people write them, to measure and test what is found without any option.
 
-A file's first word is its level: easy, usual or hard. `aside` is a third that no rule is tuned on.
+A file's first word is its level: easy, usual or hard. `aside` are models that no rule is tuned on;
+`retired` in a name says that its models once were such.
 """
 
 from __future__ import annotations
