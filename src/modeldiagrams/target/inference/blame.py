@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
 from modeldiagrams.target.inference.said_of_arguments import said_by_conditions
-from modeldiagrams.target.inference.unknown import Number, Real, Refused, Use, slots_of
+from modeldiagrams.target.inference.unknown import MADE_OF, Number, Real, Refused, Use, slots_of
 from modeldiagrams.target.inference.unknown_containers import Fields, Items
 from modeldiagrams.target.inference.vocabulary import is_listed
 
@@ -30,9 +30,10 @@ _SAID = (
     (r"not a Module subclass|is not a Module|cannot assign .* as child module", Use("forward")),
     (r"called with an iterable|not iterable|must be an iterable", Use("items")),
     (
-        r"'(Items|Text)' object cannot be interpreted|'Text' and '|and 'Text'|but got Text|can only concatenate str",
+        r"'(Items|Text)' object cannot be interpreted|for (%|//|/|-|\*\*): '(Items|Text)'|'Text' and '|and 'Text'|but got Text|can only concatenate str",
         Use("number"),
     ),
+    (r"too many indices for tensor of dimension 0|0-d(imensional)? tensor", Use("items")),
     (r"got Real|'Real' object", _WHOLE),
     (r"expected to be 2-dimensional|must be a 2-?D? tensor", Use("instance", (Tensor,))),
     (r"(must|should|has to|needs? to) be an? (list|sequence)\b", Use("items")),
@@ -77,11 +78,15 @@ def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
     for asked in said_by_conditions(error):
         return asked
     members = Use("members", tuple(re.findall(r"'(\w+)'", lacking[1]))) if lacking else None
+    if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str):
+        return _of_copy(error, Use("members", (str(error.args[0]),)))
     use = next((use for pattern, use in _SAID if re.search(pattern, message)), None)
     for frame, at in _frames(error):
-        spread = _spread(frame, at)
+        is_spread, spread = _spread(frame, at)
         if members and spread:
             return Refused(spread[0], members)
+        if members and is_spread:
+            return _of_copy(error, members)
         slots = [slot for value in frame.f_locals.values() if isinstance(value, Number | Real) for slot in value.slots]
         slots = [*_in_expression(frame, at), *slots]
         if use == _WHOLE:
@@ -119,18 +124,27 @@ def _in_expression(frame: FrameType, instruction: int) -> list[Slot]:
     return sorted(slots, key=lambda slot: slot.kind == "fields")  # what is read of it is likelier
 
 
-def _spread(frame: FrameType, instruction: int) -> list[Slot]:
-    """Mappings that the running call gets as its keyword arguments: ``make(**cfg)``."""
+def _of_copy(error: BaseException, members: Use) -> Refused | None:
+    """What a copy of a mapping lacks, ``cfg = dict(cfg)``: the mapping that an outer frame hands on."""
+    for frame, at in _frames(error):
+        for slot in _in_expression(frame, at):
+            if slot.kind == "fields" and not {*members.detail} <= {*slot.children}:
+                return Refused(slot, members)
+    return None
+
+
+def _spread(frame: FrameType, instruction: int) -> tuple[bool, list[Slot]]:
+    """Whether the running call gets mappings as its keyword arguments, ``make(**cfg)``, and those that are known."""
     match expression_at(frame, instruction):
         case ast.Call(keywords=keywords):
             values = [resolved(each.value, frame.f_locals) for each in keywords if each.arg is None]
-            return [slot for value in values for slot in _slots(value)]
-    return []
+            return bool(values), [slot for value in values for slot in _slots(value)]
+    return False, []
 
 
 def _slots(value: Any) -> tuple[Slot, ...]:
     try:
-        return slots_of(value)
+        return getattr(value, MADE_OF, ()) if type(value) is Tensor else slots_of(value)
     except Exception:  # noqa: BLE001  (a local of the model's own may raise at any touch)
         return ()
 
@@ -138,7 +152,7 @@ def _slots(value: Any) -> tuple[Slot, ...]:
 def forward_uses(model: nn.Module) -> Iterator[Refused]:
     """Arguments that modules keep as attributes and use in their methods as no number can be used."""
     for module in model.modules():
-        kept = {name: value for name, value in vars(module).items() if isinstance(value, Number)}
+        kept = {name: value for name, value in vars(module).items() if isinstance(value, Number | Real)}
         fields = {name: value for name, value in vars(module).items() if isinstance(value, Fields)}
         lists = {name: value for name, value in vars(module).items() if isinstance(value, Items)}
         if type(module).__module__.startswith("torch.nn"):
@@ -146,6 +160,7 @@ def forward_uses(model: nn.Module) -> Iterator[Refused]:
         for tree in _methods(type(module)) if kept or fields or lists else ():
             for node in ast.walk(tree):
                 yield from _kept_use(node, kept)
+                yield from _kept_call(node, {**kept, **fields})
                 yield from _kept_field(node, fields)
                 yield from _kept_keys(node, lists)
 
@@ -199,10 +214,14 @@ def _looks_up(node: ast.AST, name: str) -> bool:
     )
 
 
-def _kept_use(node: ast.AST, kept: dict[str, Number]) -> Iterator[Refused]:
+def _kept_call(node: ast.AST, kept: dict[str, Any]) -> Iterator[Refused]:
     match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name)) if name in kept:
-            yield Refused(kept[name].slots[0], Use("forward", None))
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name), args=args) if name in kept:
+            yield Refused(slots_of(kept[name])[0], Use("forward", len(args)))
+
+
+def _kept_use(node: ast.AST, kept: dict[str, Number | Real]) -> Iterator[Refused]:
+    match node:
         case ast.Attribute(value=ast.Attribute(value=ast.Name(id="self"), attr=name), attr=inner) if name in kept:
             yield Refused(kept[name].slots[0], Use("attribute", inner))
         case ast.Compare(left=ast.Attribute(value=ast.Name(id="self"), attr=name), comparators=others) if name in kept:
@@ -212,9 +231,28 @@ def _kept_use(node: ast.AST, kept: dict[str, Number]) -> Iterator[Refused]:
             yield Refused(kept[name].slots[0], Use("items", None))
         case ast.Starred(value=ast.Attribute(value=ast.Name(id="self"), attr=name)) if name in kept:
             yield Refused(kept[name].slots[0], Use("items", None))
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=value):
+            yield from _kept_items([value], kept, len(names))
+        case ast.For(iter=items) | ast.comprehension(iter=items):
+            yield from _kept_items(_gone_through(items), kept)
 
 
-def _compared(number: Number, other: ast.expr) -> Iterator[Refused]:
+def _gone_through(items: ast.expr) -> list[ast.expr]:
+    """What a loop takes items of: ``for size in self.sizes``, ``enumerate(self.sizes)``, ``zip(self.sizes, …)``."""
+    match items:
+        case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed" | "sorted"), args=args):
+            return args
+    return [items]
+
+
+def _kept_items(values: list[ast.expr], kept: dict[str, Number | Real], count: int | None = None) -> Iterator[Refused]:
+    for value in values:
+        match value:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name) if name in kept:
+                yield Refused(kept[name].slots[0], Use("items", count))
+
+
+def _compared(number: Number | Real, other: ast.expr) -> Iterator[Refused]:
     constants = other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
     for constant in constants:
         if isinstance(constant, ast.Constant) and isinstance(constant.value, str):

@@ -28,8 +28,9 @@ from modeldiagrams.target.inference.blame import blamed, forward_uses, names_lef
 from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.guard import guarded
 from modeldiagrams.target.inference.slots import Slot
-from modeldiagrams.target.inference.unknown import Refused, plain, slots_of
+from modeldiagrams.target.inference.unknown import MADE_OF, Refused, plain, slots_of
 from modeldiagrams.target.inference.unknown_containers import Fixed, Items
+from modeldiagrams.target.inference.vocabulary import is_a_width
 from modeldiagrams.target.objects import from_option
 from modeldiagrams.target.user_code import seeded
 
@@ -167,6 +168,9 @@ class _Search:
         wanted = dict(choices)
         for slot in self._all():
             slot.choice = wanted.get(slot.path, 0)
+        widths = [slot.option() for slot in self.slots if slot.kind == "number" and is_a_width(slot.name)]
+        for slot in self._all():
+            slot.width = next((width for width in widths if type(width) is int), slot.width)
 
     def _all(self) -> Iterator[Slot]:
         for slot in self.slots:
@@ -252,7 +256,9 @@ class _PlainData(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
         if func in (torch.tensor, torch.as_tensor):
-            args = [*map(plain, args[:1]), *args[1:]]
+            made = func(*map(plain, args[:1]), *args[1:], **(kwargs or {}))
+            setattr(made, MADE_OF, tuple(slot for value in args[:1] for slot in slots_of(value)))
+            return made
         if func in (Tensor.__getitem__, Tensor.__setitem__) and isinstance(args[1], Items | Fixed):
             args = [args[0], plain(args[1]), *args[2:]]
         return func(*args, **(kwargs or {}))

@@ -71,7 +71,8 @@ def _strings(container: ast.expr, frame: FrameType) -> Iterator[str]:
             values: Any = [resolved(element, known) for element in elements if element is not None]
         case _:
             values = resolved(container, {**frame.f_globals, **frame.f_locals})
-    if isinstance(values, dict | set | frozenset | list | tuple):
+    is_known = not hasattr(type(values), "_slots_of")
+    if is_known and isinstance(values, dict | set | frozenset | list | tuple):
         yield from (str(value) for value in values if isinstance(value, str))
 
 

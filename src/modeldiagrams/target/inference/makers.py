@@ -44,11 +44,17 @@ def classes_for(name: str, call: tuple[int, tuple[str, ...]], names: Mapping[str
 
 
 def modules_for(
-    name: str, names: Mapping[str, Any], base: type, *, without: tuple[Any, ...], is_called: bool
+    name: str,
+    names: Mapping[str, Any],
+    base: type,
+    *,
+    without: tuple[Any, ...],
+    is_called: bool,
+    general: list[Any],
 ) -> list[Any]:
-    """Modules that an argument could be, as options without their own arguments."""
+    """Modules that an argument could be, as options without their own arguments; `general` ones are made up."""
     if base in _CONTAINERS:
-        part = usual("modules", name)[0]
+        part = general[0]
         parts = {"first": part, "second": part} if base is nn.ModuleDict else [part, part]
         return [{"_target_": f"torch.nn.{base.__name__}", "_args_": [parts]}]
     own = [class_ for class_ in classes_beside(names, base) if class_ not in without]
@@ -58,7 +64,7 @@ def modules_for(
     if base is not nn.Module and not own and "<" not in base.__qualname__:
         alike = [base]
     other = [class_ for class_ in own if class_ not in alike] if is_called else []
-    general = usual("modules", name) if base is nn.Module else []
+    general = general if base is nn.Module else []
     return [
         *({"_target_": path_of(class_)} for class_ in alike),
         *general,

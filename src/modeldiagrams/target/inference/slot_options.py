@@ -11,6 +11,7 @@ from torch import nn
 
 from modeldiagrams.target.inference.annotations import is_own_class
 from modeldiagrams.target.inference.makers import classes_for, modules_for, modules_with, path_of
+from modeldiagrams.target.inference.stand_ins import stand_ins
 from modeldiagrams.target.inference.vocabulary import number_values, usual, usual_counts, usual_item
 
 if TYPE_CHECKING:
@@ -42,16 +43,20 @@ def as_option(values: dict[str, Any], ways: set[str]) -> dict[str, Any]:
     """A configuration whose fields are read in these ways."""
     if "attribute" not in ways:
         return values
-    both = "modeldiagrams.target.objects.Settings" if "key" in ways else "types.SimpleNamespace"
-    return {"_target_": both, **values}
+    kind = "argparse.Namespace" if "contains" in ways else "types.SimpleNamespace"
+    return {"_target_": "modeldiagrams.target.objects.Settings" if "key" in ways else kind, **values}
 
 
 def _texts(slot: Slot) -> list[Any]:
     compared = [value for value in slot.compared if isinstance(value, str)]
     place = re.search(r"\[(\d+)\][^\[]*$", slot.path)
     if not compared and place:  # names of several things are not the same
-        return [f"{slot.name.removesuffix('s')}{place[1]}"]
+        return [f"{_singular(slot.name)}{place[1]}"]
     return list(dict.fromkeys([*compared, *usual("texts", slot.name)]))
+
+
+def _singular(name: str) -> str:
+    return re.sub("ies$", "y", name) if name.endswith("ies") else name.removesuffix("s")
 
 
 def _numbers(slot: Slot) -> list[Any]:
@@ -88,4 +93,11 @@ def _made(slot: Slot) -> list[Any]:
     if inspect.isclass(annotation) and is_own_class(annotation) and not issubclass(annotation, nn.Module):
         return [{"_target_": path_of(annotation)}]
     base = annotation if inspect.isclass(annotation) and issubclass(annotation, nn.Module) else nn.Module
-    return modules_for(slot.name, slot.names, base, without=slot.makers, is_called=slot.is_called_in_forward)
+    return modules_for(
+        slot.name,
+        slot.names,
+        base,
+        without=slot.makers,
+        is_called=slot.is_called_in_forward,
+        general=stand_ins(slot),
+    )

@@ -19,11 +19,12 @@ from modeldiagrams.target.inference.annotations import (
 from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.makers import is_read_as_one_of
 from modeldiagrams.target.inference.slot_options import as_option, options_of
+from modeldiagrams.target.inference.stand_ins import WITH
 from modeldiagrams.target.inference.unknown import Refused, Use, text, wrapped
 from modeldiagrams.target.inference.unknown_containers import Fields, Fixed, Items
 from modeldiagrams.target.inference.vocabulary import is_a_model, is_listed
 from modeldiagrams.target.locate import locate
-from modeldiagrams.target.objects import from_option
+from modeldiagrams.target.objects import from_option, with_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,6 +76,12 @@ class Slot:
     is_tested: bool = False
     is_reckoned_with: bool = False
     is_called_in_forward: bool = False
+    needs: dict[str, Slot] = field(default_factory=dict)
+    """Of a module: attributes that are read of it."""
+    gives_map: bool = False
+    """Whether what the module gives is used as a picture."""
+    width: int = 32
+    """Of a module that is made up: how many features it has where nothing else tells."""
     last_layer: str = ""  # of a module: the name of what is read or replaced
     given: Any = None
     """The tensor that the last run got."""
@@ -140,6 +147,10 @@ class Slot:
                 return made
             case "fields":
                 return Fields(self)
+            case "made" if self._needed(option):
+                attributes = {name: need.value() for name, need in self.needs.items()}
+                self.given = with_attributes(from_option(option["_args_"][0]), **attributes)
+                return self.given
             case "made" if self._parts(option):
                 kwargs = {name: slot.value() for name, slot in self._parts(option).items()}
                 return locate(option["_target_"])(**kwargs)
@@ -156,8 +167,13 @@ class Slot:
             case "fields":
                 return as_option({str(key): slot.written() for key, slot in self.children.items()}, self.ways)
             case "made":
-                return {**option, **{name: slot.written() for name, slot in self._parts(option).items()}}
+                parts = {**self._parts(option), **self._needed(option)}
+                return {**option, **{name: slot.written() for name, slot in parts.items()}}
         return option
+
+    def _needed(self, option: Any) -> dict[str, Slot]:
+        """The attributes that a module which is made up gets."""
+        return self.needs if isinstance(option, dict) and option.get("_target_") == WITH else {}
 
     def _items(self) -> list[Slot]:
         count = int(self.option())
@@ -165,6 +181,8 @@ class Slot:
         slots = [self.child(index, item) for index in range(count)]
         for index, slot in enumerate(slots):
             slot.place = (index, count)
+            if slots[0].kind == "text" and slot.kind == "number":
+                slot.kind = "text"
         return slots
 
     def _parts(self, option: Any) -> dict[str, Slot]:
@@ -186,7 +204,8 @@ class Slot:
     def tried(self) -> list[Slot]:
         """It and all that is inside."""
         if self.kind == "made":
-            inside = [*self._parts(self.option()).values()]
+            option = self.option()
+            inside = [*self._parts(option).values(), *self._needed(option).values()]
         elif self.kind == "items":
             inside = self._items()
         else:
@@ -212,6 +231,7 @@ class Slot:
 
     def _known(self) -> tuple[Any, ...]:
         limits = self.one_of, len(self.divisors), self.is_tuple, self.annotation, self.last_layer
+        limits = (*limits, len(self.needs), self.gives_map)
         return self.kind, self.count, self.call, len(self.compared), self.choice, len(self.children), limits
 
     def _learn(self, use: Use) -> None:
@@ -227,8 +247,10 @@ class Slot:
                 self._learn_class(classes)
             case Use("lacks", str(name)):
                 self._learn_lacking(name)
-            case Use("forward"):
-                self.kind, self.is_called_in_forward, self.why = "made", True, "forward calls it"
+            case Use("forward", count):
+                self._learn_module(count if isinstance(count, int) else self.call[0])
+            case Use("map"):
+                self.gives_map = True
             case _:
                 self._learn_kind(use)
 
@@ -240,11 +262,20 @@ class Slot:
         self.why = f"it has to be a {self.annotation.__name__}"
         self._read_annotation()
 
+    def _learn_module(self, inputs: int) -> None:
+        """A module that forward calls; what was read of it are attributes."""
+        if self.kind == "fields":
+            self.needs = {str(name): need for name, need in self.children.items()}
+            self.children = {}
+        self.kind, self.is_called_in_forward, self.why, self.call = "made", True, "forward calls it", (inputs, ())
+
     def _learn_lacking(self, name: str) -> None:
         """A module, a tensor, or an object that has what is read."""
         self.why = f"its {name} is read"
         if self.kind == "made" and is_listed("last_layers", name):
             self.last_layer = name
+        elif self.kind == "made" and (self.is_called_in_forward or is_a_model(self.name)):
+            self.needs[name] = Slot(f"{self.path}.{name}", name, self.names, makers=self.makers)
         else:
             self.kind, self.ways = "fields", self.ways | {"attribute"}
 
@@ -257,6 +288,9 @@ class Slot:
             case Use("key", str(name)):
                 self._make_mapping(0)
                 self.why = f"its {name!r} is read"
+            case Use("mapping"):
+                self._make_mapping(0)
+                self.why = "it is copied as a mapping, or spread into a call"
             case Use("length"):
                 self.kind, self.why = "items", "its length is asked for"
                 if is_listed("mappings", self.name):
@@ -282,14 +316,16 @@ class Slot:
             return "items"
         if is_listed("tensor_methods", name):
             return "tensor"
+        if name in _MAPPING_METHODS:  # before what its name says: a backbone may be a configuration of one
+            self._make_mapping(0 if name == "get" else 2)
+            return "fields"
         if is_listed("module_attributes", name) or (is_a_model(self.name) and not self.path.count(".")):
             return "made"
-        if name in _MAPPING_METHODS:
-            self._make_mapping(0 if name == "get" else 2)
         return "made" if is_read_as_one_of(self.name, self.names, self.makers) else "fields"
 
     def _make_mapping(self, count: int = _MANY) -> None:
         self.kind = "fields"
+        self.children = {key: child for key, child in self.children.items() if isinstance(key, str)}
         self.ways.add("key")
         if count:
             self.fill(count)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 __all__ = [
+    "MADE_OF",
     "Number",
     "Real",
     "Refused",
@@ -39,7 +40,10 @@ __all__ = [
     "wrapped",
 ]
 
+MADE_OF = "_made_of_arguments"
+"""Attribute of a tensor with the unknown arguments that its values are."""
 _UNPACK = dis.opmap["UNPACK_SEQUENCE"]
+_LOOKUP = dis.opmap["BINARY_SUBSCR"]
 
 
 class Slot(Protocol):
@@ -60,6 +64,9 @@ class Slot(Protocol):
     one_of: tuple[int, ...]
     is_called_in_forward: bool
     last_layer: str
+    needs: dict[str, Any]
+    gives_map: bool
+    width: int
     ways: set[str]
     is_tested: bool
     is_reckoned_with: bool
@@ -70,6 +77,9 @@ class Slot(Protocol):
 
     def child(self, key: str | int) -> Any:
         """The slot of a value inside."""
+
+    def tried(self) -> list[Any]:
+        """It and all that is inside."""
 
     def fill(self) -> None:
         """Give a mapping whose length is asked for some keys."""
@@ -83,7 +93,7 @@ class Use:
     """What an argument was used as."""
 
     how: str
-    """``attribute``, ``key``, ``items``, ``length``, ``called``, ``text``, ``forward``, ``members`` that a call needs,
+    """``attribute``, ``key``, ``mapping``, ``items``, ``length``, ``called``, ``text``, ``forward``, ``members`` that a call needs,
     what a tensor ``lacks``, or what a condition asks for: ``instance``, ``multiple``, ``one of``."""
     detail: Any = None
     """Name, key or string; for items their number; for calls the number of arguments and the names of others."""
@@ -137,6 +147,8 @@ class _Numeric:
         if name.startswith("__") or self.is_derived or is_asked_for_tensor(sys._getframe(1), name):  # noqa: SLF001
             raise AttributeError(name)
         key = _key_taken(sys._getframe(1), name)  # noqa: SLF001
+        if name == "keys" and not _is_written(sys._getframe(1), name):  # noqa: SLF001
+            raise self._refuse(Use("mapping"))  # `dict(cfg)`, `make(**cfg)`
         raise self._refuse(Use("attribute", name) if key is None else Use("key", key))
 
     def __getitem__(self, key: Any) -> Any:
@@ -210,7 +222,8 @@ class Text(str):
         return (self.slot,)
 
     def _compared(self, other: object, frame: FrameType) -> None:
-        if not str(frame.f_globals.get("__name__")).startswith("torch."):
+        is_lookup = frame.f_code.co_code[frame.f_lasti] == _LOOKUP  # among keys, which `strings_looked_up` knows
+        if not is_lookup and not str(frame.f_globals.get("__name__")).startswith("torch."):
             self.slot.compared_with(other)
 
     def __eq__(self, other: object) -> bool:
@@ -288,6 +301,12 @@ def _key_taken(frame: FrameType, name: str) -> str | None:
     line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
     found = re.search(rf"\.{name}\(\s*[\"'](\w+)[\"']", line)
     return found[1] if found else None
+
+
+def _is_written(frame: FrameType, name: str) -> bool:
+    """Whether the line that a frame runs reads an attribute itself."""
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    return not line or re.search(rf"\.\s*{name}\b", line) is not None
 
 
 def unpacked_count(frame: FrameType) -> int | None:

@@ -7,12 +7,14 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.target.inference.lookups import expression_at
-from modeldiagrams.target.inference.unknown import Refused, Slot, Use, is_asked_for_tensor, unpacked_count
+from modeldiagrams.target.inference.unknown import Refused, Slot, Text, Use, is_asked_for_tensor, slots_of, unpacked_count
 
 if TYPE_CHECKING:
     from types import FrameType
 
 __all__ = ["Fields", "Fixed", "Items"]
+
+_OURS = "modeldiagrams."
 
 
 class _Several:
@@ -70,7 +72,9 @@ class Fields(dict[str, Any]):
     def _read(self, name: str) -> Any:
         if name not in self:
             slot: Slot = object.__getattribute__(self, "slot")
-            super().__setitem__(name, slot.child(name).value())
+            child = slot.child(name)
+            child.name = slot.name if isinstance(name, Text) else child.name  # a name that is made up says nothing
+            super().__setitem__(name, child.value())
         return super().__getitem__(name)
 
     def __getattr__(self, name: str) -> Any:
@@ -82,7 +86,14 @@ class Fields(dict[str, Any]):
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setitem__(name, value)
 
+    def __contains__(self, name: object) -> bool:
+        if not str(sys._getframe(1).f_globals.get("__name__")).startswith(_OURS):  # noqa: SLF001
+            self._slots_of()[0].ways.add("contains")
+        return super().__contains__(name)
+
     def __getitem__(self, name: Any) -> Any:
+        if slots_of(name) and not isinstance(name, str) and super().__len__():
+            raise Refused(slots_of(name)[0], Use("text", ""))  # the other keys are strings
         if isinstance(name, int | slice):
             raise Refused(self._slots_of()[0], Use("items"))
         self._slots_of()[0].ways.add("key")
