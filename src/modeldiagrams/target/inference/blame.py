@@ -12,9 +12,11 @@ from torch import Tensor, nn
 
 from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
 from modeldiagrams.target.inference.said_of_arguments import said_by_conditions
+from modeldiagrams.target.inference.stand_ins import gives_map
 from modeldiagrams.target.inference.unknown import MADE_OF, Number, Real, Refused, Use, slots_of
 from modeldiagrams.target.inference.unknown_containers import Fields, Items
 from modeldiagrams.target.inference.vocabulary import is_listed
+from modeldiagrams.target.inference.weights import weights_copied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -71,6 +73,8 @@ def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
         for slot in known:
             if slot.given is error.obj:
                 return Refused(slot, Use("lacks", error.name))
+    for copied in weights_copied(error, known):
+        return copied
     several = _of_other_length(error, message, known)
     if several:
         return several
@@ -149,8 +153,14 @@ def _slots(value: Any) -> tuple[Slot, ...]:
         return ()
 
 
-def forward_uses(model: nn.Module) -> Iterator[Refused]:
+def forward_uses(model: nn.Module, known: Iterable[Slot] = ()) -> Iterator[Refused]:
     """Arguments that modules keep as attributes and use in their methods as no number can be used."""
+    parts = [slot for slot in known if slot.kind == "made" and not slot.gives_map]
+    for module in model.modules():
+        for name, part in module.named_children():
+            for slot in parts:
+                if slot.given is part and gives_map(module, name):
+                    yield Refused(slot, Use("map"))
     for module in model.modules():
         kept = {name: value for name, value in vars(module).items() if isinstance(value, Number | Real)}
         fields = {name: value for name, value in vars(module).items() if isinstance(value, Fields)}

@@ -13,7 +13,8 @@ import inspect
 import math
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -31,6 +32,7 @@ from modeldiagrams.target.inference.slots import Slot
 from modeldiagrams.target.inference.unknown import MADE_OF, Refused, plain, slots_of
 from modeldiagrams.target.inference.unknown_containers import Fixed, Items
 from modeldiagrams.target.inference.vocabulary import is_a_width
+from modeldiagrams.target.inference.weights import replaced_weights
 from modeldiagrams.target.objects import from_option
 from modeldiagrams.target.user_code import seeded
 
@@ -45,6 +47,7 @@ _MOST_LESSONS = 60
 _MOST_CHANGES = 3
 """Arguments that differ from their likeliest value."""
 _MOST_OPTIONS = 9
+_MOST_OTHERS = 2
 _CPU_SECONDS = 4.0
 _SECONDS = 40.0
 """After them no other run begins. A constructor that waits uses no CPU, and a busy machine is no reason to stop."""
@@ -65,6 +68,8 @@ class Solved:
     reasons: dict[str, str]
     """Parameter → why it is what it is."""
     tries: int
+    others: tuple[dict[str, Any], ...] = ()
+    """The same with other modules that were made up: which of them suits is not known before forward runs."""
 
 
 def solved_arguments(
@@ -131,7 +136,23 @@ class _Search:
             for slot in self._all():
                 slot.divisors = {1}
         again = self._searched(rounds=4)
-        return self._result() if again is not None else first
+        return replace(self._result(), others=(*islice(self._others(), _MOST_OTHERS),)) if again is not None else first
+
+    def _others(self) -> Iterator[dict[str, Any]]:
+        modules = [slot for slot in self._all() if slot.is_called_in_forward and not self._is_late()]
+        for step in range(1, _MOST_OTHERS + 1):
+            for slot in modules:
+                chosen, slot.choice = slot.choice, slot.choice + step
+                if slot.choice < len(slot.options()) and self._can_be_made():
+                    yield self._result().kwargs
+                slot.choice = chosen
+
+    def _can_be_made(self) -> bool:
+        try:
+            self._made()
+        except (Exception, SystemExit, Refused):  # noqa: BLE001  (whatever the constructor raises)
+            return False
+        return True
 
     def _likeliest(self) -> list[Any]:
         """Values that arguments would have if no multiples were asked for."""
@@ -181,7 +202,8 @@ class _Search:
         while True:
             try:
                 model = self._made()
-                if not any(self._learn(lesson) for lesson in forward_uses(model)):
+                lessons = chain(forward_uses(model, self._all()), replaced_weights(model, self._all()))
+                if not any(self._learn(lesson) for lesson in lessons):
                     return model
             except Refused as refused:
                 if not self._learn(refused):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
@@ -12,7 +13,7 @@ from modeldiagrams.target.inference.members import classes_around, classes_besid
 from modeldiagrams.target.inference.vocabulary import usual, with_last_layer, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 __all__ = ["classes_for", "is_read_as_one_of", "modules_for", "modules_with", "path_of"]
 
@@ -51,14 +52,28 @@ def modules_for(
     without: tuple[Any, ...],
     is_called: bool,
     general: list[Any],
+    inputs: int = 0,
+    needs: Collection[str] = (),
 ) -> list[Any]:
-    """Modules that an argument could be, as options without their own arguments; `general` ones are made up."""
+    """Modules that an argument could be, as options without their own arguments.
+
+    Args:
+        name: Of the argument.
+        names: The globals of the code that asks for it.
+        base: What they have to be.
+        without: Classes that are no answer: those that it is an argument of.
+        is_called: Whether the model's forward calls it.
+        general: Modules that are made up.
+        inputs: How many inputs it is called with; 0 if that isn't known.
+        needs: Attributes that are read of it.
+    """
     if base in _CONTAINERS:
-        part = general[0]
-        parts = {"first": part, "second": part} if base is nn.ModuleDict else [part, part]
+        part, other = general[0], deepcopy(general[0])  # YAML writes the same one twice as a reference
+        parts = {"first": part, "second": other} if base is nn.ModuleDict else [part, other]
         return [{"_target_": f"torch.nn.{base.__name__}", "_args_": [parts]}]
-    own = [class_ for class_ in classes_beside(names, base) if class_ not in without]
-    around = [class_ for class_ in classes_around(names, base) if class_ not in without]
+    unfit = {class_ for class_ in classes_around(names, base) if not _suits(class_, inputs, needs)} | {*without}
+    own = [class_ for class_ in classes_beside(names, base) if class_ not in unfit]
+    around = [class_ for class_ in classes_around(names, base) if class_ not in unfit]
     alike = [class_ for class_ in [*own, *around] if _sounds_like(name, class_)] if base is nn.Module else [*own]
     alike = [*dict.fromkeys([*_with_members(members_read(without[-1:], name), around, alike), *alike])]
     if base is not nn.Module and not own and "<" not in base.__qualname__:
@@ -81,6 +96,13 @@ def modules_with(member: str, name: str, names: Mapping[str, Any], without: tupl
     return [*({"_target_": path_of(class_)} for class_ in fitting), *with_last_layer(member)]
 
 
+def _suits(class_: type, inputs: int, needs: Collection[str]) -> bool:
+    """Whether a class can be called in this way, and has what is read of it."""
+    forward = getattr(class_, "forward", None)
+    is_called_so = not inputs or forward is None or _takes(forward, (inputs + 1, ()))
+    return is_called_so and (not needs or {*needs} <= members_of(class_))
+
+
 def _takes_one_input(class_: type[nn.Module]) -> bool:
     required = [p for p in parameters_of(class_.forward).values() if p.default is p.empty]
     return len(required) == len(("self", "x"))
@@ -99,7 +121,7 @@ def _with_members(members: set[str], classes: list[type], likelier: list[type]) 
     return sorted(fitting, key=lambda class_: class_ not in likelier)
 
 
-def _takes(class_: type, call: tuple[int, tuple[str, ...]]) -> bool:
+def _takes(class_: Any, call: tuple[int, tuple[str, ...]]) -> bool:
     count, keywords = call
     parameters = parameters_of(class_)
     try:

@@ -23,6 +23,8 @@ __all__ = ["as_option", "options_of"]
 
 _TENSORS = ([100, 32], [32], [16, 16])
 _MULTIPLES = (1, 2, 4, 8)
+_MOST_OF_A_PICTURE = 4
+"""Channels; what a module says that it gives are features, and more."""
 
 
 def options_of(slot: Slot) -> list[Any]:
@@ -34,9 +36,13 @@ def options_of(slot: Slot) -> list[Any]:
         "fields": lambda _: [None],
         "class": lambda slot: classes_for(slot.name, slot.call, slot.names),
         "made": _made,
-        "tensor": lambda _: [{"_target_": "torch.rand", "_args_": shape} for shape in _TENSORS],
+        "tensor": lambda slot: [{"_target_": "torch.rand", "_args_": shape} for shape in _shapes(slot)],
     }
     return make[slot.kind](slot)
+
+
+def _shapes(slot: Slot) -> list[list[int]]:
+    return [[*slot.shape]] if slot.shape else [*_TENSORS]
 
 
 def as_option(values: dict[str, Any], ways: set[str]) -> dict[str, Any]:
@@ -63,9 +69,12 @@ def _numbers(slot: Slot) -> list[Any]:
     if slot.annotation is bool:
         return [False, True]
     is_tested_only = slot.is_tested and not (slot.attributes or slot.compared or slot.is_reckoned_with)
-    values = number_values(slot.name, slot.attributes, is_tested_only=is_tested_only, is_item=slot.place is not None)
+    name = "channels" if slot.is_of_module and "channels" in slot.name else slot.name
+    values = number_values(name, slot.attributes, is_tested_only=is_tested_only, is_item=slot.place is not None)
     if slot.place is not None:
         values = [*usual_item(slot.name, *slot.place), *values]
+    if slot.is_of_module:
+        values = [v for v in values if v > _MOST_OF_A_PICTURE] or values
     if slot.annotation is float:
         values = [float(v) for v in values if isinstance(v, float)] or [0.5, 1.0]
     if slot.annotation is int:
@@ -100,4 +109,6 @@ def _made(slot: Slot) -> list[Any]:
         without=slot.makers,
         is_called=slot.is_called_in_forward,
         general=stand_ins(slot),
+        inputs=slot.call[0] if slot.is_called_in_forward else 0,
+        needs={*slot.needs},
     )

@@ -35,6 +35,8 @@ Kind = Literal["number", "text", "items", "fields", "class", "made", "tensor"]
 _MANY = 8
 """Keys of a mapping of which only the number is known."""
 _MOST_ITEMS = 64
+_MOST_TURNS = 8
+"""Of kind: what is used as two of them suits no run."""
 _MAPPING_METHODS = ("items", "keys", "values", "get")
 _LISTS = re.compile(r"(list|tuple|sequence|iterable)\[")
 
@@ -78,13 +80,19 @@ class Slot:
     is_called_in_forward: bool = False
     needs: dict[str, Slot] = field(default_factory=dict)
     """Of a module: attributes that are read of it."""
+    is_of_module: bool = False
+    """Whether it is an attribute that is read of a module."""
     gives_map: bool = False
     """Whether what the module gives is used as a picture."""
     width: int = 32
     """Of a module that is made up: how many features it has where nothing else tells."""
     last_layer: str = ""  # of a module: the name of what is read or replaced
+    shape: tuple[int, ...] = ()
+    """Of a tensor, where a layer tells."""
     given: Any = None
     """The tensor that the last run got."""
+    turns: int = 0
+    """How often it turned out to be of another kind."""
     why: str = ""
     """Why it is of its kind."""
 
@@ -126,6 +134,7 @@ class Slot:
             path = f"{self.path}[{key}]" if isinstance(key, int) else f"{self.path}.{key}"
             name = self.name if isinstance(key, int) else key
             made = Slot(path, name, self.names, annotation=annotation, makers=self.makers)
+            made.is_of_module = self.is_of_module
             if isinstance(key, int) and key and 0 in self.children:
                 made.kind, made.annotation = self.children[0].kind, self.children[0].annotation
             self.children[key] = made
@@ -183,6 +192,8 @@ class Slot:
             slot.place = (index, count)
             if slots[0].kind == "text" and slot.kind == "number":
                 slot.kind = "text"
+            if slots[0].kind == slot.kind == "made":
+                slot.needs = slots[0].needs
         return slots
 
     def _parts(self, option: Any) -> dict[str, Slot]:
@@ -225,13 +236,14 @@ class Slot:
 
     def learn(self, refused: Refused) -> bool:
         """Change its kind to one that can be used so; tell whether anything is different now."""
-        before = self._known()
+        before, kind = self._known(), self.kind
         self._learn(refused.use)
-        return before != self._known()
+        self.turns += self.kind != kind
+        return before != self._known() and self.turns <= _MOST_TURNS
 
     def _known(self) -> tuple[Any, ...]:
         limits = self.one_of, len(self.divisors), self.is_tuple, self.annotation, self.last_layer
-        limits = (*limits, len(self.needs), self.gives_map)
+        limits = (*limits, len(self.needs), self.gives_map, self.shape)
         return self.kind, self.count, self.call, len(self.compared), self.choice, len(self.children), limits
 
     def _learn(self, use: Use) -> None:
@@ -249,6 +261,8 @@ class Slot:
                 self._learn_lacking(name)
             case Use("forward", count):
                 self._learn_module(count if isinstance(count, int) else self.call[0])
+            case Use("shape", tuple(shape)):
+                self.kind, self.shape, self.why = "tensor", shape, "a layer has a weight of this shape"
             case Use("map"):
                 self.gives_map = True
             case _:
@@ -265,8 +279,9 @@ class Slot:
     def _learn_module(self, inputs: int) -> None:
         """A module that forward calls; what was read of it are attributes."""
         if self.kind == "fields":
-            self.needs = {str(name): need for name, need in self.children.items()}
-            self.children = {}
+            self.needs, self.children = {str(name): need for name, need in self.children.items()}, {}
+            for need in self.needs.values():
+                need.is_of_module = True
         self.kind, self.is_called_in_forward, self.why, self.call = "made", True, "forward calls it", (inputs, ())
 
     def _learn_lacking(self, name: str) -> None:
@@ -275,7 +290,7 @@ class Slot:
         if self.kind == "made" and is_listed("last_layers", name):
             self.last_layer = name
         elif self.kind == "made" and (self.is_called_in_forward or is_a_model(self.name)):
-            self.needs[name] = Slot(f"{self.path}.{name}", name, self.names, makers=self.makers)
+            self.needs[name] = Slot(f"{self.path}.{name}", name, self.names, makers=self.makers, is_of_module=True)
         else:
             self.kind, self.ways = "fields", self.ways | {"attribute"}
 

@@ -66,6 +66,8 @@ class Slot(Protocol):
     last_layer: str
     needs: dict[str, Any]
     gives_map: bool
+    is_of_module: bool
+    shape: tuple[int, ...]
     width: int
     ways: set[str]
     is_tested: bool
