@@ -6,6 +6,7 @@ import ast
 import inspect
 import re
 import textwrap
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
@@ -31,10 +32,9 @@ _WHOLE = Use("instance", (int,))
 _SAID = (
     (r"not a Module subclass|is not a Module|cannot assign .* as child module", Use("forward")),
     (r"called with an iterable|not iterable|must be an iterable", Use("items")),
-    (
-        r"'(Items|Text)' object cannot be interpreted|for (%|//|/|-|\*\*): '(Items|Text)'|'Text' and '|and 'Text'|but got Text|can only concatenate str",
-        Use("number"),
-    ),
+    (r"'(Items|Text)' object cannot be interpreted|for (%|//|/|-|\*\*): '(Items|Text)'", Use("number")),
+    (r"'Text' and '|and 'Text'|but got Text|can only concatenate str", Use("number")),
+    (r"expected np.ndarray", Use("array")),
     (r"too many indices for tensor of dimension 0|0-d(imensional)? tensor", Use("items")),
     (r"got Real|'Real' object", _WHOLE),
     (r"expected to be 2-dimensional|must be a 2-?D? tensor", Use("instance", (Tensor,))),
@@ -68,41 +68,51 @@ def names_left_open(error: BaseException) -> Iterator[str]:
 
 def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
     """What a failure says about the kind of an argument, where a value let itself be used until PyTorch refused it."""
-    message, known = str(error), [*known]
+    known = [*known]
+    asked = chain(
+        _of_part(error, known),
+        weights_copied(error, known),
+        _of_other_length(error, known),
+        said_by_conditions(error),
+        _of_mapping(error, known),
+        _said(error),
+    )
+    return next(asked, None)
+
+
+def _of_part(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
+    """An attribute that a module or a tensor lacks which an argument is."""
     if isinstance(error, AttributeError) and isinstance(error.obj, Tensor | nn.Module):
-        for slot in known:
-            if slot.given is error.obj:
-                return Refused(slot, Use("lacks", error.name))
-    for copied in weights_copied(error, known):
-        return copied
-    several = _of_other_length(error, message, known)
-    if several:
-        return several
-    lacking = re.search(r"missing \d+ required .*arguments?: (.*)", message)
-    for asked in said_by_conditions(error):
-        return asked
-    members = Use("members", tuple(re.findall(r"'(\w+)'", lacking[1]))) if lacking else None
+        yield from (Refused(slot, Use("lacks", error.name)) for slot in known if slot.given is error.obj)
+
+
+def _of_mapping(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
+    """Keys that a mapping lacks, or a copy of it: one that is read, or those that a call needs, ``make(**cfg)``."""
     if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str):
-        return _of_copy(error, Use("members", (str(error.args[0]),)))
-    use = next((use for pattern, use in _SAID if re.search(pattern, message)), None)
-    for frame, at in _frames(error):
+        yield from _of_copy(error, known, Use("members", (str(error.args[0]),)))
+    lacking = re.search(r"missing \d+ required .*arguments?: (.*)", str(error))
+    for frame, at in _frames(error) if lacking else ():
+        members = Use("members", tuple(re.findall(r"'(\w+)'", lacking[1]))) if lacking else Use("members", ())
         is_spread, spread = _spread(frame, at)
-        if members and spread:
-            return Refused(spread[0], members)
-        if members and is_spread:
-            return _of_copy(error, members)
+        yield from (Refused(slot, members) for slot in spread[:1])
+        if is_spread:
+            yield from _of_copy(error, known, members)
+
+
+def _said(error: BaseException) -> Iterator[Refused]:
+    """What a message says of an argument in one of its frames."""
+    use = next((use for pattern, use in _SAID if re.search(pattern, str(error))), None)
+    for frame, at in _frames(error) if use else ():
         slots = [slot for value in frame.f_locals.values() if isinstance(value, Number | Real) for slot in value.slots]
         slots = [*_in_expression(frame, at), *slots]
         if use == _WHOLE:
             slots = [slot for slot in slots if isinstance(slot.option(), float)]
-        if use and slots:
-            return Refused(slots[0], use)
-    return None
+        yield from (Refused(slot, use) for slot in slots[:1] if use)
 
 
-def _of_other_length(error: BaseException, message: str, known: list[Slot]) -> Refused | None:
+def _of_other_length(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
     """A list that has too few items, or too many, for a function that only got its items."""
-    said = re.search(r"length (?:of )?(?P<want>\d+),? (?:but )?(?:got|found|not) (?P<got>\d+)", message)
+    said = re.search(r"length (?:of )?(?P<want>\d+),? (?:but )?(?:got|found|not) (?P<got>\d+)", str(error))
     if said:
         inside = {
             slot for frame, _ in _frames(error)[:1] for value in frame.f_locals.values() for slot in _slots(value)
@@ -110,8 +120,7 @@ def _of_other_length(error: BaseException, message: str, known: list[Slot]) -> R
         for slot in known:
             items = {*slot.children.values()}
             if slot.kind == "items" and int(slot.option()) == int(said["got"]) and (items | {slot}) & inside:
-                return Refused(slot, Use("items", int(said["want"])))
-    return None
+                yield Refused(slot, Use("items", int(said["want"])))
 
 
 def _frames(error: BaseException) -> list[tuple[FrameType, int]]:
@@ -128,13 +137,14 @@ def _in_expression(frame: FrameType, instruction: int) -> list[Slot]:
     return sorted(slots, key=lambda slot: slot.kind == "fields")  # what is read of it is likelier
 
 
-def _of_copy(error: BaseException, members: Use) -> Refused | None:
-    """What a copy of a mapping lacks, ``cfg = dict(cfg)``: the mapping that an outer frame hands on."""
+def _of_copy(error: BaseException, known: list[Slot], members: Use) -> Iterator[Refused]:
+    """What a copy of a mapping lacks, ``cfg = dict(cfg)``: one of its name, or that an outer frame hands on."""
     for frame, at in _frames(error):
-        for slot in _in_expression(frame, at):
+        node = expression_at(frame, at)
+        names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} if node else set()
+        for slot in [*_in_expression(frame, at), *(slot for slot in known if slot.name in names)]:
             if slot.kind == "fields" and not {*members.detail} <= {*slot.children}:
-                return Refused(slot, members)
-    return None
+                yield Refused(slot, members)
 
 
 def _spread(frame: FrameType, instruction: int) -> tuple[bool, list[Slot]]:

@@ -18,8 +18,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
+from torch import nn
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.allocations import Allocations, TooLargeError
@@ -29,15 +28,15 @@ from modeldiagrams.target.inference.blame import blamed, forward_uses, names_lef
 from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.guard import guarded
 from modeldiagrams.target.inference.slots import Slot
-from modeldiagrams.target.inference.unknown import MADE_OF, Refused, plain, slots_of
-from modeldiagrams.target.inference.unknown_containers import Fixed, Items
+from modeldiagrams.target.inference.unknown import Refused, slots_of
+from modeldiagrams.target.inference.unknown_containers import PlainData
 from modeldiagrams.target.inference.vocabulary import is_a_width
 from modeldiagrams.target.inference.weights import replaced_weights
 from modeldiagrams.target.objects import from_option
 from modeldiagrams.target.user_code import seeded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
 __all__ = ["Solved", "solved_arguments"]
 
@@ -233,7 +232,7 @@ class _Search:
     def _made(self) -> nn.Module:
         with seeded(), guarded():
             try:
-                with torch.device("meta"), _PlainData():
+                with torch.device("meta"), PlainData():
                     made = self._called()
             except (RuntimeError, NotImplementedError) as error:
                 if not _NEEDS_VALUES.search(str(error)):
@@ -245,7 +244,7 @@ class _Search:
 
     def _made_with_memory(self) -> Any:
         try:
-            with Allocations(_MOST_ELEMENTS), _PlainData():
+            with Allocations(_MOST_ELEMENTS), PlainData():
                 return self._called()
         except TooLargeError:
             raise TargetError("it needs too much memory") from None
@@ -271,19 +270,6 @@ class _Search:
                 for attribute, value in vars(module).items():
                     for slot in slots_of(value):
                         slot.attributes.add(attribute)
-
-
-class _PlainData(TorchFunctionMode):
-    """Gives functions that make tensors of data plain numbers."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
-        if func in (torch.tensor, torch.as_tensor):
-            made = func(*map(plain, args[:1]), *args[1:], **(kwargs or {}))
-            setattr(made, MADE_OF, tuple(slot for value in args[:1] for slot in slots_of(value)))
-            return made
-        if func in (Tensor.__getitem__, Tensor.__setitem__) and isinstance(args[1], Items | Fixed):
-            args = [args[0], plain(args[1]), *args[2:]]
-        return func(*args, **(kwargs or {}))
 
 
 def _reason(slot: Slot) -> str:

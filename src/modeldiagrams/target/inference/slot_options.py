@@ -36,13 +36,16 @@ def options_of(slot: Slot) -> list[Any]:
         "fields": lambda _: [None],
         "class": lambda slot: classes_for(slot.name, slot.call, slot.names),
         "made": _made,
-        "tensor": lambda slot: [{"_target_": "torch.rand", "_args_": shape} for shape in _shapes(slot)],
+        "tensor": _tensors,
     }
     return make[slot.kind](slot)
 
 
-def _shapes(slot: Slot) -> list[list[int]]:
-    return [[*slot.shape]] if slot.shape else [*_TENSORS]
+def _tensors(slot: Slot) -> list[Any]:
+    shapes = [[*slot.shape]] if slot.shape else [*_TENSORS]
+    if slot.is_array:
+        return [{"_target_": "numpy.ones", "_args_": [shape]} for shape in shapes]
+    return [{"_target_": "torch.rand", "_args_": shape} for shape in shapes]
 
 
 def as_option(values: dict[str, Any], ways: set[str]) -> dict[str, Any]:
@@ -102,13 +105,4 @@ def _made(slot: Slot) -> list[Any]:
     if inspect.isclass(annotation) and is_own_class(annotation) and not issubclass(annotation, nn.Module):
         return [{"_target_": path_of(annotation)}]
     base = annotation if inspect.isclass(annotation) and issubclass(annotation, nn.Module) else nn.Module
-    return modules_for(
-        slot.name,
-        slot.names,
-        base,
-        without=slot.makers,
-        is_called=slot.is_called_in_forward,
-        general=stand_ins(slot),
-        inputs=slot.call[0] if slot.is_called_in_forward else 0,
-        needs={*slot.needs},
-    )
+    return modules_for(slot, base, stand_ins(slot))

@@ -87,7 +87,7 @@ def gives_map(model: nn.Module, name: str, forward: str = "forward") -> bool:
     if tree is None:
         return False
     calls = [node for node in ast.walk(tree) if _is_call_of(node, name)]
-    held = {name for node in ast.walk(tree) for name in _assigned(node, calls)}
+    held: list[ast.AST | str] = [name for node in ast.walk(tree) for name in _assigned(node, calls)]
     return any(_is_used_as_map(tree, model, made) for made in [*calls, *held])
 
 
@@ -146,13 +146,13 @@ def _module_takes_map(module: Any) -> bool:
     tree = _source(module, "forward")
     function = tree.body[0] if isinstance(tree, ast.Module) else None
     names = [each.arg for each in function.args.args[1:2]] if isinstance(function, ast.FunctionDef) else []
-    return any(_is_used_as_map(function, module, name) for name in names if function)
+    return any(_is_used_as_map(tree, module, name) for name in names if tree)
 
 
 def _method_takes_map(name: str, args: list[ast.expr]) -> bool:
     numbers = [_number(arg) for arg in args]
     match name, args:
-        case ("mean" | "sum" | "amax"), [ast.Tuple(elts=dims) | ast.List(elts=dims), *_]:
+        case (("mean" | "sum" | "amax"), [ast.Tuple(elts=dims) | ast.List(elts=dims), *_]):
             return {_number(dim) for dim in dims} in _LAST_TWO
         case "flatten", _:
             return bool(numbers) and numbers[0] in (1, 2)

@@ -44,4 +44,6 @@ def weights_copied(error: BaseException, known: Iterable[Slot]) -> Iterator[Refu
                     target = target.value
                 into, copied = (resolved(node, trace.tb_frame.f_locals) for node in (target, source))
                 if isinstance(into, Tensor):
-                    yield from (Refused(slot, Use("shape", tuple(into.shape))) for slot in known if slot.given is copied)
+                    yield from (
+                        Refused(slot, Use("shape", tuple(into.shape))) for slot in known if slot.given is copied
+                    )
