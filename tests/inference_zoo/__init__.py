@@ -1,7 +1,7 @@
 """Models as people write them, to measure and test what is found without any option.
 
-A file's first word is its level: easy, usual or hard. No rule is tuned on `aside` and `aside2`; the second was written
-without a look at any rule.
+A file's first word is its level: easy, usual or hard. No rule is tuned on `aside`, which was written without a look at any;
+`retired` in a name says that its models once were kept aside.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import importlib
 import pkgutil
 from dataclasses import dataclass
 
-from inference_zoo import aside, aside2, projects
-from inference_zoo.aside2 import projects as aside_projects
+from inference_zoo import aside, projects
+from inference_zoo.aside import projects as aside_projects
 
 __all__ = ["LEVELS", "Entry", "entries"]
 
@@ -30,7 +30,7 @@ class Entry:
 
 def entries() -> list[Entry]:
     """All models, by file and name."""
-    packages = [(__path__, __name__, False), *((kept.__path__, kept.__name__, True) for kept in (aside, aside2))]
+    packages = ((__path__, __name__, False), (aside.__path__, aside.__name__, True))
     files = [
         (f"{package}.{file.name}", file.name.split("_")[0], is_aside)
         for path, package, is_aside in packages

@@ -12,10 +12,10 @@ import torch
 from torch import nn
 from torch.utils import _pytree as pytree
 
-from inference_zoo import aside2, entries
+from inference_zoo import aside, entries
 
 REFERENCES = {
-    f"{aside2.__name__}.{file}.{name}": expressions
+    f"{aside.__name__}.{file}.{name}": expressions
     for file, models in tomllib.loads((Path(__file__).parent / "aside_reference.toml").read_text()).items()
     for name, expressions in models.items()
 }
@@ -45,7 +45,7 @@ HELPERS = {
 
 
 def test_every_model_kept_aside_has_a_reference():
-    assert {entry.path for entry in entries() if entry.path.startswith(f"{aside2.__name__}.")} == REFERENCES.keys()
+    assert {entry.path for entry in entries() if entry.path.startswith(f"{aside.__name__}.")} == REFERENCES.keys()
 
 
 @pytest.mark.parametrize("path", REFERENCES)

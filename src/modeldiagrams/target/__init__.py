@@ -147,7 +147,8 @@ def _share(budget: Budget, built: Built) -> Budget:
         return budget.of_variant()
     may_be_smaller = any(assumption.subject == "config" for assumption in built.assumptions)
     is_offered = inspect.isclass(built.maker) and any(True for _ in factories_of(built.maker))
-    return budget.without_variants() if built.is_on_meta or may_be_smaller or is_offered else budget
+    has_variants = built.is_on_meta or may_be_smaller or is_offered or built.others
+    return budget.without_variants() if has_variants else budget
 
 
 def record(target: Target, mode: Mode = "auto", *, measure_time: bool = False) -> Trace:

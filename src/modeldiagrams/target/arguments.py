@@ -46,6 +46,8 @@ class Arguments:
     """Whether there are no others to try."""
     is_made_up: bool = False
     """Whether files could get names that nobody chose."""
+    others: tuple[Arguments, ...] = ()
+    """Those with other modules that are made up, for a model that no inputs are found for."""
 
     def told_to(self, maker: Callable[..., Any]) -> dict[str, Any]:
         """Values by name, also those that nobody gave."""
@@ -163,8 +165,14 @@ def _solved(
     if solved:
         kwargs, reasons = {**given, **solved.kwargs}, {**reasons, **solved.reasons}
         rule = Rule.CONVENTIONS.assumption(f"constructor arguments by how they are used, after {solved.tries} tries")
-        values = (assumed(f"kwargs.{name}", value, reasons[name]) for name, value in kwargs.items())
-        yield Arguments(kwargs=kwargs, assumptions=(rule, *values), is_last=True, is_made_up=True)
+        made = Arguments(kwargs=kwargs, is_last=True, is_made_up=True)
+        others = tuple(_told(made, {**given, **other}, rule, reasons) for other in solved.others)
+        yield replace(_told(made, kwargs, rule, reasons), others=others)
+
+
+def _told(arguments: Arguments, kwargs: dict[str, Any], rule: Assumption, reasons: dict[str, str]) -> Arguments:
+    values = (assumed(f"kwargs.{name}", value, reasons[name]) for name, value in kwargs.items())
+    return replace(arguments, kwargs=kwargs, assumptions=(rule, *values))
 
 
 def _with(arguments: Arguments, more: dict[str, Any]) -> Arguments:

@@ -59,6 +59,8 @@ class Built:
     """What it was made with, as the option `kwargs`, and the defaults."""
     example: CallSite | None = None
     """The call in the project whose arguments it was made with."""
+    others: tuple[Arguments, ...] = ()
+    """Other arguments, for a model that no inputs are found for."""
     variant: str = ""
     """How it differs from the default model; empty for that one."""
 
@@ -94,9 +96,20 @@ def variants(call: Call, device: str | None = None) -> Iterator[Built]:
     if default.is_on_meta and sum(parameter.numel() for parameter in default.model.parameters()) <= HUGE:
         yield from filter(None, [_variant(call, small=False)])
     yield from filter(None, [_variant(call, small=True)])
+    yield from _with_other_modules(default, call)
     offered = _as_offered(default.maker, call, HUGE)
     if offered is not None:
         yield replace(offered, variant=f"as {offered.maker.__name__} makes it")
+
+
+def _with_other_modules(default: Built, call: Call) -> Iterator[Built]:
+    """Those whose arguments have other modules that were made up."""
+    for arguments in default.others:
+        try:
+            built = _built(default.maker, call, arguments, HUGE)
+        except TargetError:
+            continue
+        yield replace(built, variant="with another module as an argument")
 
 
 def _variant(call: Call, *, small: bool) -> Built | None:
@@ -138,7 +151,7 @@ def make_model(call: Call, meta_from: float, *, small: bool = False) -> Built:
         arguments = arguments_of(found, call)
         arguments = with_fewer_layers(arguments, call) if small else arguments
         try:
-            model, arguments = _made(found, call, arguments, meta_from)
+            return _built(found, call, arguments, meta_from)
         except TargetError:
             offered = None if small else _as_offered(found, call, meta_from)
             if offered is None:
@@ -148,9 +161,18 @@ def make_model(call: Call, meta_from: float, *, small: bool = False) -> Built:
         raise TargetError(
             f"expected a torch.nn.Module, or a class or function that makes one, got {_describe(found, call)}"
         )
+    return _in_eval_mode(model, found, call, arguments)
+
+
+def _built(found: Callable[..., Any], call: Call, arguments: Arguments, meta_from: float) -> Built:
+    model, arguments = _made(found, call, arguments, meta_from)
+    return _in_eval_mode(model, found, call, arguments)
+
+
+def _in_eval_mode(model: nn.Module, found: Any, call: Call, arguments: Arguments) -> Built:
     with user_code(f"{call.model}.eval()"):
         model.eval()
-    return Built(model, found, arguments.assumptions, arguments.told_to(found))
+    return Built(model, found, arguments.assumptions, arguments.told_to(found), others=arguments.others)
 
 
 def _is_open(call: Call) -> bool:

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from torch import Tensor, nn
+
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.locate import locate
 from modeldiagrams.target.user_code import user_code
 
-__all__ = ["Settings", "from_option"]
+__all__ = ["Pyramid", "Settings", "from_option", "with_attributes"]
 
 
 class Settings(dict[str, Any]):
@@ -33,6 +35,40 @@ class Settings(dict[str, Any]):
             return self[name]
         except KeyError:
             raise AttributeError(name) from None
+
+
+class Pyramid(nn.Module):
+    """Convolutions one after another, each of which halves the sides of a picture; gives what each of them makes."""
+
+    def __init__(self, channels: list[int]) -> None:
+        """Make one convolution for each number of channels.
+
+        Args:
+            channels: Of the pictures that they give; that of the input has three.
+        """
+        super().__init__()
+        pairs = zip([3, *channels], channels, strict=False)
+        self.stages = nn.ModuleList(nn.Conv2d(before, after, 3, 2, 1) for before, after in pairs)
+
+    def forward(self, x: Tensor) -> list[Tensor]:
+        """Pictures, each half as wide as the one before."""
+        made = []
+        for stage in self.stages:
+            x = stage(x)
+            made.append(x)
+        return made
+
+
+def with_attributes(module: nn.Module, **attributes: Any) -> nn.Module:
+    """A module with attributes that its class doesn't have, for models that ask a part for its sizes.
+
+    Args:
+        module: The module; it is changed.
+        attributes: By name.
+    """
+    for name, value in attributes.items():
+        setattr(module, name, value)
+    return module
 
 
 def from_option(value: Any) -> Any:

@@ -6,15 +6,18 @@ import ast
 import inspect
 import re
 import textwrap
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
 from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
 from modeldiagrams.target.inference.said_of_arguments import said_by_conditions
-from modeldiagrams.target.inference.unknown import Number, Real, Refused, Use, slots_of
+from modeldiagrams.target.inference.stand_ins import gives_map
+from modeldiagrams.target.inference.unknown import MADE_OF, Number, Real, Refused, Use, slots_of
 from modeldiagrams.target.inference.unknown_containers import Fields, Items
 from modeldiagrams.target.inference.vocabulary import is_listed
+from modeldiagrams.target.inference.weights import weights_copied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,10 +32,10 @@ _WHOLE = Use("instance", (int,))
 _SAID = (
     (r"not a Module subclass|is not a Module|cannot assign .* as child module", Use("forward")),
     (r"called with an iterable|not iterable|must be an iterable", Use("items")),
-    (
-        r"'(Items|Text)' object cannot be interpreted|'Text' and '|and 'Text'|but got Text|can only concatenate str",
-        Use("number"),
-    ),
+    (r"'(Items|Text)' object cannot be interpreted|for (%|//|/|-|\*\*): '(Items|Text)'", Use("number")),
+    (r"'Text' and '|and 'Text'|but got Text|can only concatenate str", Use("number")),
+    (r"expected np.ndarray", Use("array")),
+    (r"too many indices for tensor of dimension 0|0-d(imensional)? tensor", Use("items")),
     (r"got Real|'Real' object", _WHOLE),
     (r"expected to be 2-dimensional|must be a 2-?D? tensor", Use("instance", (Tensor,))),
     (r"(must|should|has to|needs? to) be an? (list|sequence)\b", Use("items")),
@@ -65,35 +68,51 @@ def names_left_open(error: BaseException) -> Iterator[str]:
 
 def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
     """What a failure says about the kind of an argument, where a value let itself be used until PyTorch refused it."""
-    message, known = str(error), [*known]
+    known = [*known]
+    asked = chain(
+        _of_part(error, known),
+        weights_copied(error, known),
+        _of_other_length(error, known),
+        said_by_conditions(error),
+        _of_mapping(error, known),
+        _said(error),
+    )
+    return next(asked, None)
+
+
+def _of_part(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
+    """An attribute that a module or a tensor lacks which an argument is."""
     if isinstance(error, AttributeError) and isinstance(error.obj, Tensor | nn.Module):
-        for slot in known:
-            if slot.given is error.obj:
-                return Refused(slot, Use("lacks", error.name))
-    several = _of_other_length(error, message, known)
-    if several:
-        return several
-    lacking = re.search(r"missing \d+ required .*arguments?: (.*)", message)
-    for asked in said_by_conditions(error):
-        return asked
-    members = Use("members", tuple(re.findall(r"'(\w+)'", lacking[1]))) if lacking else None
-    use = next((use for pattern, use in _SAID if re.search(pattern, message)), None)
-    for frame, at in _frames(error):
-        spread = _spread(frame, at)
-        if members and spread:
-            return Refused(spread[0], members)
+        yield from (Refused(slot, Use("lacks", error.name)) for slot in known if slot.given is error.obj)
+
+
+def _of_mapping(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
+    """Keys that a mapping lacks, or a copy of it: one that is read, or those that a call needs, ``make(**cfg)``."""
+    if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str):
+        yield from _of_copy(error, known, Use("members", (str(error.args[0]),)))
+    lacking = re.search(r"missing \d+ required .*arguments?: (.*)", str(error))
+    for frame, at in _frames(error) if lacking else ():
+        members = Use("members", tuple(re.findall(r"'(\w+)'", lacking[1]))) if lacking else Use("members", ())
+        is_spread, spread = _spread(frame, at)
+        yield from (Refused(slot, members) for slot in spread[:1])
+        if is_spread:
+            yield from _of_copy(error, known, members)
+
+
+def _said(error: BaseException) -> Iterator[Refused]:
+    """What a message says of an argument in one of its frames."""
+    use = next((use for pattern, use in _SAID if re.search(pattern, str(error))), None)
+    for frame, at in _frames(error) if use else ():
         slots = [slot for value in frame.f_locals.values() if isinstance(value, Number | Real) for slot in value.slots]
         slots = [*_in_expression(frame, at), *slots]
         if use == _WHOLE:
             slots = [slot for slot in slots if isinstance(slot.option(), float)]
-        if use and slots:
-            return Refused(slots[0], use)
-    return None
+        yield from (Refused(slot, use) for slot in slots[:1] if use)
 
 
-def _of_other_length(error: BaseException, message: str, known: list[Slot]) -> Refused | None:
+def _of_other_length(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
     """A list that has too few items, or too many, for a function that only got its items."""
-    said = re.search(r"length (?:of )?(?P<want>\d+),? (?:but )?(?:got|found|not) (?P<got>\d+)", message)
+    said = re.search(r"length (?:of )?(?P<want>\d+),? (?:but )?(?:got|found|not) (?P<got>\d+)", str(error))
     if said:
         inside = {
             slot for frame, _ in _frames(error)[:1] for value in frame.f_locals.values() for slot in _slots(value)
@@ -101,8 +120,7 @@ def _of_other_length(error: BaseException, message: str, known: list[Slot]) -> R
         for slot in known:
             items = {*slot.children.values()}
             if slot.kind == "items" and int(slot.option()) == int(said["got"]) and (items | {slot}) & inside:
-                return Refused(slot, Use("items", int(said["want"])))
-    return None
+                yield Refused(slot, Use("items", int(said["want"])))
 
 
 def _frames(error: BaseException) -> list[tuple[FrameType, int]]:
@@ -119,26 +137,42 @@ def _in_expression(frame: FrameType, instruction: int) -> list[Slot]:
     return sorted(slots, key=lambda slot: slot.kind == "fields")  # what is read of it is likelier
 
 
-def _spread(frame: FrameType, instruction: int) -> list[Slot]:
-    """Mappings that the running call gets as its keyword arguments: ``make(**cfg)``."""
+def _of_copy(error: BaseException, known: list[Slot], members: Use) -> Iterator[Refused]:
+    """What a copy of a mapping lacks, ``cfg = dict(cfg)``: one of its name, or that an outer frame hands on."""
+    for frame, at in _frames(error):
+        node = expression_at(frame, at)
+        names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} if node else set()
+        for slot in [*_in_expression(frame, at), *(slot for slot in known if slot.name in names)]:
+            if slot.kind == "fields" and not {*members.detail} <= {*slot.children}:
+                yield Refused(slot, members)
+
+
+def _spread(frame: FrameType, instruction: int) -> tuple[bool, list[Slot]]:
+    """Whether the running call gets mappings as its keyword arguments, ``make(**cfg)``, and those that are known."""
     match expression_at(frame, instruction):
         case ast.Call(keywords=keywords):
             values = [resolved(each.value, frame.f_locals) for each in keywords if each.arg is None]
-            return [slot for value in values for slot in _slots(value)]
-    return []
+            return bool(values), [slot for value in values for slot in _slots(value)]
+    return False, []
 
 
 def _slots(value: Any) -> tuple[Slot, ...]:
     try:
-        return slots_of(value)
+        return getattr(value, MADE_OF, ()) if type(value) is Tensor else slots_of(value)
     except Exception:  # noqa: BLE001  (a local of the model's own may raise at any touch)
         return ()
 
 
-def forward_uses(model: nn.Module) -> Iterator[Refused]:
+def forward_uses(model: nn.Module, known: Iterable[Slot] = ()) -> Iterator[Refused]:
     """Arguments that modules keep as attributes and use in their methods as no number can be used."""
+    parts = [slot for slot in known if slot.kind == "made" and not slot.gives_map]
     for module in model.modules():
-        kept = {name: value for name, value in vars(module).items() if isinstance(value, Number)}
+        for name, part in module.named_children():
+            for slot in parts:
+                if slot.given is part and gives_map(module, name):
+                    yield Refused(slot, Use("map"))
+    for module in model.modules():
+        kept = {name: value for name, value in vars(module).items() if isinstance(value, Number | Real)}
         fields = {name: value for name, value in vars(module).items() if isinstance(value, Fields)}
         lists = {name: value for name, value in vars(module).items() if isinstance(value, Items)}
         if type(module).__module__.startswith("torch.nn"):
@@ -146,6 +180,7 @@ def forward_uses(model: nn.Module) -> Iterator[Refused]:
         for tree in _methods(type(module)) if kept or fields or lists else ():
             for node in ast.walk(tree):
                 yield from _kept_use(node, kept)
+                yield from _kept_call(node, {**kept, **fields})
                 yield from _kept_field(node, fields)
                 yield from _kept_keys(node, lists)
 
@@ -199,10 +234,14 @@ def _looks_up(node: ast.AST, name: str) -> bool:
     )
 
 
-def _kept_use(node: ast.AST, kept: dict[str, Number]) -> Iterator[Refused]:
+def _kept_call(node: ast.AST, kept: dict[str, Any]) -> Iterator[Refused]:
     match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name)) if name in kept:
-            yield Refused(kept[name].slots[0], Use("forward", None))
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name), args=args) if name in kept:
+            yield Refused(slots_of(kept[name])[0], Use("forward", len(args)))
+
+
+def _kept_use(node: ast.AST, kept: dict[str, Number | Real]) -> Iterator[Refused]:
+    match node:
         case ast.Attribute(value=ast.Attribute(value=ast.Name(id="self"), attr=name), attr=inner) if name in kept:
             yield Refused(kept[name].slots[0], Use("attribute", inner))
         case ast.Compare(left=ast.Attribute(value=ast.Name(id="self"), attr=name), comparators=others) if name in kept:
@@ -212,9 +251,28 @@ def _kept_use(node: ast.AST, kept: dict[str, Number]) -> Iterator[Refused]:
             yield Refused(kept[name].slots[0], Use("items", None))
         case ast.Starred(value=ast.Attribute(value=ast.Name(id="self"), attr=name)) if name in kept:
             yield Refused(kept[name].slots[0], Use("items", None))
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=value):
+            yield from _kept_items([value], kept, len(names))
+        case ast.For(iter=items) | ast.comprehension(iter=items):
+            yield from _kept_items(_gone_through(items), kept)
 
 
-def _compared(number: Number, other: ast.expr) -> Iterator[Refused]:
+def _gone_through(items: ast.expr) -> list[ast.expr]:
+    """What a loop takes items of: ``for size in self.sizes``, ``enumerate(self.sizes)``, ``zip(self.sizes, …)``."""
+    match items:
+        case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed" | "sorted"), args=args):
+            return args
+    return [items]
+
+
+def _kept_items(values: list[ast.expr], kept: dict[str, Number | Real], count: int | None = None) -> Iterator[Refused]:
+    for value in values:
+        match value:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name) if name in kept:
+                yield Refused(kept[name].slots[0], Use("items", count))
+
+
+def _compared(number: Number | Real, other: ast.expr) -> Iterator[Refused]:
     constants = other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
     for constant in constants:
         if isinstance(constant, ast.Constant) and isinstance(constant.value, str):

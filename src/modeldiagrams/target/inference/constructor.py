@@ -13,12 +13,12 @@ import inspect
 import math
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
+from torch import nn
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.allocations import Allocations, TooLargeError
@@ -28,13 +28,15 @@ from modeldiagrams.target.inference.blame import blamed, forward_uses, names_lef
 from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.guard import guarded
 from modeldiagrams.target.inference.slots import Slot
-from modeldiagrams.target.inference.unknown import Refused, plain, slots_of
-from modeldiagrams.target.inference.unknown_containers import Fixed, Items
+from modeldiagrams.target.inference.unknown import Refused, slots_of
+from modeldiagrams.target.inference.unknown_containers import PlainData
+from modeldiagrams.target.inference.vocabulary import is_a_width
+from modeldiagrams.target.inference.weights import replaced_weights
 from modeldiagrams.target.objects import from_option
 from modeldiagrams.target.user_code import seeded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
 __all__ = ["Solved", "solved_arguments"]
 
@@ -44,6 +46,7 @@ _MOST_LESSONS = 60
 _MOST_CHANGES = 3
 """Arguments that differ from their likeliest value."""
 _MOST_OPTIONS = 9
+_MOST_OTHERS = 2
 _CPU_SECONDS = 4.0
 _SECONDS = 40.0
 """After them no other run begins. A constructor that waits uses no CPU, and a busy machine is no reason to stop."""
@@ -64,6 +67,8 @@ class Solved:
     reasons: dict[str, str]
     """Parameter → why it is what it is."""
     tries: int
+    others: tuple[dict[str, Any], ...] = ()
+    """The same with other modules that were made up: which of them suits is not known before forward runs."""
 
 
 def solved_arguments(
@@ -130,7 +135,23 @@ class _Search:
             for slot in self._all():
                 slot.divisors = {1}
         again = self._searched(rounds=4)
-        return self._result() if again is not None else first
+        return replace(self._result(), others=(*islice(self._others(), _MOST_OTHERS),)) if again is not None else first
+
+    def _others(self) -> Iterator[dict[str, Any]]:
+        modules = [slot for slot in self._all() if slot.is_called_in_forward and not self._is_late()]
+        for step in range(1, _MOST_OTHERS + 1):
+            for slot in modules:
+                chosen, slot.choice = slot.choice, slot.choice + step
+                if slot.choice < len(slot.options()) and self._can_be_made():
+                    yield self._result().kwargs
+                slot.choice = chosen
+
+    def _can_be_made(self) -> bool:
+        try:
+            self._made()
+        except (Exception, SystemExit, Refused):  # noqa: BLE001  (whatever the constructor raises)
+            return False
+        return True
 
     def _likeliest(self) -> list[Any]:
         """Values that arguments would have if no multiples were asked for."""
@@ -167,6 +188,9 @@ class _Search:
         wanted = dict(choices)
         for slot in self._all():
             slot.choice = wanted.get(slot.path, 0)
+        widths = [slot.option() for slot in self.slots if slot.kind == "number" and is_a_width(slot.name)]
+        for slot in self._all():
+            slot.width = next((width for width in widths if type(width) is int), slot.width)
 
     def _all(self) -> Iterator[Slot]:
         for slot in self.slots:
@@ -177,7 +201,8 @@ class _Search:
         while True:
             try:
                 model = self._made()
-                if not any(self._learn(lesson) for lesson in forward_uses(model)):
+                lessons = chain(forward_uses(model, self._all()), replaced_weights(model, self._all()))
+                if not any(self._learn(lesson) for lesson in lessons):
                     return model
             except Refused as refused:
                 if not self._learn(refused):
@@ -207,7 +232,7 @@ class _Search:
     def _made(self) -> nn.Module:
         with seeded(), guarded():
             try:
-                with torch.device("meta"), _PlainData():
+                with torch.device("meta"), PlainData():
                     made = self._called()
             except (RuntimeError, NotImplementedError) as error:
                 if not _NEEDS_VALUES.search(str(error)):
@@ -219,7 +244,7 @@ class _Search:
 
     def _made_with_memory(self) -> Any:
         try:
-            with Allocations(_MOST_ELEMENTS), _PlainData():
+            with Allocations(_MOST_ELEMENTS), PlainData():
                 return self._called()
         except TooLargeError:
             raise TargetError("it needs too much memory") from None
@@ -245,17 +270,6 @@ class _Search:
                 for attribute, value in vars(module).items():
                     for slot in slots_of(value):
                         slot.attributes.add(attribute)
-
-
-class _PlainData(TorchFunctionMode):
-    """Gives functions that make tensors of data plain numbers."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
-        if func in (torch.tensor, torch.as_tensor):
-            args = [*map(plain, args[:1]), *args[1:]]
-        if func in (Tensor.__getitem__, Tensor.__setitem__) and isinstance(args[1], Items | Fixed):
-            args = [args[0], plain(args[1]), *args[2:]]
-        return func(*args, **(kwargs or {}))
 
 
 def _reason(slot: Slot) -> str:

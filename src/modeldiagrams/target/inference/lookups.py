@@ -1,17 +1,36 @@
-"""Which strings a frame looks up a value among: the keys of ``{"relu": …}[act]``, the items of ``act in {"relu"}``."""
+"""What the running expression of a frame does with a value: looks it up, unpacks it, asks what it is.
+
+The strings that it is looked up among are the keys of ``{"relu": …}[act]`` and the items of ``act in {"relu"}``.
+"""
 
 from __future__ import annotations
 
 import ast
+import dis
 import itertools
 import linecache
+import re
 from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import FrameType, TracebackType
 
-__all__ = ["attribute_of", "expression_at", "resolved", "strings_looked_up", "tracebacks"]
+__all__ = [
+    "attribute_of",
+    "expression_at",
+    "is_asked_for_tensor",
+    "is_written",
+    "key_taken",
+    "resolved",
+    "strings_looked_up",
+    "tracebacks",
+    "unpacked_count",
+]
+
+_UNPACK = dis.opmap["UNPACK_SEQUENCE"]
 
 _PARTS = ("_modules", "_parameters", "_buffers")
 """Where a module keeps what it is made of."""
@@ -21,7 +40,7 @@ _MOST = 32
 
 def strings_looked_up(frame: FrameType) -> list[str]:
     """The strings of the dict or set that the running expression of a frame looks into; none if it is no such."""
-    if str(frame.f_globals.get("__name__")).startswith("torch."):
+    if str(frame.f_globals.get("__name__")).startswith(("torch.", "modeldiagrams.")):
         return []
     node = expression_at(frame, frame.f_lasti)
     containers: list[ast.expr] = []
@@ -71,7 +90,8 @@ def _strings(container: ast.expr, frame: FrameType) -> Iterator[str]:
             values: Any = [resolved(element, known) for element in elements if element is not None]
         case _:
             values = resolved(container, {**frame.f_globals, **frame.f_locals})
-    if isinstance(values, dict | set | frozenset | list | tuple):
+    is_known = not hasattr(type(values), "_slots_of")
+    if is_known and isinstance(values, dict | set | frozenset | list | tuple):
         yield from (str(value) for value in values if isinstance(value, str))
 
 
@@ -101,3 +121,37 @@ def attribute_of(owner: Any, name: str) -> Any:
     inside = (known.get(kind) for kind in _PARTS) if type(known) is dict else ()
     parts = (known, *(part for part in inside if type(part) is dict), vars(type(owner)))
     return next((part[name] for part in parts if name in part), None)
+
+
+def is_asked_for_tensor(frame: FrameType, name: str) -> bool:
+    """Whether a frame only asks if a value is a tensor or an array: NumPy, ``getattr(x, "ndim", 1)``, ``hasattr``."""
+    if str(frame.f_globals.get("__name__")).startswith("numpy."):
+        return True
+    if not hasattr(Tensor, name):
+        return False
+    match expression_at(frame, frame.f_lasti):
+        case ast.Call(func=ast.Name(id="getattr"), args=[_, _, _]) | ast.Call(func=ast.Name(id="hasattr")):
+            return True
+    return False
+
+
+def key_taken(frame: FrameType, name: str) -> str | None:
+    """The key that a frame takes out of a mapping: ``cfg.pop("type")``, which lists have, too."""
+    if name not in ("pop", "get", "setdefault"):
+        return None
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    found = re.search(rf"\.{name}\(\s*[\"'](\w+)[\"']", line)
+    return found[1] if found else None
+
+
+def is_written(frame: FrameType, name: str) -> bool:
+    """Whether the line that a frame runs reads an attribute itself."""
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    return not line or re.search(rf"\.\s*{name}\b", line) is not None
+
+
+def unpacked_count(frame: FrameType) -> int | None:
+    """How many names a frame is unpacking a value into; None if it does something else."""
+    code = frame.f_code.co_code
+    at = frame.f_lasti
+    return code[at + 1] if code[at] == _UNPACK else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
@@ -14,10 +15,14 @@ from modeldiagrams.target.inference.vocabulary import usual, with_last_layer, wo
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from modeldiagrams.target.inference.unknown import Slot
+
 __all__ = ["classes_for", "is_read_as_one_of", "modules_for", "modules_with", "path_of"]
 
 _CONTAINERS = (nn.ModuleDict, nn.ModuleList)
 _SHORTEST_WORD = 3
+_GENERAL = ("net", "network", "model", "module", "layer")
+"""Words that say of no module which one it is."""
 _MOST_OTHERS = 3
 """Modules of another name that are tried."""
 
@@ -43,27 +48,43 @@ def classes_for(name: str, call: tuple[int, tuple[str, ...]], names: Mapping[str
     return [*general, *ours] if named else [*ours, *general]
 
 
-def modules_for(
-    name: str, names: Mapping[str, Any], base: type, *, without: tuple[Any, ...], is_called: bool
-) -> list[Any]:
-    """Modules that an argument could be, as options without their own arguments."""
+def modules_for(slot: Slot, base: type, general: list[Any]) -> list[Any]:
+    """Modules that an argument could be, as options without their own arguments.
+
+    Args:
+        slot: The argument.
+        base: What they have to be.
+        general: Modules that are made up.
+    """
     if base in _CONTAINERS:
-        part = usual("modules", name)[0]
-        parts = {"first": part, "second": part} if base is nn.ModuleDict else [part, part]
-        return [{"_target_": f"torch.nn.{base.__name__}", "_args_": [parts]}]
-    own = [class_ for class_ in classes_beside(names, base) if class_ not in without]
-    around = [class_ for class_ in classes_around(names, base) if class_ not in without]
-    alike = [class_ for class_ in [*own, *around] if _sounds_like(name, class_)] if base is nn.Module else [*own]
-    alike = [*dict.fromkeys([*_with_members(members_read(without[-1:], name), around, alike), *alike])]
+        return [_container(base, general[0])]
+    own = [class_ for class_ in classes_beside(slot.names, base) if _suits(class_, slot)]
+    around = [class_ for class_ in classes_around(slot.names, base) if _suits(class_, slot)]
+    alike = [class_ for class_ in [*own, *around] if _sounds_like(slot.name, class_)] if base is nn.Module else [*own]
+    alike = [*dict.fromkeys([*_with_members(members_read(slot.makers[-1:], slot.name), around, alike), *alike])]
     if base is not nn.Module and not own and "<" not in base.__qualname__:
         alike = [base]
-    other = [class_ for class_ in own if class_ not in alike] if is_called else []
-    general = usual("modules", name) if base is nn.Module else []
+    other = [class_ for class_ in own if class_ not in alike] if slot.is_called_in_forward else []
     return [
         *({"_target_": path_of(class_)} for class_ in alike),
-        *general,
+        *(general if base is nn.Module else []),
         *({"_target_": path_of(class_)} for class_ in other[:_MOST_OTHERS]),
     ] or [{"_target_": path_of(base)}]
+
+
+def _container(base: type, part: Any) -> dict[str, Any]:
+    """A list or a dict of modules, with two of a kind."""
+    other = deepcopy(part)  # YAML writes the same one twice as a reference
+    parts = {"first": part, "second": other} if base is nn.ModuleDict else [part, other]
+    return {"_target_": f"torch.nn.{base.__name__}", "_args_": [parts]}
+
+
+def _suits(class_: type, slot: Slot) -> bool:
+    """Whether a class can be called as an argument is, has what is read of it, and isn't what it is an argument of."""
+    inputs, forward = slot.call[0] if slot.is_called_in_forward else 0, getattr(class_, "forward", None)
+    is_called_so = not inputs or forward is None or _takes(forward, (inputs + 1, ()))
+    has_needs = not slot.needs or {*slot.needs} <= members_of(class_)
+    return class_ not in slot.makers and is_called_so and has_needs
 
 
 def modules_with(member: str, name: str, names: Mapping[str, Any], without: tuple[Any, ...]) -> list[Any]:
@@ -93,7 +114,7 @@ def _with_members(members: set[str], classes: list[type], likelier: list[type]) 
     return sorted(fitting, key=lambda class_: class_ not in likelier)
 
 
-def _takes(class_: type, call: tuple[int, tuple[str, ...]]) -> bool:
+def _takes(class_: Any, call: tuple[int, tuple[str, ...]]) -> bool:
     count, keywords = call
     parameters = parameters_of(class_)
     try:
@@ -104,4 +125,6 @@ def _takes(class_: type, call: tuple[int, tuple[str, ...]]) -> bool:
 
 
 def _sounds_like(name: str, class_: type) -> bool:
-    return any(word in class_.__name__.lower() for word in words_of(name) if len(word) >= _SHORTEST_WORD)
+    words = [word for word in words_of(name) if len(word) >= _SHORTEST_WORD]
+    telling = [word for word in words if word not in _GENERAL] or words
+    return any(word in class_.__name__.lower() for word in telling)

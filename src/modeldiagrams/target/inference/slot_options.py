@@ -11,6 +11,7 @@ from torch import nn
 
 from modeldiagrams.target.inference.annotations import is_own_class
 from modeldiagrams.target.inference.makers import classes_for, modules_for, modules_with, path_of
+from modeldiagrams.target.inference.stand_ins import stand_ins
 from modeldiagrams.target.inference.vocabulary import number_values, usual, usual_counts, usual_item
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ __all__ = ["as_option", "options_of"]
 
 _TENSORS = ([100, 32], [32], [16, 16])
 _MULTIPLES = (1, 2, 4, 8)
+_MOST_OF_A_PICTURE = 4
+"""Channels; what a module says that it gives are features, and more."""
 
 
 def options_of(slot: Slot) -> list[Any]:
@@ -33,34 +36,48 @@ def options_of(slot: Slot) -> list[Any]:
         "fields": lambda _: [None],
         "class": lambda slot: classes_for(slot.name, slot.call, slot.names),
         "made": _made,
-        "tensor": lambda _: [{"_target_": "torch.rand", "_args_": shape} for shape in _TENSORS],
+        "tensor": _tensors,
     }
     return make[slot.kind](slot)
+
+
+def _tensors(slot: Slot) -> list[Any]:
+    shapes = [[*slot.shape]] if slot.shape else [*_TENSORS]
+    if slot.is_array:
+        return [{"_target_": "numpy.ones", "_args_": [shape]} for shape in shapes]
+    return [{"_target_": "torch.rand", "_args_": shape} for shape in shapes]
 
 
 def as_option(values: dict[str, Any], ways: set[str]) -> dict[str, Any]:
     """A configuration whose fields are read in these ways."""
     if "attribute" not in ways:
         return values
-    both = "modeldiagrams.target.objects.Settings" if "key" in ways else "types.SimpleNamespace"
-    return {"_target_": both, **values}
+    kind = "argparse.Namespace" if "contains" in ways else "types.SimpleNamespace"
+    return {"_target_": "modeldiagrams.target.objects.Settings" if "key" in ways else kind, **values}
 
 
 def _texts(slot: Slot) -> list[Any]:
     compared = [value for value in slot.compared if isinstance(value, str)]
     place = re.search(r"\[(\d+)\][^\[]*$", slot.path)
     if not compared and place:  # names of several things are not the same
-        return [f"{slot.name.removesuffix('s')}{place[1]}"]
+        return [f"{_singular(slot.name)}{place[1]}"]
     return list(dict.fromkeys([*compared, *usual("texts", slot.name)]))
+
+
+def _singular(name: str) -> str:
+    return re.sub("ies$", "y", name) if name.endswith("ies") else name.removesuffix("s")
 
 
 def _numbers(slot: Slot) -> list[Any]:
     if slot.annotation is bool:
         return [False, True]
     is_tested_only = slot.is_tested and not (slot.attributes or slot.compared or slot.is_reckoned_with)
-    values = number_values(slot.name, slot.attributes, is_tested_only=is_tested_only, is_item=slot.place is not None)
+    name = "channels" if slot.is_of_module and "channels" in slot.name else slot.name
+    values = number_values(name, slot.attributes, is_tested_only=is_tested_only, is_item=slot.place is not None)
     if slot.place is not None:
         values = [*usual_item(slot.name, *slot.place), *values]
+    if slot.is_of_module:
+        values = [v for v in values if v > _MOST_OF_A_PICTURE] or values
     if slot.annotation is float:
         values = [float(v) for v in values if isinstance(v, float)] or [0.5, 1.0]
     if slot.annotation is int:
@@ -88,4 +105,4 @@ def _made(slot: Slot) -> list[Any]:
     if inspect.isclass(annotation) and is_own_class(annotation) and not issubclass(annotation, nn.Module):
         return [{"_target_": path_of(annotation)}]
     base = annotation if inspect.isclass(annotation) and issubclass(annotation, nn.Module) else nn.Module
-    return modules_for(slot.name, slot.names, base, without=slot.makers, is_called=slot.is_called_in_forward)
+    return modules_for(slot, base, stand_ins(slot))

@@ -17,24 +17,27 @@ from modeldiagrams.target.inference.annotations import (
     item_annotation,
 )
 from modeldiagrams.target.inference.conventions import required_parameters
-from modeldiagrams.target.inference.makers import is_read_as_one_of
+from modeldiagrams.target.inference.lessons import learn
 from modeldiagrams.target.inference.slot_options import as_option, options_of
-from modeldiagrams.target.inference.unknown import Refused, Use, text, wrapped
+from modeldiagrams.target.inference.stand_ins import WITH
+from modeldiagrams.target.inference.unknown import text, wrapped
 from modeldiagrams.target.inference.unknown_containers import Fields, Fixed, Items
-from modeldiagrams.target.inference.vocabulary import is_a_model, is_listed
+from modeldiagrams.target.inference.vocabulary import is_listed
 from modeldiagrams.target.locate import locate
-from modeldiagrams.target.objects import from_option
+from modeldiagrams.target.objects import from_option, with_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Slot"]
+    from modeldiagrams.target.inference.unknown import Refused
+
+__all__ = ["Kind", "Slot"]
 
 Kind = Literal["number", "text", "items", "fields", "class", "made", "tensor"]
 _MANY = 8
 """Keys of a mapping of which only the number is known."""
-_MOST_ITEMS = 64
-_MAPPING_METHODS = ("items", "keys", "values", "get")
+_MOST_TURNS = 8
+"""Of kind: what is used as two of them suits no run."""
 _LISTS = re.compile(r"(list|tuple|sequence|iterable)\[")
 
 
@@ -75,23 +78,37 @@ class Slot:
     is_tested: bool = False
     is_reckoned_with: bool = False
     is_called_in_forward: bool = False
+    needs: dict[str, Slot] = field(default_factory=dict)
+    """Of a module: attributes that are read of it."""
+    is_of_module: bool = False
+    """Whether it is an attribute that is read of a module."""
+    gives_map: bool = False
+    """Whether what the module gives is used as a picture."""
+    width: int = 32
+    """Of a module that is made up: how many features it has where nothing else tells."""
     last_layer: str = ""  # of a module: the name of what is read or replaced
+    is_array: bool = False
+    shape: tuple[int, ...] = ()
+    """Of a tensor, where a layer tells."""
     given: Any = None
     """The tensor that the last run got."""
+    turns: int = 0
+    """How often it turned out to be of another kind."""
     why: str = ""
     """Why it is of its kind."""
 
     def __post_init__(self) -> None:
-        self._read_annotation()
+        self.read_annotation()
 
-    def _read_annotation(self) -> None:
+    def read_annotation(self) -> None:
+        """Take the kind that the annotation says."""
         annotation = self.annotation
         if is_number_or_several(annotation):
             self.annotation = int
         elif annotation is str or (annotation is None and is_listed("text_names", self.name)):
             self.kind = "text"
         elif annotation is dict:
-            self._make_mapping(0)
+            self.make_mapping(0)
         elif annotation is Tensor:
             self.kind = "tensor"
         elif annotation in (list, tuple) or _LISTS.search(str(annotation).lower()):
@@ -119,10 +136,17 @@ class Slot:
             path = f"{self.path}[{key}]" if isinstance(key, int) else f"{self.path}.{key}"
             name = self.name if isinstance(key, int) else key
             made = Slot(path, name, self.names, annotation=annotation, makers=self.makers)
+            made.is_of_module = self.is_of_module
             if isinstance(key, int) and key and 0 in self.children:
                 made.kind, made.annotation = self.children[0].kind, self.children[0].annotation
             self.children[key] = made
         return self.children[key]
+
+    def need(self, name: str) -> Slot:
+        """An attribute that is read of a module."""
+        if name not in self.needs:
+            self.needs[name] = Slot(f"{self.path}.{name}", name, self.names, makers=self.makers, is_of_module=True)
+        return self.needs[name]
 
     # -- its value
 
@@ -140,11 +164,15 @@ class Slot:
                 return made
             case "fields":
                 return Fields(self)
-            case "made" if self._parts(option):
-                kwargs = {name: slot.value() for name, slot in self._parts(option).items()}
-                return locate(option["_target_"])(**kwargs)
-        self.given = from_option(option)
+        self.given = self._made(option)
         return self.given
+
+    def _made(self, option: Any) -> Any:
+        needs = {name: need.value() for name, need in self._needed(option).items()}
+        parts = {name: slot.value() for name, slot in self._parts(option).items()}
+        if needs:
+            return with_attributes(from_option(option["_args_"][0]), **needs)
+        return locate(option["_target_"])(**parts) if parts else from_option(option)
 
     def written(self) -> Any:
         """Its value as an option."""
@@ -156,8 +184,13 @@ class Slot:
             case "fields":
                 return as_option({str(key): slot.written() for key, slot in self.children.items()}, self.ways)
             case "made":
-                return {**option, **{name: slot.written() for name, slot in self._parts(option).items()}}
+                parts = {**self._parts(option), **self._needed(option)}
+                return {**option, **{name: slot.written() for name, slot in parts.items()}}
         return option
+
+    def _needed(self, option: Any) -> dict[str, Slot]:
+        """The attributes that a module which is made up gets."""
+        return self.needs if isinstance(option, dict) and option.get("_target_") == WITH else {}
 
     def _items(self) -> list[Slot]:
         count = int(self.option())
@@ -165,6 +198,10 @@ class Slot:
         slots = [self.child(index, item) for index in range(count)]
         for index, slot in enumerate(slots):
             slot.place = (index, count)
+            if slots[0].kind == "text" and slot.kind == "number":
+                slot.kind = "text"
+            if slots[0].kind == slot.kind == "made":
+                slot.needs = slots[0].needs
         return slots
 
     def _parts(self, option: Any) -> dict[str, Slot]:
@@ -186,7 +223,8 @@ class Slot:
     def tried(self) -> list[Slot]:
         """It and all that is inside."""
         if self.kind == "made":
-            inside = [*self._parts(self.option()).values()]
+            option = self.option()
+            inside = [*self._parts(option).values(), *self._needed(option).values()]
         elif self.kind == "items":
             inside = self._items()
         else:
@@ -206,90 +244,20 @@ class Slot:
 
     def learn(self, refused: Refused) -> bool:
         """Change its kind to one that can be used so; tell whether anything is different now."""
-        before = self._known()
-        self._learn(refused.use)
-        return before != self._known()
+        before, kind = self._known(), self.kind
+        learn(self, refused.use)
+        self.turns += self.kind != kind
+        return before != self._known() and self.turns <= _MOST_TURNS
 
     def _known(self) -> tuple[Any, ...]:
         limits = self.one_of, len(self.divisors), self.is_tuple, self.annotation, self.last_layer
-        return self.kind, self.count, self.call, len(self.compared), self.choice, len(self.children), limits
+        made = len(self.needs), self.gives_map, self.shape, self.is_array
+        return self.kind, self.count, self.call, len(self.compared), self.choice, len(self.children), limits, made
 
-    def _learn(self, use: Use) -> None:
-        self.choice = 0
-        match use:
-            case Use("members", tuple(names)):
-                self.children = {**self.children, **{name: self.child(name) for name in names}}
-            case Use("multiple", int(step)):
-                self.divisors.add(step)
-            case Use("one of", tuple(numbers)):
-                self.one_of = numbers
-            case Use("instance", tuple(classes)):
-                self._learn_class(classes)
-            case Use("lacks", str(name)):
-                self._learn_lacking(name)
-            case Use("forward"):
-                self.kind, self.is_called_in_forward, self.why = "made", True, "forward calls it"
-            case _:
-                self._learn_kind(use)
-
-    def _learn_class(self, classes: tuple[type, ...]) -> None:
-        """The first of several classes that something can be made of."""
-        known = [each for each in classes if each.__module__ == "builtins"]
-        self.annotation = next((each for each in classes if issubclass(each, nn.Module)), (known or [classes[0]])[0])
-        self.kind, self.is_tuple = "number", self.annotation is tuple
-        self.why = f"it has to be a {self.annotation.__name__}"
-        self._read_annotation()
-
-    def _learn_lacking(self, name: str) -> None:
-        """A module, a tensor, or an object that has what is read."""
-        self.why = f"its {name} is read"
-        if self.kind == "made" and is_listed("last_layers", name):
-            self.last_layer = name
-        else:
-            self.kind, self.ways = "fields", self.ways | {"attribute"}
-
-    def _learn_kind(self, use: Use) -> None:
-        match use:
-            case Use("attribute", str(name)):
-                self.kind, self.why = self._kind_with(name), f"its {name} is read"
-                self.last_layer = name if self.kind == "made" and is_listed("last_layers", name) else ""
-                self.ways |= {"attribute"} if self.kind == "fields" and name not in _MAPPING_METHODS else set()
-            case Use("key", str(name)):
-                self._make_mapping(0)
-                self.why = f"its {name!r} is read"
-            case Use("length"):
-                self.kind, self.why = "items", "its length is asked for"
-                if is_listed("mappings", self.name):
-                    self._make_mapping()
-            case Use("items", count):
-                self.kind, self.why = "items", "its items are used"
-                self.count = count if isinstance(count, int) and count <= _MOST_ITEMS else self.count
-            case Use("text", str(option)):
-                self.kind, self.why = "text", f"it is compared with {option!r}" if option else "text is expected"
-                self.compared_with(option or None)
-            case Use("called", (int() as count, tuple() as names)):
-                self.kind, self.call = "class", (count, names)
-                self.why = f"it is called with {count + len(names)} argument{'s' * (count + len(names) != 1)}"
-            case Use("number"):
-                self.kind, self.why = "number", "a number is expected"
-
-    def _kind_with(self, name: str) -> Kind:
-        if is_listed("configurations", self.name) and name not in _MAPPING_METHODS:
-            return "fields"
-        if is_listed("text_methods", name):
-            return "text"
-        if is_listed("list_methods", name):
-            return "items"
-        if is_listed("tensor_methods", name):
-            return "tensor"
-        if is_listed("module_attributes", name) or (is_a_model(self.name) and not self.path.count(".")):
-            return "made"
-        if name in _MAPPING_METHODS:
-            self._make_mapping(0 if name == "get" else 2)
-        return "made" if is_read_as_one_of(self.name, self.names, self.makers) else "fields"
-
-    def _make_mapping(self, count: int = _MANY) -> None:
+    def make_mapping(self, count: int = _MANY) -> None:
+        """Take it for a mapping, with so many keys."""
         self.kind = "fields"
+        self.children = {key: child for key, child in self.children.items() if isinstance(key, str)}
         self.ways.add("key")
         if count:
             self.fill(count)

@@ -8,38 +8,43 @@ instead.
 
 from __future__ import annotations
 
-import ast
 import dis
 import linecache
-import re
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from torch import Tensor
-
-from modeldiagrams.target.inference.lookups import expression_at, strings_looked_up
+from modeldiagrams.target.inference.lookups import (
+    is_asked_for_tensor,
+    is_written,
+    key_taken,
+    strings_looked_up,
+    unpacked_count,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from types import FrameType
 
 __all__ = [
+    "MADE_OF",
     "Number",
     "Real",
     "Refused",
     "Slot",
     "Text",
     "Use",
-    "is_asked_for_tensor",
     "plain",
     "slots_of",
     "text",
-    "unpacked_count",
     "wrapped",
 ]
 
-_UNPACK = dis.opmap["UNPACK_SEQUENCE"]
+MADE_OF = "_made_of_arguments"
+"""Attribute of a tensor with the unknown arguments that its values are."""
+_OTHERS = ("torch.", "modeldiagrams.")
+"""Whose comparisons say nothing of what the model's author means."""
+_LOOKUP = dis.opmap["BINARY_SUBSCR"]
 
 
 class Slot(Protocol):
@@ -60,6 +65,12 @@ class Slot(Protocol):
     one_of: tuple[int, ...]
     is_called_in_forward: bool
     last_layer: str
+    needs: dict[str, Any]
+    gives_map: bool
+    is_of_module: bool
+    is_array: bool
+    shape: tuple[int, ...]
+    width: int
     ways: set[str]
     is_tested: bool
     is_reckoned_with: bool
@@ -70,6 +81,9 @@ class Slot(Protocol):
 
     def child(self, key: str | int) -> Any:
         """The slot of a value inside."""
+
+    def tried(self) -> list[Any]:
+        """It and all that is inside."""
 
     def fill(self) -> None:
         """Give a mapping whose length is asked for some keys."""
@@ -83,8 +97,9 @@ class Use:
     """What an argument was used as."""
 
     how: str
-    """``attribute``, ``key``, ``items``, ``length``, ``called``, ``text``, ``forward``, ``members`` that a call needs,
-    what a tensor ``lacks``, or what a condition asks for: ``instance``, ``multiple``, ``one of``."""
+    """``attribute``, ``key``, ``mapping``, ``items``, ``length``, ``called``, ``text``, ``number``, ``array``, what
+    ``forward`` calls, what gives a ``map``, the ``shape`` of a tensor, ``members`` that a call needs, what a tensor
+    ``lacks``, or what a condition asks for: ``instance``, ``multiple``, ``one of``."""
     detail: Any = None
     """Name, key or string; for items their number; for calls the number of arguments and the names of others."""
 
@@ -136,7 +151,9 @@ class _Numeric:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or self.is_derived or is_asked_for_tensor(sys._getframe(1), name):  # noqa: SLF001
             raise AttributeError(name)
-        key = _key_taken(sys._getframe(1), name)  # noqa: SLF001
+        key = key_taken(sys._getframe(1), name)  # noqa: SLF001
+        if name == "keys" and not is_written(sys._getframe(1), name):  # noqa: SLF001
+            raise self._refuse(Use("mapping"))  # `dict(cfg)`, `make(**cfg)`
         raise self._refuse(Use("attribute", name) if key is None else Use("key", key))
 
     def __getitem__(self, key: Any) -> Any:
@@ -210,7 +227,8 @@ class Text(str):
         return (self.slot,)
 
     def _compared(self, other: object, frame: FrameType) -> None:
-        if not str(frame.f_globals.get("__name__")).startswith("torch."):
+        is_lookup = frame.f_code.co_code[frame.f_lasti] == _LOOKUP  # among keys, which `strings_looked_up` knows
+        if not is_lookup and not str(frame.f_globals.get("__name__")).startswith(_OTHERS):
             self.slot.compared_with(other)
 
     def __eq__(self, other: object) -> bool:
@@ -267,31 +285,3 @@ def text(value: str, slot: Slot) -> Text:
     made = Text(value)
     made.slot = slot
     return made
-
-
-def is_asked_for_tensor(frame: FrameType, name: str) -> bool:
-    """Whether a frame only asks if a value is a tensor or an array: NumPy, ``getattr(x, "ndim", 1)``, ``hasattr``."""
-    if str(frame.f_globals.get("__name__")).startswith("numpy."):
-        return True
-    if not hasattr(Tensor, name):
-        return False
-    match expression_at(frame, frame.f_lasti):
-        case ast.Call(func=ast.Name(id="getattr"), args=[_, _, _]) | ast.Call(func=ast.Name(id="hasattr")):
-            return True
-    return False
-
-
-def _key_taken(frame: FrameType, name: str) -> str | None:
-    """The key that a frame takes out of a mapping: ``cfg.pop("type")``, which lists have, too."""
-    if name not in ("pop", "get", "setdefault"):
-        return None
-    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
-    found = re.search(rf"\.{name}\(\s*[\"'](\w+)[\"']", line)
-    return found[1] if found else None
-
-
-def unpacked_count(frame: FrameType) -> int | None:
-    """How many names a frame is unpacking a value into; None if it does something else."""
-    code = frame.f_code.co_code
-    at = frame.f_lasti
-    return code[at + 1] if code[at] == _UNPACK else None

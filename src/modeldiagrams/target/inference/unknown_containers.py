@@ -1,4 +1,4 @@
-"""Lists and configurations that stand for an unknown constructor argument; see `unknown`."""
+"""Lists and configurations that stand for an unknown constructor argument, and tensors of them; see `unknown`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,20 @@ import ast
 import sys
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.target.inference.lookups import expression_at
-from modeldiagrams.target.inference.unknown import Refused, Slot, Use, is_asked_for_tensor, unpacked_count
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from modeldiagrams.target.inference.lookups import expression_at, is_asked_for_tensor, unpacked_count
+from modeldiagrams.target.inference.unknown import MADE_OF, Refused, Slot, Text, Use, plain, slots_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import FrameType
 
-__all__ = ["Fields", "Fixed", "Items"]
+__all__ = ["Fields", "Fixed", "Items", "PlainData"]
+
+_OURS = "modeldiagrams."
 
 
 class _Several:
@@ -70,7 +77,9 @@ class Fields(dict[str, Any]):
     def _read(self, name: str) -> Any:
         if name not in self:
             slot: Slot = object.__getattribute__(self, "slot")
-            super().__setitem__(name, slot.child(name).value())
+            child = slot.child(name)
+            child.name = slot.name if isinstance(name, Text) else child.name  # a name that is made up says nothing
+            super().__setitem__(name, child.value())
         return super().__getitem__(name)
 
     def __getattr__(self, name: str) -> Any:
@@ -82,7 +91,14 @@ class Fields(dict[str, Any]):
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setitem__(name, value)
 
+    def __contains__(self, name: object) -> bool:
+        if not str(sys._getframe(1).f_globals.get("__name__")).startswith(_OURS):  # noqa: SLF001
+            self._slots_of()[0].ways.add("contains")
+        return super().__contains__(name)
+
     def __getitem__(self, name: Any) -> Any:
+        if slots_of(name) and not isinstance(name, str) and super().__len__():
+            raise Refused(slots_of(name)[0], Use("text", ""))  # the other keys are strings
         if isinstance(name, int | slice):
             raise Refused(self._slots_of()[0], Use("items"))
         self._slots_of()[0].ways.add("key")
@@ -111,6 +127,21 @@ class Fields(dict[str, Any]):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Refuse: who calls it expects a class or a function."""
         raise Refused(self._slots_of()[0], Use("called", (len(args), tuple(kwargs))))
+
+
+class PlainData(TorchFunctionMode):
+    """Gives functions that make tensors of data plain numbers."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
+        if func in (torch.tensor, torch.as_tensor):
+            made = func(*map(plain, args[:1]), *args[1:], **(kwargs or {}))
+            setattr(made, MADE_OF, tuple(slot for value in args[:1] for slot in slots_of(value)))
+            return made
+        if func is Tensor.copy_ and slots_of(args[1]):
+            raise Refused(slots_of(args[1])[0], Use("shape", tuple(args[0].shape)))
+        if func in (Tensor.__getitem__, Tensor.__setitem__) and isinstance(args[1], Items | Fixed):
+            args = [args[0], plain(args[1]), *args[2:]]
+        return func(*args, **(kwargs or {}))
 
 
 def _has_default(frame: FrameType) -> bool:

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "is_a_model",
+    "is_a_width",
     "is_listed",
     "number_values",
+    "rows_of",
     "usual",
     "usual_counts",
     "usual_item",
@@ -85,9 +87,18 @@ def _role_by_words(name: str) -> str | None:
 def usual(table: str, name: str) -> list[Any]:
     """The values of all rows of a table that match a name."""
     known = project_value("arguments", name) if table == "texts" else None
-    rows = [row for row in _tables()[table] if matches(row["names"], name.lower())]
-    found = [value for row in rows for value in row.get("values", [row.get("value")])]
+    found = [value for row in rows_of(table, name) for value in row.get("values", [row.get("value")])]
     return [known, *found] if isinstance(known, str) else found
+
+
+def rows_of(table: str, name: str) -> list[dict[str, Any]]:
+    """All rows of a table that match a name."""
+    return [row for row in _tables()[table] if matches(row["names"], name.lower())]
+
+
+def is_a_width(name: str) -> bool:
+    """Whether an argument's name says that it is a number of features."""
+    return _role_by_words(name.lower()) in _tables()["widths"]["roles"] and not is_listed("widths", name)
 
 
 def with_last_layer(name: str) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Aside, easy: no constructor arguments, or only defaults."""
+"""Easy, once aside: no constructor arguments, or only defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Aside, hard: objects, choices, coupled sizes, dicts, masks and states.
+"""Hard, once aside: objects, choices, coupled sizes, dicts, masks and states.
 
 Long because it is a list of models.
 """

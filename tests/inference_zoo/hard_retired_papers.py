@@ -1,4 +1,4 @@
-"""Aside, hard: repositories of papers with statistics, boxes, trees, memories, several modalities and time steps.
+"""Hard, once aside: repositories of papers with statistics, boxes, trees, memories, several modalities and time steps.
 
 Long because it is a list of models.
 """

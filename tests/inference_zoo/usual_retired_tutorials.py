@@ -1,4 +1,4 @@
-"""Aside, usual: required arguments and several inputs, as tutorials and papers have them."""
+"""Usual, once aside: required arguments and several inputs, as tutorials and papers have them."""
 
 from __future__ import annotations
 

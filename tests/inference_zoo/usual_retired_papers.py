@@ -1,4 +1,4 @@
-"""Aside, usual: networks as repositories of papers write them."""
+"""Usual, once aside: networks as repositories of papers write them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Aside, easy: models of courses and first projects, whose sizes are written out."""
+"""Easy, once aside: models of courses and first projects, whose sizes are written out."""
 
 from __future__ import annotations
 

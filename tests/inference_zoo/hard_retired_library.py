@@ -1,4 +1,4 @@
-"""Aside, hard: library code with registries, abstract bases, environments, caches and nested configurations."""
+"""Hard, once aside: library code with registries, abstract bases, environments, caches and nested configurations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hard: one model each of many fields, written after the rules were tuned on others and run once."""
+"""Hard, once aside: one model each of many fields."""
 
 from __future__ import annotations
 

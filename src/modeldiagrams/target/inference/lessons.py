@@ -1,0 +1,123 @@
+"""What the use of an argument teaches about it: see `Use`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torch import nn
+
+from modeldiagrams.target.inference.makers import is_read_as_one_of
+from modeldiagrams.target.inference.unknown import Use
+from modeldiagrams.target.inference.vocabulary import is_a_model, is_listed
+
+if TYPE_CHECKING:
+    from modeldiagrams.target.inference.slots import Kind, Slot
+
+__all__ = ["learn"]
+
+_MOST_ITEMS = 64
+_MAPPING_METHODS = ("items", "keys", "values", "get")
+
+
+def learn(slot: Slot, use: Use) -> None:
+    """Note what a use shows: another kind, or limits.
+
+    Args:
+        slot: The argument.
+        use: What it was used as.
+    """
+    slot.choice = 0
+    match use:
+        case Use("members", tuple(names)):
+            slot.children = {**slot.children, **{name: slot.child(name) for name in names}}
+        case Use("multiple", int(step)):
+            slot.divisors.add(step)
+        case Use("one of", tuple(numbers)):
+            slot.one_of = numbers
+        case Use("instance", tuple(classes)):
+            _learn_class(slot, classes)
+        case Use("lacks", str(name)):
+            _learn_lacking(slot, name)
+        case Use("forward", count):
+            _learn_module(slot, count if isinstance(count, int) else slot.call[0])
+        case Use("array"):
+            slot.kind, slot.is_array, slot.why = "tensor", True, "an array is expected"
+        case Use("shape", tuple(shape)):
+            slot.kind, slot.shape, slot.why = "tensor", shape, "a layer has a weight of this shape"
+        case Use("map"):
+            slot.gives_map = True
+        case _:
+            _learn_kind(slot, use)
+
+
+def _learn_class(slot: Slot, classes: tuple[type, ...]) -> None:
+    """The first of several classes that something can be made of."""
+    known = [each for each in classes if each.__module__ == "builtins"]
+    slot.annotation = next((each for each in classes if issubclass(each, nn.Module)), (known or [classes[0]])[0])
+    slot.kind, slot.is_tuple = "number", slot.annotation is tuple
+    slot.why = f"it has to be a {slot.annotation.__name__}"
+    slot.read_annotation()
+
+
+def _learn_module(slot: Slot, inputs: int) -> None:
+    """A module that forward calls; what was read of it are attributes."""
+    if slot.kind == "fields":
+        slot.needs, slot.children = {str(name): need for name, need in slot.children.items()}, {}
+        for need in slot.needs.values():
+            need.is_of_module = True
+    slot.kind, slot.is_called_in_forward, slot.why, slot.call = "made", True, "forward calls it", (inputs, ())
+
+
+def _learn_lacking(slot: Slot, name: str) -> None:
+    """A module, a tensor, or an object that has what is read."""
+    slot.why = f"its {name} is read"
+    if slot.kind == "made" and is_listed("last_layers", name):
+        slot.last_layer = name
+    elif slot.kind == "made" and (slot.is_called_in_forward or is_a_model(slot.name)):
+        slot.need(name)
+    else:
+        slot.kind, slot.ways = "fields", slot.ways | {"attribute"}
+
+
+def _learn_kind(slot: Slot, use: Use) -> None:
+    match use:
+        case Use("attribute", str(name)):
+            slot.kind, slot.why = _kind_with(slot, name), f"its {name} is read"
+            slot.last_layer = name if slot.kind == "made" and is_listed("last_layers", name) else ""
+            slot.ways |= {"attribute"} if slot.kind == "fields" and name not in _MAPPING_METHODS else set()
+        case Use("key", str(name)):
+            slot.make_mapping(0)
+            slot.why = f"its {name!r} is read"
+        case Use("mapping"):
+            slot.make_mapping(0)
+            slot.why = "it is copied as a mapping, or spread into a call"
+        case Use("length"):
+            slot.kind, slot.why = "items", "its length is asked for"
+            if is_listed("mappings", slot.name):
+                slot.make_mapping()
+        case Use("items", count):
+            slot.kind, slot.why = "items", "its items are used"
+            slot.count = count if isinstance(count, int) and count <= _MOST_ITEMS else slot.count
+        case Use("text", str(option)):
+            slot.kind, slot.why = "text", f"it is compared with {option!r}" if option else "text is expected"
+            slot.compared_with(option or None)
+        case Use("called", (int() as count, tuple() as names)):
+            slot.kind, slot.call = "class", (count, names)
+            slot.why = f"it is called with {count + len(names)} argument{'s' * (count + len(names) != 1)}"
+        case Use("number"):
+            slot.kind, slot.why = "number", "a number is expected"
+
+
+def _kind_with(slot: Slot, name: str) -> Kind:
+    """What something of its name is, of which this is read."""
+    if is_listed("configurations", slot.name) and name not in _MAPPING_METHODS:
+        return "fields"
+    kinds: tuple[Kind, ...] = ("text", "items", "tensor")
+    for kind, table in zip(kinds, ("text_methods", "list_methods", "tensor_methods"), strict=True):
+        if is_listed(table, name):
+            return kind
+    if name in _MAPPING_METHODS:  # before what its name says: a backbone may be a configuration of one
+        slot.make_mapping(0 if name == "get" else 2)
+        return "fields"
+    is_model = is_listed("module_attributes", name) or (is_a_model(slot.name) and not slot.path.count("."))
+    return "made" if is_model or is_read_as_one_of(slot.name, slot.names, slot.makers) else "fields"
