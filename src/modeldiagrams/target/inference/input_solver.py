@@ -49,7 +49,7 @@ _MOST_WORK = 10_000
 _MOST_CHANGES = 24
 """Of one failed pass."""
 _FIRST_CHANGES = 3
-_MOST_ELEMENTS = 1 << 22
+_MOST_ELEMENTS = 1 << 23
 _LARGE = 40
 """A side that may be made smaller."""
 _FIRST_SEEDS = 4

@@ -12,9 +12,12 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from modeldiagrams.target.inference.entries import OBJECT, Leaf, leaves
+from modeldiagrams.target.inference.standin_elements import ELEMENTS
+from modeldiagrams.target.inference.standin_items import ITEMS
+from modeldiagrams.target.inference.standin_layers import LAYERS
 from modeldiagrams.target.inference.standin_modules import layers_replaced
-from modeldiagrams.target.inference.standin_ops import HANDLERS
-from modeldiagrams.target.inference.standins import Reading
+from modeldiagrams.target.inference.standin_views import VIEWS
+from modeldiagrams.target.inference.standins import MOST_ITEMS, Reading
 from modeldiagrams.target.user_code import seeded
 
 if TYPE_CHECKING:
@@ -29,8 +32,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Read", "read_forward"]
 
-_MOST_RANK = 5
 _LENGTH = 4
+_USUAL_ITEMS = 2
+_PAIR = 2
 
 
 class Read:
@@ -62,7 +66,8 @@ class Read:
 
     def _items(self, given: Given, entries: list[Any], found: list[Any]) -> Any:
         used = [at for at, part in enumerate(given.parts.values()) if part.is_used or part.parts]
-        return found[: used[-1] + 1] if used else entries[0]
+        count = used[-1] + 1 if used else 0
+        return found[: count if count < MOST_ITEMS else _USUAL_ITEMS] if used else entries[0]
 
     def _sizes_of(self, part: Given) -> Any:
         return self._seed(str(part.path[-1]), part.path)
@@ -106,8 +111,8 @@ class Read:
     def _size(self, leaf: Leaf, at: int, dim: Dim | None, size: int) -> int:
         if dim is None:
             return size or self._sizes.new(leaf.path, at)
-        if dim.value:
-            return dim.value
+        if dim.value or (dim.least >= _PAIR and at):
+            return dim.value or dim.least
         if dim not in self._numbers:
             own = size if size and not self._sizes.is_own(size) and at else 0
             is_side = len(leaf.shape) > 3 and at >= len(leaf.shape) - 2  # noqa: PLR2004
@@ -117,16 +122,18 @@ class Read:
 
 
 def _suits(leaf: Leaf, shape: Shape, dtype: str) -> bool:
-    """Whether an entry has the rank, the dtype and the sizes that are told."""
+    """Whether an entry has the rank and the dtype that are told; a higher rank only with the same sizes."""
     rank, least = len(leaf.shape), len(shape.front) + len(shape.back)
     if (shape.row is None and rank != least) or rank < least or (dtype and dtype != leaf.dtype):
         return False
     back = leaf.shape[rank - len(shape.back) :] if shape.back else ()
     pairs = [*zip(shape.front, leaf.shape, strict=False), *zip(shape.back, back, strict=True)]
-    return rank <= _MOST_RANK or all(dim.end().value in (0, size) for dim, size in pairs)
+    return rank == least or all(dim.end().value in (0, size) for dim, size in pairs)
 
 
-def read_forward(model: nn.Module, names: Collection[str], sizes: Sizes, seed: Callable[[str, Path], Any]) -> Read | None:
+def read_forward(
+    model: nn.Module, names: Collection[str], sizes: Sizes, seed: Callable[[str, Path], Any]
+) -> Read | None:
     """Read a forward with stand-ins for some of its parameters.
 
     Args:
@@ -138,7 +145,7 @@ def read_forward(model: nn.Module, names: Collection[str], sizes: Sizes, seed: C
     Returns:
         None where nothing could be read.
     """
-    reading = Reading(HANDLERS, unused=sizes.unused())
+    reading = Reading({**ELEMENTS, **LAYERS, **VIEWS, **ITEMS}, unused=sizes.unused())
     inputs = {name: reading.given((name,)) for name in names}
     quiet = io.StringIO()
     is_on_meta = any(parameter.is_meta for parameter in model.parameters())
@@ -153,4 +160,3 @@ def read_forward(model: nn.Module, names: Collection[str], sizes: Sizes, seed: C
         return None
     reading.equations.solve()
     return Read(inputs, sizes, seed)
-

@@ -189,8 +189,12 @@ class Equations:
                 by = row[pivot]
                 new = {dim: times / by for dim, times in row.items()}, rest / by
                 pivots = {dim: _without(each, pivot, new) for dim, each in pivots.items()} | {pivot: new}
-        for row, rest in pivots.values():
-            _share(row, rest)
+        rows = [*pivots.values()]
+        for _ in rows:
+            rows = [(row, rest) for row, rest in rows if not _finished(row, rest)]
+            for row, rest in rows:
+                if _shared(row, rest):
+                    break
 
 
 def _reduced(terms: dict[Dim, int], total: int, pivots: dict[Dim, tuple[_Terms, Fraction]]) -> tuple[_Terms, Fraction]:
@@ -209,9 +213,7 @@ def _reduced(terms: dict[Dim, int], total: int, pivots: dict[Dim, tuple[_Terms, 
     return row
 
 
-def _without(
-    row: tuple[_Terms, Fraction], pivot: Dim, known: tuple[_Terms, Fraction]
-) -> tuple[_Terms, Fraction]:
+def _without(row: tuple[_Terms, Fraction], pivot: Dim, known: tuple[_Terms, Fraction]) -> tuple[_Terms, Fraction]:
     times = row[0].get(pivot)
     if not times:
         return row
@@ -221,19 +223,21 @@ def _without(
     return {dim: value for dim, value in terms.items() if value}, row[1] - times * known[1]
 
 
-def _share(row: _Terms, rest: Fraction) -> None:
-    """Dimensions that only add up to something share it."""
-    free = {dim: times for dim, times in row.items() if not dim.value}
-    rest -= sum(times * dim.value for dim, times in row.items() if dim.value)
-    if not free or any(times < 0 for times in free.values()):
-        return
-    *others, last = free
-    for dim in others:
-        size = rest // sum(free.values()) if rest > 0 else 0
-        if size < 1:
-            return
-        dim.value = int(size)
-        rest -= free.pop(dim) * dim.value
-    size = rest / free[last]
-    if size >= 1 and size == int(size):
-        last.value = int(size)
+def _finished(row: _Terms, rest: Fraction) -> bool:
+    """Whether at most one dimension of an equation was not known; it gets its size."""
+    free = [dim for dim in row if not dim.value]
+    if len(free) == 1:
+        size = (rest - sum(times * dim.value for dim, times in row.items())) / row[free[0]]
+        if size >= 1 and size == int(size):
+            free[0].value = int(size)
+    return len(free) < 2  # noqa: PLR2004
+
+
+def _shared(row: _Terms, rest: Fraction) -> bool:
+    """Give one of several dimensions that only add up to something its share."""
+    rest -= sum(times * dim.value for dim, times in row.items())
+    free = [(dim, times) for dim, times in row.items() if not dim.value]
+    size = rest // sum(times for _, times in free) if all(times > 0 for _, times in free) else 0
+    if size >= 1:
+        free[0][0].value = int(size)
+    return size >= 1

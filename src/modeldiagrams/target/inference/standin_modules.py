@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn.utils.rnn import PackedSequence
 
 from modeldiagrams.target.inference.shapes import ClashError, Dim, Shape, closed, same, unified
-from modeldiagrams.target.inference.standin_ops import as_float, ids_below
+from modeldiagrams.target.inference.standin_operands import as_float, ids_below
 from modeldiagrams.target.inference.standins import Kind, Standin
 
 if TYPE_CHECKING:
@@ -128,7 +128,9 @@ def _of_encoder(module: Any) -> Any:
     return layer.self_attn
 
 
-def _encoder(r: Reading, module: Any, src: Any, mask: Any = None, src_key_padding_mask: Any = None, **kwargs: Any) -> Any:
+def _encoder(
+    r: Reading, module: Any, src: Any, mask: Any = None, src_key_padding_mask: Any = None, **kwargs: Any
+) -> Any:
     attention = _of_encoder(module)
     _, rows, steps = _sequences(r, src, attention.embed_dim, attention.batch_first)
     _square(r, mask if mask is not None else kwargs.get("src_mask"), steps, steps)
@@ -153,9 +155,7 @@ def _transformer(r: Reading, module: Any, src: Any, tgt: Any, src_mask: Any = No
                  memory_mask: Any = None, src_key_padding_mask: Any = None, tgt_key_padding_mask: Any = None,
                  memory_key_padding_mask: Any = None, **kwargs: Any) -> Any:  # fmt: skip
     _encoder(r, module.encoder, src, src_mask, src_key_padding_mask)
-    return _decoder(
-        r, module.decoder, tgt, src, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask
-    )
+    return _decoder(r, module.decoder, tgt, src, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
 
 
 def _bag(r: Reading, module: Any, ids: Any, offsets: Any = None, weights: Any = None) -> Any:

@@ -8,7 +8,6 @@ are followed as in a pass.
 from __future__ import annotations
 
 import itertools
-import linecache
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,16 +16,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from modeldiagrams.target.inference.shapes import ClashError, Dim, Equations, Row, Shape, closed, same
+from modeldiagrams.target.inference.shapes import ClashError, Dim, Equations, Row, Shape, closed
+from modeldiagrams.target.inference.standin_sizes import Parts, Rank, Shaped, Size, is_demanded, is_zipped
 from modeldiagrams.target.inference.unknown import unpacked_count
 
-__all__ = ["Given", "Kind", "Rank", "Reading", "Size", "Standin"]
+__all__ = ["MOST_ITEMS", "Given", "Kind", "Parts", "Rank", "Reading", "Size", "Standin"]
 
 _FIRST_NUMBER = 1009
 _NEXT = 6
 _MOST_CALLS = 4_000
 _USUAL_ITEMS = 2
-_MOST_ITEMS = 12
+MOST_ITEMS = 12
+"""Of a list that is gone through beside others."""
 _USUAL_RANK = 3
 _SMALL = 4
 _A_NUMBER = 2
@@ -143,135 +144,6 @@ class Reading:
         return value.known.end() if isinstance(value, Standin) else closed(*map(self.dim, Tensor.size(value)))
 
 
-class Size(int):
-    """The size of a dimension; what it is compared with may be what it is."""
-
-    reading: Reading
-    dim: Dim
-
-    @classmethod
-    def of(cls, number: int, reading: Reading, dim: Dim) -> Size:
-        """A number that knows its dimension."""
-        made = cls(number)
-        made.reading, made.dim = reading, dim
-        return made
-
-    def __eq__(self, other: Any) -> bool:
-        return self._is(other) if _is_demanded(sys._getframe(1)) else int(self) == other  # noqa: SLF001
-
-    def __ne__(self, other: Any) -> bool:
-        return not self._is(other) if _is_demanded(sys._getframe(1)) else int(self) != other  # noqa: SLF001
-
-    __hash__ = int.__hash__
-
-    def __mod__(self, other: Any) -> int:
-        if type(other) is int and other > 1 and not self.dim.end().value and _is_demanded(sys._getframe(1)):  # noqa: SLF001
-            self.dim.end().step = max(self.dim.end().step, other)
-            return 0
-        return int(self) % other
-
-    def __floordiv__(self, other: Any) -> int:
-        if type(other) is int and other > 0:
-            part = Dim(self.dim.end().value // other)
-            if not part.value:
-                self.reading.equations.add(self.dim, {part: other})
-            return self.reading.number(part)
-        return int(self) // other
-
-    def __mul__(self, other: Any) -> Any:
-        if type(other) is int and other > 0 and not self.dim.end().value:
-            whole = Dim()
-            self.reading.equations.add(whole, {self.dim: other})
-            return self.reading.number(whole)
-        return int(self) * other
-
-    __rmul__ = __mul__
-
-    def _is(self, other: Any) -> bool:
-        if not isinstance(other, int):
-            return False
-        try:
-            same(self.dim, self.reading.dim(other))
-        except ClashError:
-            return False
-        return True
-
-
-class Rank(int):
-    """How many dimensions a tensor of unknown shape has."""
-
-    tensor: Standin
-
-    @classmethod
-    def of(cls, tensor: Standin) -> Any:
-        """Its rank, if it is known."""
-        rank = tensor.known.rank
-        if rank is not None:
-            return rank
-        made = cls(max(_USUAL_RANK, len(tensor.known.dims())))
-        made.tensor = tensor
-        return made
-
-    def __eq__(self, other: Any) -> bool:
-        return self._is(other) if _is_demanded(sys._getframe(1)) else False  # noqa: SLF001
-
-    def __ne__(self, other: Any) -> bool:
-        return not self._is(other) if _is_demanded(sys._getframe(1)) else True  # noqa: SLF001
-
-    __hash__ = int.__hash__
-
-    def _is(self, other: Any) -> bool:
-        try:
-            self.tensor.known.of_rank(int(other))
-        except ClashError:
-            return False
-        return True
-
-
-def _is_demanded(frame: Any) -> bool:
-    """Whether code raises if a comparison does not hold."""
-    name, line = frame.f_code.co_filename, frame.f_lineno
-    text = linecache.getline(name, line).strip()
-    return text.startswith("assert") or (
-        text.startswith(("if ", "elif ")) and any("raise " in linecache.getline(name, line + more) for more in (0, 1, 2))
-    )
-
-
-class Shaped(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
-    """The shape of a tensor, for code that takes it apart."""
-
-    tensor: Standin
-
-    def __iter__(self) -> Iterator[Any]:
-        count = unpacked_count(sys._getframe(1))  # noqa: SLF001
-        known = self.tensor.known.of_rank(count) if count else self.tensor.known.end()
-        return iter([self.tensor.reading.number(dim) for dim in known.dims()])
-
-    def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, slice):
-            return self._sliced(key)
-        return self.tensor.reading.number(self.tensor.known.at(int(key)))
-
-    def _sliced(self, key: slice) -> tuple[Any, ...]:
-        count = unpacked_count(sys._getframe(2))  # noqa: SLF001
-        ends = [end for end in (key.start, key.stop) if end is not None]
-        for end in ends:
-            self.tensor.known.reaching(end - 1 if end > 0 else end if end else 0)
-        if count and key.stop is None and (key.start or 0) >= 0:
-            self.tensor.known.of_rank((key.start or 0) + count)
-        known = self.tensor.known.end()
-        if key.stop is not None and key.stop > 0 and (key.start or 0) >= 0:
-            return tuple(self.tensor.reading.number(dim) for dim in known.front[key])
-        return tuple([self.tensor.reading.number(dim) for dim in known.dims()][key])
-
-    def __len__(self) -> int:
-        return int(Rank.of(self.tensor))
-
-    def numel(self) -> int:
-        """As of a shape of PyTorch."""
-        return 1
-
-
 class Standin(Tensor):
     """Stands for a tensor of unknown shape."""
 
@@ -344,7 +216,7 @@ class Standin(Tensor):
         return self.dtype.is_floating_point
 
     def __bool__(self) -> bool:
-        return _is_demanded(sys._getframe(1))  # noqa: SLF001
+        return is_demanded(sys._getframe(1))  # noqa: SLF001
 
     def __int__(self) -> int:
         return _A_NUMBER
@@ -379,7 +251,7 @@ class Standin(Tensor):
             item = self.known.replaced(0)
             self.known.at(0)
             return iter([self.reading.tensor(item, self.kind) for _ in range(count or _USUAL_ITEMS)])
-        return self._items(count or _USUAL_ITEMS)
+        return self._items(count or (MOST_ITEMS if is_zipped(sys._getframe(1)) else _USUAL_ITEMS))  # noqa: SLF001
 
     def _items(self, count: int) -> Iterator[Any]:
         for at in range(count):
