@@ -1,4 +1,7 @@
-"""What a forward does with its inputs, read in one go without sizes: the first entries that are tried follow from it."""
+"""What a forward does with its inputs, read in one go without sizes: the first entries that are tried follow from it.
+
+`standins` are the inputs, and what they are used for tells shapes (`shapes`), dtypes, and the parts of dicts and lists.
+"""
 
 from __future__ import annotations
 

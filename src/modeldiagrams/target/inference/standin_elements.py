@@ -82,6 +82,7 @@ def broadcast(a: Shape, b: Shape) -> Shape:
 
 
 def alike(a: Dim, b: Dim) -> Dim:
+    """One of two dimensions that are combined: the same, unless one of them is 1."""
     a, b = a.end(), b.end()
     if 1 in (a.value, b.value):
         return b if a.value == 1 else a

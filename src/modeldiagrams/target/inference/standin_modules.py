@@ -47,7 +47,7 @@ class _Layer:
         return self.made(self.reading, self.module, *args, **kwargs)
 
 
-def _sequences(r: Reading, x: Any, width: int, batch_first: bool) -> tuple[Any, Dim, Dim]:
+def _sequences(r: Reading, x: Any, width: int, *, batch_first: bool) -> tuple[Any, Dim, Dim]:
     """A batch of sequences: its shape, its rows and its steps."""
     as_float(x)
     shape = r.shape_of(x).of_rank(3)
@@ -63,14 +63,14 @@ def _recurrent(r: Reading, module: Any, x: Any, hx: Any = None) -> Any:
         rows = Dim()
         out: Any = PackedSequence(r.tensor(closed(Dim(), Dim(width)), Kind("float32")), x.batch_sizes)
     else:
-        shape, rows, _ = _sequences(r, x, module.input_size, module.batch_first)
+        shape, rows, _ = _sequences(r, x, module.input_size, batch_first=module.batch_first)
         out = r.tensor(closed(*shape.front[:2], Dim(width)), Kind("float32"))
     state = closed(Dim(module.num_layers * ways), rows, Dim(width // ways))
     cell = closed(state.at(0), rows, Dim(module.hidden_size))
-    return out, _stateful(r, module, hx, (state, cell), isinstance(module, nn.LSTM))
+    return out, _stateful(r, hx, (state, cell), is_lstm=isinstance(module, nn.LSTM))
 
 
-def _stateful(r: Reading, module: Any, given: Any, shapes: tuple[Shape, Shape], is_lstm: bool) -> Any:
+def _stateful(r: Reading, given: Any, shapes: tuple[Shape, Shape], *, is_lstm: bool) -> Any:
     """The state that a layer takes, and the one that it gives."""
     states = _states(given, 2 if is_lstm else 1)
     for state, shape in zip(states, shapes, strict=False):
@@ -95,30 +95,30 @@ def _cell(r: Reading, module: Any, x: Any, hx: Any = None) -> Any:
     shape = r.shape_of(x).of_rank(2)
     same(shape.at(1), Dim(module.input_size))
     state = closed(shape.at(0), Dim(module.hidden_size))
-    return _stateful(r, module, hx, (state, state), isinstance(module, nn.LSTMCell))
+    return _stateful(r, hx, (state, state), is_lstm=isinstance(module, nn.LSTMCell))
 
 
 def _attention(r: Reading, module: Any, query: Any, key: Any, value: Any, *rest: Any, **kwargs: Any) -> Any:
     first = module.batch_first
-    _, rows, steps = _sequences(r, query, module.embed_dim, first)
-    _, other_rows, keys = _sequences(r, key, module.kdim, first)
-    _, _, values = _sequences(r, value, module.vdim, first)
+    _, rows, steps = _sequences(r, query, module.embed_dim, batch_first=first)
+    _, other_rows, keys = _sequences(r, key, module.kdim, batch_first=first)
+    _, _, values = _sequences(r, value, module.vdim, batch_first=first)
     same(rows, other_rows)
     same(keys, values)
     padding = kwargs.get("key_padding_mask", rest[0] if rest else None)
-    _padding(r, padding, rows, keys)
-    _square(r, kwargs.get("attn_mask"), steps, keys)
+    _padding(padding, rows, keys)
+    _square(kwargs.get("attn_mask"), steps, keys)
     out = r.tensor(r.shape_of(query), Kind("float32"))
     return out, r.tensor(closed(rows, steps, keys), Kind("float32"))
 
 
-def _padding(r: Reading, mask: Any, rows: Dim, steps: Dim) -> None:
+def _padding(mask: Any, rows: Dim, steps: Dim) -> None:
     if isinstance(mask, Standin):
         mask.kind.become("bool")
         unified(mask.known, closed(rows, steps))
 
 
-def _square(r: Reading, mask: Any, queries: Dim, keys: Dim) -> None:
+def _square(mask: Any, queries: Dim, keys: Dim) -> None:
     if isinstance(mask, Standin):
         unified(mask.known, closed(queries, keys))
 
@@ -128,37 +128,39 @@ def _of_encoder(module: Any) -> Any:
     return layer.self_attn
 
 
-def _encoder(
-    r: Reading, module: Any, src: Any, mask: Any = None, src_key_padding_mask: Any = None, **kwargs: Any
-) -> Any:
+def _encoder(r: Reading, module: Any, src: Any, *masks: Any, **named: Any) -> Any:
     attention = _of_encoder(module)
-    _, rows, steps = _sequences(r, src, attention.embed_dim, attention.batch_first)
-    _square(r, mask if mask is not None else kwargs.get("src_mask"), steps, steps)
-    _padding(r, src_key_padding_mask, rows, steps)
+    given = {**dict(zip(("mask", "src_key_padding_mask"), masks, strict=False)), **named}
+    _, rows, steps = _sequences(r, src, attention.embed_dim, batch_first=attention.batch_first)
+    _square(given.get("mask", given.get("src_mask")), steps, steps)
+    _padding(given.get("src_key_padding_mask"), rows, steps)
     return r.tensor(r.shape_of(src), Kind("float32"))
 
 
-def _decoder(r: Reading, module: Any, tgt: Any, memory: Any, tgt_mask: Any = None, memory_mask: Any = None,
-             tgt_key_padding_mask: Any = None, memory_key_padding_mask: Any = None, **kwargs: Any) -> Any:  # fmt: skip
+_MASKS = ("tgt_mask", "memory_mask", "tgt_key_padding_mask", "memory_key_padding_mask")
+
+
+def _decoder(r: Reading, module: Any, tgt: Any, memory: Any, *masks: Any, **named: Any) -> Any:
     attention = _of_encoder(module)
-    _, rows, steps = _sequences(r, tgt, attention.embed_dim, attention.batch_first)
-    _, others, keys = _sequences(r, memory, attention.embed_dim, attention.batch_first)
+    given = {**dict(zip(_MASKS, masks, strict=False)), **named}
+    _, rows, steps = _sequences(r, tgt, attention.embed_dim, batch_first=attention.batch_first)
+    _, others, keys = _sequences(r, memory, attention.embed_dim, batch_first=attention.batch_first)
     same(rows, others)
-    _square(r, tgt_mask, steps, steps)
-    _square(r, memory_mask, steps, keys)
-    _padding(r, tgt_key_padding_mask, rows, steps)
-    _padding(r, memory_key_padding_mask, rows, keys)
+    _square(given.get("tgt_mask"), steps, steps)
+    _square(given.get("memory_mask"), steps, keys)
+    _padding(given.get("tgt_key_padding_mask"), rows, steps)
+    _padding(given.get("memory_key_padding_mask"), rows, keys)
     return r.tensor(r.shape_of(tgt), Kind("float32"))
 
 
-def _transformer(r: Reading, module: Any, src: Any, tgt: Any, src_mask: Any = None, tgt_mask: Any = None,
-                 memory_mask: Any = None, src_key_padding_mask: Any = None, tgt_key_padding_mask: Any = None,
-                 memory_key_padding_mask: Any = None, **kwargs: Any) -> Any:  # fmt: skip
-    _encoder(r, module.encoder, src, src_mask, src_key_padding_mask)
-    return _decoder(r, module.decoder, tgt, src, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
+def _transformer(r: Reading, module: Any, src: Any, tgt: Any, *masks: Any, **named: Any) -> Any:
+    given = {**dict(zip(("src_mask", *_MASKS[:2], "src_key_padding_mask", *_MASKS[2:]), masks, strict=False)), **named}
+    _encoder(r, module.encoder, src, given.get("src_mask"), given.get("src_key_padding_mask"))
+    return _decoder(r, module.decoder, tgt, src, **{name: given[name] for name in _MASKS if name in given})
 
 
 def _bag(r: Reading, module: Any, ids: Any, offsets: Any = None, weights: Any = None) -> Any:
+    as_float(weights)
     ids_below(ids, module.num_embeddings)
     width = Dim(module.embedding_dim)
     if offsets is None:

@@ -14,6 +14,7 @@ Kwargs = dict[str, Any]
 
 
 def kind_of(value: Any) -> Kind:
+    """What an operand holds."""
     return value.kind if isinstance(value, Standin) else Kind()
 
 
@@ -30,10 +31,12 @@ def ids_below(value: Any, high: int = 0) -> None:
 
 
 def argument(args: Args, kwargs: Kwargs, at: int, name: str, default: Any = None) -> Any:
+    """An argument by its position or its name."""
     return args[at] if len(args) > at else kwargs.get(name, default)
 
 
 def numbers_in(values: Any) -> list[Any]:
+    """Whole numbers among arguments, and in a tuple among them: both are usual for sizes."""
     flat = [item for value in values for item in (value if isinstance(value, tuple | list) else [value])]
     return [value for value in flat if isinstance(value, int)]
 
@@ -53,4 +56,5 @@ def product(r: Reading, dims: tuple[Dim, ...]) -> Dim:
 
 
 def by(handler: Handler, names: str) -> dict[str, Handler]:
+    """The same for several names of functions."""
     return dict.fromkeys(names.split(), handler)

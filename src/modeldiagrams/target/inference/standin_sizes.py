@@ -5,14 +5,13 @@ from __future__ import annotations
 import itertools
 import linecache
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.target.inference.shapes import ClashError, Dim, same
 from modeldiagrams.target.inference.unknown import unpacked_count
 
 if TYPE_CHECKING:
-    from modeldiagrams.target.inference.standins import Reading, Standin
+    from collections.abc import Iterator
 
 __all__ = ["Parts", "Rank", "Shaped", "Size", "is_demanded", "is_zipped"]
 
@@ -22,11 +21,11 @@ _USUAL_RANK = 3
 class Size(int):
     """The size of a dimension; what it is compared with may be what it is."""
 
-    reading: Reading
+    reading: Any
     dim: Dim
 
     @classmethod
-    def of(cls, number: int, reading: Reading, dim: Dim) -> Size:
+    def of(cls, number: int, reading: Any, dim: Dim) -> Size:
         """A number that knows its dimension."""
         made = cls(number)
         made.reading, made.dim = reading, dim
@@ -44,7 +43,7 @@ class Size(int):
         if type(other) is int and other > 1 and not self.dim.end().value and is_demanded(sys._getframe(1)):
             self.dim.end().step = max(self.dim.end().step, other)
             return 0
-        return int(self) % other
+        return int(int(self) % other)
 
     def __floordiv__(self, other: Any) -> int:
         if type(other) is int and other > 0:
@@ -52,7 +51,7 @@ class Size(int):
             if not part.value:
                 self.reading.equations.add(self.dim, {part: other})
             return self.reading.number(part)
-        return int(self) // other
+        return int(int(self) // other)
 
     def __mul__(self, other: Any) -> Any:
         if type(other) is int and other > 0 and not self.dim.end().value:
@@ -76,10 +75,10 @@ class Size(int):
 class Rank(int):
     """How many dimensions a tensor of unknown shape has."""
 
-    tensor: Standin
+    tensor: Any
 
     @classmethod
-    def of(cls, tensor: Standin) -> Any:
+    def of(cls, tensor: Any) -> Any:
         """Its rank, if it is known."""
         rank = tensor.known.rank
         if rank is not None:
@@ -119,7 +118,7 @@ class Parts(tuple[Any, ...]):  # noqa: SLOT001  (it has a dimension)
 class Shaped(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
     """The shape of a tensor, for code that takes it apart."""
 
-    tensor: Standin
+    tensor: Any
 
     def __iter__(self) -> Iterator[Any]:
         count = unpacked_count(sys._getframe(1))  # noqa: SLF001

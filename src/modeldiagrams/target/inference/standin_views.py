@@ -124,7 +124,7 @@ def _chunked(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 
 def _split(r: Reading, args: Args, kwargs: Kwargs) -> Any:
-    sizes, dim = args[1] if len(args) > 1 else [*kwargs.values()][0], argument(args, kwargs, 2, "dim", 0)
+    sizes, dim = args[1] if len(args) > 1 else next(iter(kwargs.values())), argument(args, kwargs, 2, "dim", 0)
     shape = r.shape_of(args[0]).reaching(dim)
     if isinstance(sizes, int):
         count = shape.at(dim).end().value // sizes

@@ -59,7 +59,7 @@ class Kind:
             b.dtype = a.dtype or b.dtype
             b.high = min(a.high, b.high) if a.high and b.high else a.high or b.high
             b.is_length = a.is_length or b.is_length
-            a._same = b
+            a._same = b  # noqa: SLF001
 
     def become(self, dtype: str, high: int = 0) -> None:
         """Note a dtype, unless there is one."""
@@ -149,7 +149,7 @@ class Standin(Tensor):
 
     reading: Reading
     known: Shape
-    kind: Kind  # type: ignore[assignment]
+    kind: Kind
     given: Given | None
 
     @classmethod
@@ -179,6 +179,7 @@ class Standin(Tensor):
 
     @property
     def shape(self) -> Any:  # type: ignore[override]
+        """As of a tensor."""
         self._use()
         made = Shaped((0,) * len(self.known.dims()))
         made.tensor = self
@@ -186,34 +187,41 @@ class Standin(Tensor):
 
     @property
     def ndim(self) -> Any:  # type: ignore[override]
+        """As of a tensor."""
         self._use()
         return Rank.of(self)
 
     dtype = property(lambda self: getattr(torch, self.kind.end().dtype or "float32"))
-    device = property(lambda self: torch.device("cpu"))
-    is_cuda = property(lambda self: False)
-    requires_grad = property(lambda self: False)
+    device = property(lambda _: torch.device("cpu"))
+    is_cuda = requires_grad = property(lambda _: False)
     T = property(lambda self: self.reading.handlers["t"](self.reading, (self,), {}))
-    mT = property(lambda self: self.reading.handlers["transpose"](self.reading, (self, -1, -2), {}))
+    mT = property(  # noqa: N815
+        lambda self: self.reading.handlers["transpose"](self.reading, (self, -1, -2), {})
+    )
     real = imag = property(lambda self: self.reading.tensor(self.known))
 
-    def dim(self) -> Any:  # type: ignore[override]
+    def dim(self) -> Any:
+        """As of a tensor."""
         return self.ndim
 
     def ndimension(self) -> Any:
+        """As of a tensor."""
         return self.ndim
 
-    def size(self, dim: Any = None) -> Any:  # type: ignore[override]
+    def size(self, dim: Any = None) -> Any:
+        """As of a tensor."""
         return self.shape if dim is None else self.shape[dim]
 
     def __len__(self) -> int:
         return int(self.shape[0]) if self.given is None else _USUAL_ITEMS
 
     def numel(self) -> int:
+        """As of a tensor."""
         return 1
 
     def is_floating_point(self) -> bool:
-        return self.dtype.is_floating_point
+        """As of a tensor."""
+        return bool(self.dtype.is_floating_point)
 
     def __bool__(self) -> bool:
         return is_demanded(sys._getframe(1))  # noqa: SLF001
@@ -227,9 +235,11 @@ class Standin(Tensor):
         return float(_A_NUMBER)
 
     def item(self) -> Any:
+        """As of a tensor."""
         return _A_NUMBER if self.kind.end().dtype != "float32" else float(_A_NUMBER)
 
     def tolist(self) -> Any:
+        """As of a tensor."""
         self._use()
         return [_A_NUMBER] * _USUAL_ITEMS
 
@@ -245,7 +255,7 @@ class Standin(Tensor):
     def __contains__(self, key: Any) -> bool:
         return isinstance(key, str) and self.given is not None and key in self.given.parts
 
-    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[Any]:
         count = unpacked_count(sys._getframe(1))  # noqa: SLF001
         if self.given is None or self.given.is_used:
             item = self.known.replaced(0)
@@ -274,8 +284,7 @@ class Standin(Tensor):
         return self._part(name, "attribute")
 
     def _part(self, key: str | int, way: str) -> Any:
-        given = self.given
-        assert given is not None
+        given: Any = self.given
         given.way = given.way or way
         if key not in given.parts:
             given.parts[key] = self.reading.given((*given.path, key))
