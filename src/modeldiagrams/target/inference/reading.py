@@ -24,7 +24,7 @@ from modeldiagrams.target.inference.standins import MOST_ITEMS, Reading
 from modeldiagrams.target.user_code import seeded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from torch import nn
 
@@ -62,15 +62,12 @@ class Read:
         parts = {} if given.is_used else given.parts
         if not parts:
             return self._tensor(given, entries)
+        if given.way == "item":
+            used = given.items()
+            items = [self._entry(part, [self._sizes_of(part)]) for part in used]
+            return items[: None if len(items) < MOST_ITEMS else _USUAL_ITEMS] or entries[0]
         found = {key: self._entry(part, [self._sizes_of(part)]) for key, part in parts.items()}
-        if given.way == "attribute":
-            return {**OBJECT, **found}
-        return found if given.way == "key" else self._items(given, entries, [*found.values()])
-
-    def _items(self, given: Given, entries: list[Any], found: list[Any]) -> Any:
-        used = [at for at, part in enumerate(given.parts.values()) if part.is_used or part.parts]
-        count = used[-1] + 1 if used else 0
-        return found[: count if count < MOST_ITEMS else _USUAL_ITEMS] if used else entries[0]
+        return {**OBJECT, **found} if given.way == "attribute" else found
 
     def _sizes_of(self, part: Given) -> Any:
         return self._seed(str(part.path[-1]), part.path)
@@ -78,7 +75,7 @@ class Read:
     def _tensor(self, given: Given, entries: list[Any]) -> Any:
         if not given.is_used:
             return entries[0]
-        shape, kind = given.tensor.known.end(), given.tensor.kind.end()
+        shape, kind = given.tensor.known.end(), given.tensor.kind.with_casts()
         for entry in entries:
             leaf = next(leaves(entry), None)
             if leaf is not None and not leaf.path and _suits(leaf, shape, kind.dtype):
@@ -148,7 +145,27 @@ def read_forward(
     Returns:
         None where nothing could be read.
     """
-    reading = Reading({**ELEMENTS, **LAYERS, **VIEWS, **ITEMS}, unused=sizes.unused())
+    inputs, reading = _read(model, names, sizes, {})
+    counts = {path: len(given.items()) for given in [*_all(inputs)] if given.way == "item" for path in [given.path]}
+    if reading.error is not None and any(counts.values()):  # ``zip(…, strict=True)`` wants as many items as there are
+        again, second = _read(model, names, sizes, {path: count for path, count in counts.items() if count})
+        inputs, reading = (again, second) if second.error is None else (inputs, reading)
+    if not reading.calls:
+        return None
+    reading.equations.solve()
+    return Read(inputs, sizes, seed)
+
+
+def _all(inputs: dict[Any, Given]) -> Iterator[Given]:
+    for given in inputs.values():
+        yield given
+        yield from _all(given.parts)
+
+
+def _read(
+    model: nn.Module, names: Collection[str], sizes: Sizes, counts: dict[Path, int]
+) -> tuple[dict[str, Given], Reading]:
+    reading = Reading({**ELEMENTS, **LAYERS, **VIEWS, **ITEMS}, unused=sizes.unused(), counts=counts)
     inputs = {name: reading.given((name,)) for name in names}
     quiet = io.StringIO()
     is_on_meta = any(parameter.is_meta for parameter in model.parameters())
@@ -159,7 +176,4 @@ def read_forward(
                 model(**{name: given.tensor for name, given in inputs.items()})
         except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the model raises)
             reading.error = error
-    if not reading.calls:
-        return None
-    reading.equations.solve()
-    return Read(inputs, sizes, seed)
+    return inputs, reading

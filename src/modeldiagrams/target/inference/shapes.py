@@ -53,6 +53,8 @@ class Row:
 
     is_shape: Shape | None = None
     """What it turned out to be."""
+    is_likely_empty: bool = False
+    """Whether features are rather among the dimensions in front than behind it."""
 
 
 @dataclass(frozen=True)
@@ -100,9 +102,11 @@ class Shape:
                 raise ClashError
             return known
         missing = dimension + 1 - len(known.front) if dimension >= 0 else -dimension - len(known.back)
-        if missing > 0:
-            new = tuple(Dim() for _ in range(missing))
-            known.row.is_shape = Shape(new, Row()) if dimension >= 0 else Shape((), Row(), new)
+        if missing > 0 > dimension and known.row.is_likely_empty and -dimension <= len(known.dims()):
+            known.row.is_shape = Shape()
+        elif missing > 0:
+            new, row = tuple(Dim() for _ in range(missing)), Row(is_likely_empty=known.row.is_likely_empty)
+            known.row.is_shape = Shape(new, row) if dimension >= 0 else Shape((), row, new)
         return known.end()
 
     def at(self, dimension: int) -> Dim:
@@ -157,7 +161,7 @@ def unified(a: Shape, b: Shape) -> Shape:
         return a
     more = tuple(one.front[len(other.front) :] for one, other in ((a, b), (b, a)))
     rest = tuple(one.back[: len(one.back) - len(other.back)] for one, other in ((a, b), (b, a)))
-    row = Row()
+    row = Row(is_likely_empty=a.row.is_likely_empty or b.row.is_likely_empty)
     b.row.is_shape = Shape(more[0], row, rest[0])
     a.row.is_shape = Shape(more[1], row, rest[1])
     return a.end()
@@ -190,11 +194,10 @@ class Equations:
                 new = {dim: times / by for dim, times in row.items()}, rest / by
                 pivots = {dim: _without(each, pivot, new) for dim, each in pivots.items()} | {pivot: new}
         rows = [*pivots.values()]
-        for _ in rows:
+        while rows:
             rows = [(row, rest) for row, rest in rows if not _finished(row, rest)]
-            for row, rest in rows:
-                if _shared(row, rest):
-                    break
+            if not any(_shared(row, rest) for row, rest in rows):
+                return
 
 
 def _reduced(terms: dict[Dim, int], total: int, pivots: dict[Dim, tuple[_Terms, Fraction]]) -> tuple[_Terms, Fraction]:

@@ -61,8 +61,9 @@ def broadcast(a: Shape, b: Shape) -> Shape:
     """The shape of what two operands are combined to; sizes of 1 suit any."""
     a, b = a.end(), b.end()
     if a.row and b.row:
-        if any(dim.value == 1 for dim in (*a.dims(), *b.dims())):
-            return a if len(a.dims()) >= len(b.dims()) else b
+        ones = [sum(dim.value == 1 for dim in shape.dims()) for shape in (a, b)]
+        if any(ones):  # of unknown ranks, any dimension may be the one that a 1 stands for
+            return a if (ones[0], -len(a.dims())) <= (ones[1], -len(b.dims())) else b
         return unified(a, b)
     if a.row or b.row:
         known, open_ = (b, a) if a.row else (a, b)
@@ -122,7 +123,9 @@ def _where(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 def _cast(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     """Another dtype: what it was before stays open."""
     to_tensor = [value for value in args[1:] if isinstance(value, Standin)]
-    return r.tensor(r.shape_of(args[0]), to_tensor[0].kind if to_tensor else Kind())
+    made = to_tensor[0].kind if to_tensor else Kind()
+    kind_of(args[0]).end().casts.append(made)
+    return r.tensor(r.shape_of(args[0]), made)
 
 
 def _moved(r: Reading, args: Args, kwargs: Kwargs) -> Any:

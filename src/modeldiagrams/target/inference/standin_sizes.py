@@ -45,7 +45,7 @@ class Size(int):
             return 0
         return int(int(self) % other)
 
-    def __floordiv__(self, other: Any) -> int:
+    def __floordiv__(self, other: Any) -> Any:
         if type(other) is int and other > 0:
             part = Dim(self.dim.end().value // other)
             if not part.value:

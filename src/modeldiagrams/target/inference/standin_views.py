@@ -38,11 +38,14 @@ def _cat(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 
 def _are_rows(shapes: list[Shape]) -> bool:
-    """Whether all may be rows of features: nothing more is known of them."""
+    """Whether all may be rows of features; where no features are known, whatever comes next may tell the rank."""
     ends = [shape.end() for shape in shapes]
-    return all(len(end.front) <= 2 and len(end.back) <= 1 for end in ends) and any(  # noqa: PLR2004
-        end.back or not end.front for end in ends
-    )
+    if any(len(end.front) > 2 or len(end.back) > 1 for end in ends):  # noqa: PLR2004
+        return False
+    for end in ends:
+        if end.row is not None:
+            end.row.is_likely_empty = True
+    return any(end.back for end in ends)
 
 
 def _stack(r: Reading, args: Args, kwargs: Kwargs) -> Any:

@@ -43,6 +43,8 @@ class Kind:
     high: int = 0
     """Whole numbers are below this."""
     is_length: bool = False
+    casts: list[Kind] = field(default_factory=list)
+    """What it was cast to: what that is used for, it has to suit, too."""
     _same: Kind | None = None
 
     def end(self) -> Kind:
@@ -59,7 +61,16 @@ class Kind:
             b.dtype = a.dtype or b.dtype
             b.high = min(a.high, b.high) if a.high and b.high else a.high or b.high
             b.is_length = a.is_length or b.is_length
+            b.casts += a.casts
             a._same = b  # noqa: SLF001
+
+    def with_casts(self) -> Kind:
+        """The same, as casts of it are used where it isn't used itself."""
+        end = self.end()
+        for cast in () if end.dtype else [each.with_casts() for each in end.casts]:
+            if cast.high or cast.is_length:
+                return cast
+        return end
 
     def become(self, dtype: str, high: int = 0) -> None:
         """Note a dtype, unless there is one."""
@@ -82,6 +93,12 @@ class Given:
     is_used: bool = False
     """Whether PyTorch got it as a tensor."""
 
+    def items(self) -> list[Given]:
+        """The parts by position up to the last one that was used."""
+        parts = [*self.parts.values()]
+        used = [at for at, part in enumerate(parts) if part.is_used or part.parts]
+        return parts[: used[-1] + 1] if used else []
+
 
 @dataclass(eq=False)
 class Reading:
@@ -93,6 +110,8 @@ class Reading:
     unused: Iterator[int] = field(default_factory=lambda: itertools.count(_FIRST_NUMBER, _NEXT))
     """Numbers that are no sizes of the model's own, for those that are not known while the code is read."""
     numbers: dict[int, Dim] = field(default_factory=dict)
+    counts: dict[tuple[str | int, ...], int] = field(default_factory=dict)
+    """How many items lists have, where an earlier reading told."""
     calls: int = 0
     error: BaseException | None = None
     """What ended the reading."""
@@ -261,7 +280,8 @@ class Standin(Tensor):
             item = self.known.replaced(0)
             self.known.at(0)
             return iter([self.reading.tensor(item, self.kind) for _ in range(count or _USUAL_ITEMS)])
-        return self._items(count or (MOST_ITEMS if is_zipped(sys._getframe(1)) else _USUAL_ITEMS))  # noqa: SLF001
+        usual = MOST_ITEMS if is_zipped(sys._getframe(1)) else _USUAL_ITEMS  # noqa: SLF001
+        return self._items(count or self.reading.counts.get(self.given.path, usual))
 
     def _items(self, count: int) -> Iterator[Any]:
         for at in range(count):
