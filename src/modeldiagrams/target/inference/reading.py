@@ -81,7 +81,7 @@ class Read:
             if leaf is not None and not leaf.path and _suits(leaf, shape, kind.dtype):
                 break
         else:
-            rank = shape.rank or max(1, len(shape.dims()) + (not shape.front))
+            rank = shape.rank or _least_rank(shape)
             first = next(leaves(entries[0]), Leaf((), ()))
             leaf = replace(first, shape=(0,) * rank) if first.path == () else Leaf((), (0,) * rank)
         leaf = replace(leaf, path=given.path)
@@ -110,7 +110,7 @@ class Read:
 
     def _size(self, leaf: Leaf, at: int, dim: Dim | None, size: int) -> int:
         if dim is None:
-            return size or self._sizes.new(leaf.path, at)
+            return self._sizes.batch if at == 0 else size or self._sizes.new(leaf.path, at)
         if dim.value or (dim.least >= _PAIR and at):
             return dim.value or dim.least
         if dim not in self._numbers:
@@ -121,9 +121,14 @@ class Read:
         return self._numbers[dim]
 
 
+def _least_rank(shape: Shape) -> int:
+    """As many dimensions as are known, and one for the batch before features."""
+    return len(shape.dims()) + (shape.row is not None and not shape.front)
+
+
 def _suits(leaf: Leaf, shape: Shape, dtype: str) -> bool:
     """Whether an entry has the rank and the dtype that are told; a higher rank only with the same sizes."""
-    rank, least = len(leaf.shape), len(shape.front) + len(shape.back)
+    rank, least = len(leaf.shape), _least_rank(shape)
     if (shape.row is None and rank != least) or rank < least or (dtype and dtype != leaf.dtype):
         return False
     back = leaf.shape[rank - len(shape.back) :] if shape.back else ()

@@ -53,7 +53,7 @@ def pointwise(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     if len(tensors) < 2:  # noqa: PLR2004
         return r.tensor(r.shape_of(tensors[0]), Kind() if isinstance(b, float) else kind_of(tensors[0]))
     kinds = [kind_of(value).end() for value in tensors]
-    kind = kinds[0] if kinds[0] is kinds[1] else Kind()
+    kind = kinds[0] if kinds[0] is kinds[1] else Kind(made_of=(kinds[0], kinds[1]))
     return r.tensor(broadcast(r.shape_of(a), r.shape_of(b)), kind)
 
 

@@ -59,6 +59,8 @@ def _stack(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 def _transposed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     first, second = argument(args, kwargs, 1, "dim0"), argument(args, kwargs, 2, "dim1")
     shape = r.shape_of(args[0]).reaching(first).reaching(second)
+    if shape.row is not None and min(first, second) >= 0 and max(first, second) > 1:
+        shape.row.is_likely_empty = True
     a, b = shape.at(first), shape.at(second)
     return r.tensor(shape.replaced(first, b).replaced(second, a), kind_of(args[0]))
 

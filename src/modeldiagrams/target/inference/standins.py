@@ -43,6 +43,8 @@ class Kind:
     high: int = 0
     """Whole numbers are below this."""
     is_length: bool = False
+    made_of: tuple[Kind, ...] = ()
+    """What it was reckoned of: then all are whole, or none."""
     casts: list[Kind] = field(default_factory=list)
     """What it was cast to: what that is used for, it has to suit, too."""
     _same: Kind | None = None
@@ -75,7 +77,10 @@ class Kind:
     def become(self, dtype: str, high: int = 0) -> None:
         """Note a dtype, unless there is one."""
         end = self.end()
-        end.dtype = end.dtype or dtype
+        if not end.dtype:
+            end.dtype = dtype
+            for each in end.made_of:
+                each.become(dtype)
         if high and end.dtype == "int64":
             end.high = min(end.high or high, high)
 
