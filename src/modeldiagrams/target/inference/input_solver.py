@@ -49,7 +49,7 @@ _MOST_WORK = 10_000
 _MOST_CHANGES = 24
 """Of one failed pass."""
 _FIRST_CHANGES = 3
-_MOST_ELEMENTS = 1 << 22
+_MOST_ELEMENTS = 1 << 23
 _LARGE = 40
 """A side that may be made smaller."""
 _FIRST_SEEDS = 4
@@ -215,6 +215,9 @@ class InputSolver:
                 role = role_of(str(name))
                 if role and role.name == "state":
                     lists[name] = [*self.states, *state_entries(self.model, self.sizes.batch), *lists[name]]
+            read = self._probe.read([str(name) for name in lists], self.sizes, self.seed)
+            if read:
+                yield read.entries(lists)
             first = {name: entries[0] for name, entries in lists.items()}
             yield first
             yield from ({**first, name: entry} for name in lists for entry in lists[name][1:_FIRST_SEEDS])

@@ -21,16 +21,19 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from modeldiagrams.target.inference.candidates import element_count
 from modeldiagrams.target.inference.entries import leaves
 from modeldiagrams.target.inference.lookups import tracebacks
+from modeldiagrams.target.inference.reading import read_forward
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.user_code import seeded
 from modeldiagrams.tracer.fake.kernel_checks import check_dtypes
 from modeldiagrams.tracer.restore import restored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import FrameType
 
     from modeldiagrams.target.inference.entries import Leaf, Path
+    from modeldiagrams.target.inference.reading import Read
+    from modeldiagrams.target.inference.sizes import Sizes
 
 __all__ = ["Probe", "Probed", "as_it_was", "origins_of"]
 
@@ -129,6 +132,13 @@ class Probe:
             real = self._run(args, kwargs, is_fake=False)
             return replace(real, depth=max(real.depth, probed.depth))
         return probed
+
+    def read(self, names: list[str], sizes: Sizes, seed: Callable[[str, Path], Any]) -> Read | None:
+        """What the forward does with its inputs, where it can be read."""
+        if self._is_lazy or not all(name.isidentifier() for name in names):
+            return None
+        with as_it_was(self._model, (), self._written):
+            return read_forward(self._model, names, sizes, seed)
 
     def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_fake: bool) -> Probed:
         mode = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.told import told_sides, values_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from torch import nn
 
     from modeldiagrams.target.inference.entries import Leaf, Path
@@ -70,6 +73,10 @@ class Sizes:
             taken = {*self._given.values()}
             self._given[key] = next((size for size in source if size not in taken), source[-1])
         return self._given[key]
+
+    def unused(self) -> Iterator[int]:
+        """Numbers that are no sizes of the model's own, small ones first."""
+        return itertools.chain([*self._free, *self._large], itertools.count(_LONG + 1, 2))
 
     def is_own(self, size: int) -> bool:
         """Whether a size was given out here."""

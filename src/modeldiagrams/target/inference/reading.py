@@ -1,0 +1,184 @@
+"""What a forward does with its inputs, read in one go without sizes: the first entries that are tried follow from it.
+
+`standins` are the inputs, and what they are used for tells shapes (`shapes`), dtypes, and the parts of dicts and lists.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from modeldiagrams.target.inference.entries import OBJECT, Leaf, leaves
+from modeldiagrams.target.inference.standin_elements import ELEMENTS
+from modeldiagrams.target.inference.standin_items import ITEMS
+from modeldiagrams.target.inference.standin_layers import LAYERS
+from modeldiagrams.target.inference.standin_modules import layers_replaced
+from modeldiagrams.target.inference.standin_views import VIEWS
+from modeldiagrams.target.inference.standins import MOST_ITEMS, Reading
+from modeldiagrams.target.user_code import seeded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping
+
+    from torch import nn
+
+    from modeldiagrams.target.inference.entries import Path
+    from modeldiagrams.target.inference.shapes import Dim, Shape
+    from modeldiagrams.target.inference.sizes import Sizes
+    from modeldiagrams.target.inference.standins import Given
+
+__all__ = ["Read", "read_forward"]
+
+_LENGTH = 4
+_USUAL_ITEMS = 2
+_PAIR = 2
+
+
+class Read:
+    """What was read of every input."""
+
+    def __init__(self, inputs: dict[str, Given], sizes: Sizes, seed: Callable[[str, Path], Any]) -> None:
+        self._inputs, self._sizes, self._seed = inputs, sizes, seed
+        self._numbers: dict[Dim, int] = {}
+
+    def entries(self, lists: Mapping[str | int, list[Any]]) -> dict[str | int, Any]:
+        """An entry for every input: the likeliest by its name that suits what it is used for.
+
+        Args:
+            lists: Input → entries by its name, likeliest first, with sizes of their own.
+        """
+        return {
+            name: self._entry(self._inputs[str(name)], entries) if str(name) in self._inputs else entries[0]
+            for name, entries in lists.items()
+        }
+
+    def _entry(self, given: Given, entries: list[Any]) -> Any:
+        parts = {} if given.is_used else given.parts
+        if not parts:
+            return self._tensor(given, entries)
+        if given.way == "item":
+            used = given.items()
+            items = [self._entry(part, [self._sizes_of(part)]) for part in used]
+            return items[: None if len(items) < MOST_ITEMS else _USUAL_ITEMS] or entries[0]
+        found = {key: self._entry(part, [self._sizes_of(part)]) for key, part in parts.items()}
+        return {**OBJECT, **found} if given.way == "attribute" else found
+
+    def _sizes_of(self, part: Given) -> Any:
+        return self._seed(str(part.path[-1]), part.path)
+
+    def _tensor(self, given: Given, entries: list[Any]) -> Any:
+        if not given.is_used:
+            return entries[0]
+        shape, kind = given.tensor.known.end(), given.tensor.kind.with_casts()
+        for entry in entries:
+            leaf = next(leaves(entry), None)
+            if leaf is not None and not leaf.path and _suits(leaf, shape, kind.dtype):
+                break
+        else:
+            rank = shape.rank or _least_rank(shape)
+            first = next(leaves(entries[0]), Leaf((), ()))
+            leaf = replace(first, shape=(0,) * rank) if first.path == () else Leaf((), (0,) * rank)
+        leaf = replace(leaf, path=given.path)
+        leaf = replace(leaf, shape=self._shape(leaf, shape))
+        return self._of_kind(leaf, kind).entry
+
+    def _of_kind(self, leaf: Leaf, kind: Any) -> Leaf:
+        if kind.is_length:
+            return replace(leaf, dtype="int64", low=_LENGTH, high=_LENGTH + 1)
+        if kind.dtype == "int64":
+            high = min(kind.high, leaf.high) if kind.high and leaf.high else kind.high or leaf.high or 2
+            return replace(leaf, dtype="int64", high=high, low=leaf.low if leaf.dtype == "int64" else None)
+        if kind.dtype and kind.dtype != leaf.dtype:
+            return replace(leaf, dtype=kind.dtype, high=None, low=None)
+        return leaf
+
+    def _shape(self, leaf: Leaf, shape: Shape) -> tuple[int, ...]:
+        """Sizes that are told, of dimensions that are the same the same ones, and others of their own."""
+        rank = len(leaf.shape)
+        free = rank - len(shape.front) - len(shape.back)
+        dims = (*shape.front, *(None,) * free, *shape.back)
+        return tuple(
+            self._size(leaf, at, dim.end() if dim else None, size)
+            for at, (dim, size) in enumerate(zip(dims, leaf.shape, strict=True))
+        )
+
+    def _size(self, leaf: Leaf, at: int, dim: Dim | None, size: int) -> int:
+        if dim is None:
+            return self._sizes.batch if at == 0 else size or self._sizes.new(leaf.path, at)
+        if dim.value or (dim.least >= _PAIR and at):
+            return dim.value or dim.least
+        if dim not in self._numbers:
+            own = size if size and not self._sizes.is_own(size) and at else 0
+            is_side = len(leaf.shape) > 3 and at >= len(leaf.shape) - 2  # noqa: PLR2004
+            number = own or (self._sizes.batch if at == 0 else self._sizes.new(leaf.path, at, is_side=is_side))
+            self._numbers[dim] = math.ceil(number / dim.step) * dim.step
+        return self._numbers[dim]
+
+
+def _least_rank(shape: Shape) -> int:
+    """As many dimensions as are known, and one for the batch before features."""
+    return len(shape.dims()) + (shape.row is not None and not shape.front)
+
+
+def _suits(leaf: Leaf, shape: Shape, dtype: str) -> bool:
+    """Whether an entry has the rank and the dtype that are told; a higher rank only with the same sizes."""
+    rank, least = len(leaf.shape), _least_rank(shape)
+    if (shape.row is None and rank != least) or rank < least or (dtype and dtype != leaf.dtype):
+        return False
+    back = leaf.shape[rank - len(shape.back) :] if shape.back else ()
+    pairs = [*zip(shape.front, leaf.shape, strict=False), *zip(shape.back, back, strict=True)]
+    return rank == least or all(dim.end().value in (0, size) for dim, size in pairs)
+
+
+def read_forward(
+    model: nn.Module, names: Collection[str], sizes: Sizes, seed: Callable[[str, Path], Any]
+) -> Read | None:
+    """Read a forward with stand-ins for some of its parameters.
+
+    Args:
+        model: A copy: its code runs.
+        names: Parameters that are given.
+        sizes: Gives the sizes that nobody tells.
+        seed: Gives a first guess for a part of an input.
+
+    Returns:
+        None where nothing could be read.
+    """
+    inputs, reading = _read(model, names, sizes, {})
+    counts = {path: len(given.items()) for given in [*_all(inputs)] if given.way == "item" for path in [given.path]}
+    if reading.error is not None and any(counts.values()):  # ``zip(…, strict=True)`` wants as many items as there are
+        again, second = _read(model, names, sizes, {path: count for path, count in counts.items() if count})
+        inputs, reading = (again, second) if second.error is None else (inputs, reading)
+    if not reading.calls:
+        return None
+    reading.equations.solve()
+    return Read(inputs, sizes, seed)
+
+
+def _all(inputs: dict[Any, Given]) -> Iterator[Given]:
+    for given in inputs.values():
+        yield given
+        yield from _all(given.parts)
+
+
+def _read(
+    model: nn.Module, names: Collection[str], sizes: Sizes, counts: dict[Path, int]
+) -> tuple[dict[str, Given], Reading]:
+    reading = Reading({**ELEMENTS, **LAYERS, **VIEWS, **ITEMS}, unused=sizes.unused(), counts=counts)
+    inputs = {name: reading.given((name,)) for name in names}
+    quiet = io.StringIO()
+    is_on_meta = any(parameter.is_meta for parameter in model.parameters())
+    mode = contextlib.nullcontext() if is_on_meta else FakeTensorMode(allow_non_fake_inputs=True)
+    with seeded(), torch.no_grad(), contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
+        try:
+            with layers_replaced(model, reading), mode:
+                model(**{name: given.tensor for name, given in inputs.items()})
+        except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the model raises)
+            reading.error = error
+    return inputs, reading

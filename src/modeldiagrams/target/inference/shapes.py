@@ -1,0 +1,246 @@
+"""Shapes of which only a part is known: sizes and ranks that become the same, or numbers, as uses tell.
+
+A shape has dimensions in front, dimensions at the back, and between them a row of unknown length, until somebody tells
+the rank. Dimensions that must be equal become one; sums and multiples of them are equations that are solved at the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+__all__ = ["ClashError", "Dim", "Equations", "Row", "Shape", "closed", "same", "unified"]
+
+
+class ClashError(Exception):
+    """Two uses that no shape suits."""
+
+
+@dataclass(eq=False)
+class Dim:
+    """One dimension."""
+
+    value: int = 0
+    """Its size; 0 as long as nobody has said it."""
+    least: int = 0
+    """Its items that are read by number are below this."""
+    step: int = 1
+    """It is a multiple of this."""
+    _same: Dim | None = None
+
+    def end(self) -> Dim:
+        """The one that stands for all that are equal."""
+        found = self
+        while found._same is not None:
+            found = found._same
+        return found
+
+
+def same(a: Dim, b: Dim) -> None:
+    """Two dimensions are one."""
+    a, b = a.end(), b.end()
+    if a is b:
+        return
+    if a.value and b.value and a.value != b.value:
+        raise ClashError
+    b.value, b.least, b.step = b.value or a.value, max(a.least, b.least), max(a.step, b.step)
+    a._same = b  # noqa: SLF001
+
+
+@dataclass(eq=False)
+class Row:
+    """Dimensions of which nobody has said how many there are."""
+
+    is_shape: Shape | None = None
+    """What it turned out to be."""
+    is_likely_empty: bool = False
+    """Whether features are rather among the dimensions in front than behind it."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Dimensions in front, a row of unknown length, dimensions at the back."""
+
+    front: tuple[Dim, ...] = ()
+    row: Row | None = None
+    back: tuple[Dim, ...] = ()
+
+    def end(self) -> Shape:
+        """As far as it is known by now; without a row, all dimensions are in front."""
+        front, row, back = self.front, self.row, self.back
+        while row is not None and row.is_shape is not None:
+            inner = row.is_shape
+            front, row, back = (*front, *inner.front), inner.row, (*inner.back, *back)
+        return Shape(front, row, back) if row else Shape((*front, *back))
+
+    @property
+    def rank(self) -> int | None:
+        """How many dimensions there are, if that is known."""
+        known = self.end()
+        return None if known.row else len(known.front)
+
+    def dims(self) -> tuple[Dim, ...]:
+        """The dimensions that are known."""
+        known = self.end()
+        return tuple(dim.end() for dim in (*known.front, *known.back))
+
+    def of_rank(self, rank: int) -> Shape:
+        """The same with so many dimensions."""
+        known = self.end()
+        missing = rank - len(known.front) - len(known.back)
+        if missing < 0 or (missing and known.row is None):
+            raise ClashError
+        if known.row is not None:
+            known.row.is_shape = Shape(tuple(Dim() for _ in range(missing)))
+        return known.end()
+
+    def reaching(self, dimension: int) -> Shape:
+        """The same with so many dimensions in front, or at the back, that it has this one."""
+        known = self.end()
+        if known.row is None:
+            if not -len(known.front) <= dimension < len(known.front):
+                raise ClashError
+            return known
+        missing = dimension + 1 - len(known.front) if dimension >= 0 else -dimension - len(known.back)
+        if missing > 0 > dimension and known.row.is_likely_empty and -dimension <= len(known.dims()):
+            known.row.is_shape = Shape()
+        elif missing > 0:
+            new, row = tuple(Dim() for _ in range(missing)), Row(is_likely_empty=known.row.is_likely_empty)
+            known.row.is_shape = Shape(new, row) if dimension >= 0 else Shape((), row, new)
+        return known.end()
+
+    def at(self, dimension: int) -> Dim:
+        """One dimension."""
+        known = self.reaching(dimension)
+        if known.row is None or dimension >= 0:
+            return known.front[dimension]
+        return known.back[dimension]
+
+    def replaced(self, dimension: int, *new: Dim) -> Shape:
+        """The same with others in place of one dimension."""
+        known = self.reaching(dimension)
+        if known.row is None:
+            at = dimension % len(known.front)
+            return Shape((*known.front[:at], *new, *known.front[at + 1 :]))
+        if dimension >= 0:
+            return Shape((*known.front[:dimension], *new, *known.front[dimension + 1 :]), known.row, known.back)
+        at = len(known.back) + dimension
+        return Shape(known.front, known.row, (*known.back[:at], *new, *known.back[at + 1 :]))
+
+    def inserted(self, dimension: int, new: Dim) -> Shape:
+        """The same with one more dimension, which will be at this place."""
+        known = self.end()
+        if dimension == 0:
+            return Shape((new, *known.front), known.row, known.back)
+        if dimension == -1:
+            return Shape(known.front, known.row, (*known.back, new)) if known.row else Shape((*known.front, new))
+        beside = dimension - 1 if dimension > 0 else dimension + 1
+        dim = self.at(beside)
+        return self.replaced(beside, *((dim, new) if dimension > 0 else (new, dim)))
+
+
+def closed(*dims: Dim) -> Shape:
+    """A shape of known rank."""
+    return Shape(dims)
+
+
+def unified(a: Shape, b: Shape) -> Shape:
+    """Two shapes are one."""
+    a, b = a.end(), b.end()
+    for one, other in ((a, b), (b, a)):
+        if one.row is None:
+            fixed = other.of_rank(len(one.front))
+            for x, y in zip(one.front, fixed.front, strict=True):
+                same(x, y)
+            return fixed
+    for x, y in zip(a.front, b.front, strict=False):
+        same(x, y)
+    for x, y in zip(reversed(a.back), reversed(b.back), strict=False):
+        same(x, y)
+    if a.row is b.row or a.row is None or b.row is None:
+        return a
+    more = tuple(one.front[len(other.front) :] for one, other in ((a, b), (b, a)))
+    rest = tuple(one.back[: len(one.back) - len(other.back)] for one, other in ((a, b), (b, a)))
+    row = Row(is_likely_empty=a.row.is_likely_empty or b.row.is_likely_empty)
+    b.row.is_shape = Shape(more[0], row, rest[0])
+    a.row.is_shape = Shape(more[1], row, rest[1])
+    return a.end()
+
+
+_Terms = dict[Dim, Fraction]
+
+
+@dataclass
+class Equations:
+    """Dimensions that are sums and multiples of others."""
+
+    _rows: list[tuple[dict[Dim, int], int]] = field(default_factory=list)
+
+    def add(self, whole: Dim, parts: dict[Dim, int], more: int = 0) -> None:
+        """A dimension is the sum of others, each so many times, and of a number."""
+        terms = {whole: -1}
+        for part, times in parts.items():
+            terms[part] = terms.get(part, 0) + times
+        self._rows.append((terms, -more))
+
+    def solve(self) -> None:
+        """Give dimensions the sizes that follow, and those that nothing tells their share."""
+        pivots: dict[Dim, tuple[_Terms, Fraction]] = {}
+        for terms, total in self._rows:
+            row, rest = _reduced(terms, total, pivots)
+            if row:
+                pivot = next(iter(row))
+                by = row[pivot]
+                new = {dim: times / by for dim, times in row.items()}, rest / by
+                pivots = {dim: _without(each, pivot, new) for dim, each in pivots.items()} | {pivot: new}
+        rows = [*pivots.values()]
+        while rows:
+            rows = [(row, rest) for row, rest in rows if not _finished(row, rest)]
+            if not any(_shared(row, rest) for row, rest in rows):
+                return
+
+
+def _reduced(terms: dict[Dim, int], total: int, pivots: dict[Dim, tuple[_Terms, Fraction]]) -> tuple[_Terms, Fraction]:
+    """An equation of what is not known otherwise."""
+    found: _Terms = {}
+    rest = Fraction(total)
+    for dim, times in terms.items():
+        end = dim.end()
+        if end.value:
+            rest -= times * end.value
+        else:
+            found[end] = found.get(end, Fraction(0)) + times
+    row = {dim: times for dim, times in found.items() if times}, rest
+    for pivot, known in pivots.items():
+        row = _without(row, pivot, known)
+    return row
+
+
+def _without(row: tuple[_Terms, Fraction], pivot: Dim, known: tuple[_Terms, Fraction]) -> tuple[_Terms, Fraction]:
+    times = row[0].get(pivot)
+    if not times:
+        return row
+    terms = dict(row[0])
+    for dim, other in known[0].items():
+        terms[dim] = terms.get(dim, Fraction(0)) - times * other
+    return {dim: value for dim, value in terms.items() if value}, row[1] - times * known[1]
+
+
+def _finished(row: _Terms, rest: Fraction) -> bool:
+    """Whether at most one dimension of an equation was not known; it gets its size."""
+    free = [dim for dim in row if not dim.value]
+    if len(free) == 1:
+        size = (rest - sum(times * dim.value for dim, times in row.items())) / row[free[0]]
+        if size >= 1 and size == int(size):
+            free[0].value = int(size)
+    return len(free) < 2  # noqa: PLR2004
+
+
+def _shared(row: _Terms, rest: Fraction) -> bool:
+    """Give one of several dimensions that only add up to something its share."""
+    rest -= sum(times * dim.value for dim, times in row.items())
+    free = [(dim, times) for dim, times in row.items() if not dim.value]
+    size = rest // sum(times for _, times in free) if all(times > 0 for _, times in free) else 0
+    if size >= 1:
+        free[0][0].value = int(size)
+    return size >= 1

@@ -1,0 +1,221 @@
+"""What calls of PyTorch take and give that work element by element, or reduce, for `standins`."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from torch import Tensor
+
+from modeldiagrams.target.inference.shapes import Dim, Shape, closed, same, unified
+from modeldiagrams.target.inference.standin_operands import (
+    Args,
+    Kwargs,
+    argument,
+    as_float,
+    by,
+    ids_below,
+    kind_of,
+    numbers_in,
+)
+from modeldiagrams.target.inference.standins import Handler, Kind, Reading, Standin
+
+__all__ = ["ELEMENTS", "alike", "broadcast"]
+
+
+def _same_shape(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """Functions of each element."""
+    return r.tensor(r.shape_of(args[0]), Kind())
+
+
+def _kept(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """Functions that change nothing that matters here."""
+    return r.tensor(r.shape_of(args[0]), kind_of(args[0])) if isinstance(args[0], Tensor) else args[0]
+
+
+def _float_kept(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    as_float(args[0])
+    return r.tensor(r.shape_of(args[0]), Kind("float32"))
+
+
+def _reached(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """The same shape, which has a dimension that is named."""
+    dim = argument(args, kwargs, 1, "dim")
+    shape = r.shape_of(args[0])
+    as_float(args[0])
+    return r.tensor(shape.reaching(dim) if isinstance(dim, int) else shape, Kind("float32"))
+
+
+def pointwise(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """Operands that are combined element by element."""
+    a, b = args[0], args[1] if len(args) > 1 else kwargs.get("other")
+    tensors = [value for value in (a, b) if isinstance(value, Tensor)]
+    if len(tensors) < 2:  # noqa: PLR2004
+        return r.tensor(r.shape_of(tensors[0]), Kind() if isinstance(b, float) else kind_of(tensors[0]))
+    kinds = [kind_of(value).end() for value in tensors]
+    kind = kinds[0] if kinds[0] is kinds[1] else Kind(made_of=(kinds[0], kinds[1]))
+    return r.tensor(broadcast(r.shape_of(a), r.shape_of(b)), kind)
+
+
+def broadcast(a: Shape, b: Shape) -> Shape:
+    """The shape of what two operands are combined to; sizes of 1 suit any."""
+    a, b = a.end(), b.end()
+    if a.row and b.row:
+        ones = [sum(dim.value == 1 for dim in shape.dims()) for shape in (a, b)]
+        if any(ones):  # of unknown ranks, any dimension may be the one that a 1 stands for
+            return a if (ones[0], -len(a.dims())) <= (ones[1], -len(b.dims())) else b
+        return unified(a, b)
+    if a.row or b.row:
+        known, open_ = (b, a) if a.row else (a, b)
+        if len(open_.dims()) > len(known.front):  # of fewer dimensions: those at the back are the same
+            for dim, at in zip(reversed(known.front), itertools.count(-1, -1), strict=False):
+                alike(dim, open_.at(at))
+            return open_
+        if all(dim.value == 1 for dim in known.front):
+            return open_
+        open_ = open_.of_rank(len(known.front))
+        a, b = open_, known
+    long, short = (a, b) if len(a.front) >= len(b.front) else (b, a)
+    found = [*long.front]
+    for at in range(1, len(short.front) + 1):
+        found[-at] = alike(long.front[-at], short.front[-at])
+    return closed(*found)
+
+
+def alike(a: Dim, b: Dim) -> Dim:
+    """One of two dimensions that are combined: the same, unless one of them is 1."""
+    a, b = a.end(), b.end()
+    if 1 in (a.value, b.value):
+        return b if a.value == 1 else a
+    same(a, b)
+    return a.end()
+
+
+def _compared(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    found = pointwise(r, args, kwargs)
+    kinds = [kind_of(value) for value in args if isinstance(value, Standin)]
+    if len(kinds) == 2:  # noqa: PLR2004
+        kinds[0].join(kinds[1])
+    found.__dict__["kind"] = Kind("bool")
+    return found
+
+
+def _inverted(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    kind_of(args[0]).become("bool")
+    return r.tensor(r.shape_of(args[0]), Kind("bool"))
+
+
+def _masked(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    x, mask = args[0], argument(args, kwargs, 1, "mask")
+    kind_of(mask).become("bool")
+    return r.tensor(broadcast(r.shape_of(x), r.shape_of(mask)), kind_of(x))
+
+
+def _where(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    kind_of(args[0]).become("bool")
+    shape = r.shape_of(args[0])
+    for value in args[1:3]:
+        if isinstance(value, Tensor):
+            shape = broadcast(shape, r.shape_of(value))
+    return r.tensor(shape)
+
+
+def _cast(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """Another dtype: what it was before stays open."""
+    to_tensor = [value for value in args[1:] if isinstance(value, Standin)]
+    made = to_tensor[0].kind if to_tensor else Kind()
+    kind_of(args[0]).end().casts.append(made)
+    return r.tensor(r.shape_of(args[0]), made)
+
+
+def _moved(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """``x.to(device)`` keeps the dtype, ``x.to(dtype)`` doesn't."""
+    others = [*args[1:], *kwargs.values()]
+    is_cast = any(isinstance(value, Tensor) or type(value).__name__ == "dtype" for value in others)
+    return _cast(r, (args[0],), {}) if is_cast else _kept(r, args, kwargs)
+
+
+def reduced(r: Reading, args: Args, kwargs: Kwargs, default: Any = None) -> Any:
+    dims = kwargs.get("dim", args[1] if len(args) > 1 and not isinstance(args[1], Tensor) else default)
+    dims = [dims] if isinstance(dims, int) else dims
+    if not dims:
+        return r.scalar()
+    keeps = kwargs.get("keepdim", any(value is True for value in args[2:]))
+    shape = r.shape_of(args[0])
+    for dim in dims:
+        shape = shape.reaching(dim)
+    for dim in sorted(dims, reverse=dims[0] >= 0):
+        shape = shape.replaced(dim, *((Dim(1),) if keeps else ()))
+    return r.tensor(shape, Kind())
+
+
+def _averaged(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    as_float(args[0])
+    return reduced(r, args, kwargs)
+
+
+class _Pair(tuple[Any, ...]):  # noqa: SLOT001
+    """What functions give that return values and their places."""
+
+    values = property(lambda self: self[0])
+    indices = property(lambda self: self[1])
+
+
+def _with_indices(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    if len(args) > 1 and isinstance(args[1], Tensor):
+        return pointwise(r, args, kwargs)
+    if "dim" not in kwargs and (len(args) == 1 or not isinstance(args[1], int)):
+        return reduced(r, args, kwargs)
+    values, places = reduced(r, args, kwargs), reduced(r, args, kwargs)
+    places.kind.become("int64")
+    return _Pair((values, places))
+
+
+def _sorted(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    shape = r.shape_of(args[0])
+    return _Pair((r.tensor(shape, kind_of(args[0])), r.tensor(shape, Kind("int64"))))
+
+
+def _topk(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    shape = r.shape_of(args[0]).replaced(argument(args, kwargs, 2, "dim", -1), r.dim(argument(args, kwargs, 1, "k")))
+    return _Pair((r.tensor(shape, kind_of(args[0])), r.tensor(shape, Kind("int64"))))
+
+
+def _made_like(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    return r.tensor(r.shape_of(args[0]), Kind("float32"))
+
+
+def _made_new(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    return r.tensor(closed(*(r.dim(size) for size in numbers_in(args[1:]))), Kind("float32"))
+
+
+def _loss(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    as_float(args[0])
+    ids_below(args[1])
+    return r.scalar()
+
+
+ELEMENTS: dict[str, Handler] = {
+    **by(pointwise, "add sub mul div true_divide __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ "),
+    **by(pointwise, "__rtruediv__ __iadd__ __isub__ __imul__ __itruediv__ rsub maximum minimum atan2 lerp fmod"),
+    **by(_compared, "__eq__ __ne__ __lt__ __gt__ __le__ __ge__ eq ne lt gt le ge isin"),
+    **by(_inverted, "__invert__ logical_not bitwise_not"),
+    **by(_masked, "masked_fill masked_scatter"),
+    **by(_where, "where"),
+    **by(_cast, "float long int bool half double bfloat16 type type_as"),
+    **by(_moved, "to"),
+    **by(_kept, "contiguous clone detach cuda cpu requires_grad dropout alpha_dropout feature_dropout clamp abs neg "),
+    **by(_kept, "__neg__ flip roll alias clamp_min clamp_max zero"),
+    **by(_float_kept, "relu gelu silu tanh sigmoid leaky_relu elu softplus hardtanh relu6 mish selu exp log sqrt "),
+    **by(_float_kept, "rsqrt sin cos normalize logsigmoid dropout1d dropout2d dropout3d hardswish hardsigmoid erf"),
+    **by(_same_shape, "pow __pow__ square nan_to_num isnan isfinite floor round sign log1p expm1 __floordiv__ __mod__"),
+    **by(_reached, "softmax log_softmax cumsum cumprod softmin glu_"),
+    **by(reduced, "sum amax amin argmax argmin any all prod logsumexp"),
+    **by(_averaged, "mean std var norm"),
+    **by(_with_indices, "max min"),
+    **by(_sorted, "sort"),
+    **by(_topk, "topk"),
+    **by(_made_like, "zeros_like ones_like randn_like rand_like full_like empty_like"),
+    **by(_made_new, "new_zeros new_ones new_empty new_full"),
+    **by(_loss, "cross_entropy nll_loss"),
+}

@@ -1,0 +1,147 @@
+"""What calls of PyTorch take and give that choose items of tensors, for `standins`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+
+from modeldiagrams.target.inference.shapes import Dim, Shape, same
+from modeldiagrams.target.inference.standin_operands import (
+    Args,
+    Kwargs,
+    by,
+    ids_below,
+    kind_of,
+)
+from modeldiagrams.target.inference.standins import Handler, Kind, Reading, Size, Standin
+
+__all__ = ["ITEMS"]
+
+
+def _indexed_along(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """``gather``, ``scatter``: an index of the same rank."""
+    values = [*args[1:], *kwargs.values()]
+    dim = next((value for value in values if isinstance(value, int)), 0)
+    index = next((value for value in values if isinstance(value, Tensor)), None)
+    ids_below(index, r.shape_of(args[0]).reaching(dim).at(dim).end().value)
+    rank = r.shape_of(args[0]).rank
+    shape = r.shape_of(index)
+    return r.tensor(shape.of_rank(rank) if rank else shape, kind_of(args[0]))
+
+
+def _selected(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """``index_select``, ``index_add``: an index of one dimension."""
+    values = [*args[1:], *kwargs.values()]
+    dim = next((value for value in values if isinstance(value, int)), 0)
+    index = next((value for value in values if isinstance(value, Tensor)), None)
+    shape = r.shape_of(args[0]).reaching(dim)
+    ids_below(index, shape.at(dim).end().value)
+    chosen = r.shape_of(index).of_rank(1)
+    return r.tensor(shape.replaced(dim, chosen.at(0)), kind_of(args[0]))
+
+
+def _added_at(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    _selected(r, args, kwargs)
+    return r.tensor(r.shape_of(args[0]), kind_of(args[0]))
+
+
+def _item(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """``x[key]``."""
+    x, key = args[0], args[1]
+    keys = [*key] if isinstance(key, tuple) else [key]
+    shape, kind = r.shape_of(x), kind_of(x)
+    if Ellipsis in [each for each in keys if not isinstance(each, Tensor)]:
+        at = next(at for at, each in enumerate(keys) if each is Ellipsis)
+        shape = _taken(r, shape, keys[:at])
+        return r.tensor(_taken_back(r, shape, keys[at + 1 :]), kind)
+    if keys[-1] is None and shape.rank is None:  # nobody adds dimensions in the middle like this
+        shape = shape.of_rank(sum(each is not None for each in keys))
+    if not isinstance(x, Standin) and any(isinstance(each, Standin) for each in keys):
+        return _looked_up(r, shape, keys)
+    return r.tensor(_taken(r, shape, keys), kind)
+
+
+def _looked_up(r: Reading, shape: Shape, keys: list[Any]) -> Any:
+    """A table of the model's own by ids."""
+    for each, dim in zip(keys, shape.front, strict=False):
+        ids_below(each, dim.value)
+    return r.tensor(_taken(r, shape, keys), Kind())
+
+
+def _taken(r: Reading, shape: Shape, keys: list[Any]) -> Shape:
+    """Items by keys, from the front."""
+    at = 0
+    for key in keys:
+        match key:
+            case None:
+                shape, at = shape.inserted(at, Dim(1)), at + 1
+            case Tensor():
+                shape, at = _chosen(r, shape, key, at)
+            case slice():
+                shape, at = shape.replaced(at, _sliced(r, shape.reaching(at).at(at), key)), at + 1
+            case int():
+                dim = shape.reaching(at).at(at).end()
+                dim.least = max(dim.least, key + 1)
+                shape = shape.replaced(at)
+            case _:
+                shape, at = shape.replaced(at, Dim()), at + 1
+    return shape
+
+
+def _chosen(r: Reading, shape: Shape, index: Any, at: int) -> tuple[Shape, int]:
+    """Items by the numbers in a tensor, or those where a mask is true."""
+    kind = kind_of(index)
+    if kind.end().dtype == "bool" or (not isinstance(index, Standin) and str(index.dtype) == "torch.bool"):
+        chosen = r.shape_of(index)
+        rank = chosen.rank or 1
+        for more in range(rank):
+            same(shape.reaching(at + more).at(at + more), chosen.of_rank(rank).at(more))
+        for _ in range(rank - 1):
+            shape = shape.replaced(at)
+        return shape.replaced(at, Dim()), at + 1
+    ids_below(index, shape.reaching(at).at(at).end().value)
+    chosen = r.shape_of(index)
+    if chosen.rank is None:
+        chosen = chosen.of_rank(max(1, len(chosen.dims())))
+    return shape.replaced(at, *chosen.front), at + len(chosen.front)
+
+
+def _taken_back(r: Reading, shape: Shape, keys: list[Any]) -> Shape:
+    """Items by keys, from the back."""
+    at = -1
+    for key in reversed(keys):
+        match key:
+            case None:
+                shape, at = shape.inserted(at, Dim(1)), at - 1
+            case slice():
+                shape, at = shape.replaced(at, _sliced(r, shape.reaching(at).at(at), key)), at - 1
+            case int():
+                dim = shape.reaching(at).at(at).end()
+                dim.least = max(dim.least, key + 1)
+                shape = shape.replaced(at)
+            case _:
+                shape, at = shape.replaced(at, Dim()), at - 1
+    return shape
+
+
+def _sliced(r: Reading, dim: Dim, key: slice) -> Dim:
+    if key == slice(None):
+        return dim
+    stop = key.stop
+    if isinstance(stop, int) and stop > 0 and key.step is None:
+        dim.end().least = max(dim.end().least, stop if not isinstance(stop, Size) else 0)
+        return r.dim(stop) if not key.start else Dim(max(0, stop - key.start))
+    if isinstance(key.start, int) and stop is None and key.start > 0 and not isinstance(key.start, Size):
+        rest = Dim()
+        r.equations.add(dim, {rest: 1}, key.start)
+        return rest
+    return Dim()
+
+
+ITEMS: dict[str, Handler] = {
+    **by(_indexed_along, "gather scatter scatter_add take_along_dim"),
+    **by(_selected, "index_select"),
+    **by(_added_at, "index_add index_copy index_fill"),
+    **by(_item, "__getitem__"),
+}

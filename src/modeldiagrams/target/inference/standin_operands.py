@@ -1,0 +1,60 @@
+"""What is common to all that calls of PyTorch take and give, for `standins`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from modeldiagrams.target.inference.shapes import Dim
+from modeldiagrams.target.inference.standins import Handler, Kind, Reading, Standin
+
+__all__ = ["Args", "Kwargs", "argument", "as_float", "by", "ids_below", "kind_of", "numbers_in", "product"]
+
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+
+
+def kind_of(value: Any) -> Kind:
+    """What an operand holds."""
+    return value.kind if isinstance(value, Standin) else Kind()
+
+
+def as_float(value: Any) -> None:
+    """Note that an operand holds numbers that aren't whole."""
+    if isinstance(value, Standin):
+        value.kind.become("float32")
+
+
+def ids_below(value: Any, high: int = 0) -> None:
+    """Note that an operand chooses among so many things."""
+    if isinstance(value, Standin):
+        value.kind.become("int64", high)
+
+
+def argument(args: Args, kwargs: Kwargs, at: int, name: str, default: Any = None) -> Any:
+    """An argument by its position or its name."""
+    return args[at] if len(args) > at else kwargs.get(name, default)
+
+
+def numbers_in(values: Any) -> list[Any]:
+    """Whole numbers among arguments, and in a tuple among them: both are usual for sizes."""
+    flat = [item for value in values for item in (value if isinstance(value, tuple | list) else [value])]
+    return [value for value in flat if isinstance(value, int)]
+
+
+def product(r: Reading, dims: tuple[Dim, ...]) -> Dim:
+    """As many elements as all these dimensions have, where at most one of them is not known."""
+    times, unknown = 1, []
+    for dim in dims:
+        times *= dim.end().value or 1
+        unknown += [] if dim.end().value else [dim.end()]
+    if not unknown:
+        return Dim(times)
+    whole = Dim()
+    if len(unknown) == 1:
+        r.equations.add(whole, {unknown[0]: times})
+    return whole
+
+
+def by(handler: Handler, names: str) -> dict[str, Handler]:
+    """The same for several names of functions."""
+    return dict.fromkeys(names.split(), handler)

@@ -1,0 +1,165 @@
+"""Ranks and sizes of `standins` for the model's own code: what they are compared with may be what they are."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import sys
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.target.inference.shapes import ClashError, Dim, same
+from modeldiagrams.target.inference.unknown import unpacked_count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Parts", "Rank", "Shaped", "Size", "is_demanded", "is_zipped"]
+
+_USUAL_RANK = 3
+
+
+class Size(int):
+    """The size of a dimension; what it is compared with may be what it is."""
+
+    reading: Any
+    dim: Dim
+
+    @classmethod
+    def of(cls, number: int, reading: Any, dim: Dim) -> Size:
+        """A number that knows its dimension."""
+        made = cls(number)
+        made.reading, made.dim = reading, dim
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return self._is(other) if is_demanded(sys._getframe(1)) else int(self) == other
+
+    def __ne__(self, other: object) -> bool:
+        return not self._is(other) if is_demanded(sys._getframe(1)) else int(self) != other
+
+    __hash__ = int.__hash__
+
+    def __mod__(self, other: Any) -> int:
+        if type(other) is int and other > 1 and not self.dim.end().value and is_demanded(sys._getframe(1)):
+            self.dim.end().step = max(self.dim.end().step, other)
+            return 0
+        return int(int(self) % other)
+
+    def __floordiv__(self, other: Any) -> Any:
+        if type(other) is int and other > 0:
+            part = Dim(self.dim.end().value // other)
+            if not part.value:
+                self.reading.equations.add(self.dim, {part: other})
+            return self.reading.number(part)
+        return int(int(self) // other)
+
+    def __mul__(self, other: Any) -> Any:
+        if type(other) is int and other > 0 and not self.dim.end().value:
+            whole = Dim()
+            self.reading.equations.add(whole, {self.dim: other})
+            return self.reading.number(whole)
+        return int(self) * other
+
+    __rmul__ = __mul__
+
+    def _is(self, other: Any) -> bool:
+        if not isinstance(other, int):
+            return False
+        try:
+            same(self.dim, self.reading.dim(other))
+        except ClashError:
+            return False
+        return True
+
+
+class Rank(int):
+    """How many dimensions a tensor of unknown shape has."""
+
+    tensor: Any
+
+    @classmethod
+    def of(cls, tensor: Any) -> Any:
+        """Its rank, if it is known."""
+        rank = tensor.known.rank
+        if rank is not None:
+            return rank
+        made = cls(max(_USUAL_RANK, len(tensor.known.dims())))
+        made.tensor = tensor
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return self._is(other) if is_demanded(sys._getframe(1)) else False
+
+    def __ne__(self, other: object) -> bool:
+        return not self._is(other) if is_demanded(sys._getframe(1)) else True
+
+    __hash__ = int.__hash__
+
+    def _is(self, other: Any) -> bool:
+        try:
+            self.tensor.known.of_rank(int(other))
+        except ClashError:
+            return False
+        return True
+
+
+class Parts(tuple[Any, ...]):  # noqa: SLOT001  (it has a dimension)
+    """Items of a tensor along a dimension; code that takes them apart tells how many there are."""
+
+    dim: Dim
+
+    def __iter__(self) -> Iterator[Any]:
+        count = unpacked_count(sys._getframe(1))  # noqa: SLF001
+        if count and not self.dim.end().value:
+            self.dim.end().value = count
+        return itertools.islice(itertools.cycle([*super().__iter__()]), count or len(self))
+
+
+class Shaped(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
+    """The shape of a tensor, for code that takes it apart."""
+
+    tensor: Any
+
+    def __iter__(self) -> Iterator[Any]:
+        count = unpacked_count(sys._getframe(1))  # noqa: SLF001
+        known = self.tensor.known.of_rank(count) if count else self.tensor.known.end()
+        return iter([self.tensor.reading.number(dim) for dim in known.dims()])
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return self._sliced(key)
+        return self.tensor.reading.number(self.tensor.known.at(int(key)))
+
+    def _sliced(self, key: slice) -> tuple[Any, ...]:
+        count = unpacked_count(sys._getframe(2))  # noqa: SLF001
+        ends = [end for end in (key.start, key.stop) if end is not None]
+        for end in ends:
+            self.tensor.known.reaching(end - 1 if end > 0 else end or 0)
+        if count and key.stop is None and (key.start or 0) >= 0:
+            self.tensor.known.of_rank((key.start or 0) + count)
+        known = self.tensor.known.end()
+        if key.stop is not None and key.stop > 0 and (key.start or 0) >= 0:
+            return tuple(self.tensor.reading.number(dim) for dim in known.front[key])
+        return tuple([self.tensor.reading.number(dim) for dim in known.dims()][key])
+
+    def __len__(self) -> int:
+        return int(Rank.of(self.tensor))
+
+    def numel(self) -> int:
+        """As of a shape of PyTorch."""
+        return 1
+
+
+def is_demanded(frame: Any) -> bool:
+    """Whether code raises if a comparison does not hold."""
+    name, line = frame.f_code.co_filename, frame.f_lineno
+    text = linecache.getline(name, line).strip()
+    return text.startswith("assert") or (
+        text.startswith(("if ", "elif "))
+        and any("raise " in linecache.getline(name, line + more) for more in (0, 1, 2))
+    )
+
+
+def is_zipped(frame: Any) -> bool:
+    """Whether something else may tell how many items there are."""
+    return "zip(" in linecache.getline(frame.f_code.co_filename, frame.f_lineno)

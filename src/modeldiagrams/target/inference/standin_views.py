@@ -1,0 +1,188 @@
+"""What calls of PyTorch take and give that join, part and turn tensors, for `standins`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from modeldiagrams.target.inference.shapes import Dim, Shape, closed, same, unified
+from modeldiagrams.target.inference.standin_operands import (
+    Args,
+    Kwargs,
+    argument,
+    by,
+    kind_of,
+    numbers_in,
+    product,
+)
+from modeldiagrams.target.inference.standins import Handler, Parts, Reading, Size
+
+__all__ = ["VIEWS"]
+
+
+def _cat(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    parts, dim = [*(args[0] if args else kwargs["tensors"])], argument(args, kwargs, 1, "dim", 0)
+    shapes = [r.shape_of(part) for part in parts]
+    rank = next((shape.rank for shape in shapes if shape.rank), 2 if dim == 1 and _are_rows(shapes) else None)
+    shapes = [shape.of_rank(rank) for shape in shapes] if rank else shapes
+    shapes = [shape.reaching(dim) for shape in shapes]
+    apart = [shape.replaced(dim) for shape in shapes]
+    for other in apart[1:]:
+        unified(apart[0], other)
+    for part in parts[1:]:
+        kind_of(parts[0]).join(kind_of(part))
+    dims = [shape.at(dim).end() for shape in shapes]
+    whole = Dim(sum(dim.value for dim in dims) if all(dim.value for dim in dims) else 0)
+    if not whole.value:
+        r.equations.add(whole, {each: dims.count(each) for each in dims})
+    return r.tensor(shapes[0].replaced(dim, whole), kind_of(parts[0]))
+
+
+def _are_rows(shapes: list[Shape]) -> bool:
+    """Whether all may be rows of features; where no features are known, whatever comes next may tell the rank."""
+    ends = [shape.end() for shape in shapes]
+    if any(len(end.front) > 2 or len(end.back) > 1 for end in ends):  # noqa: PLR2004
+        return False
+    for end in ends:
+        if end.row is not None:
+            end.row.is_likely_empty = True
+    return any(end.back for end in ends)
+
+
+def _stack(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    parts, dim = [*(args[0] if args else kwargs["tensors"])], argument(args, kwargs, 1, "dim", 0)
+    shapes = [r.shape_of(part) for part in parts]
+    for other in shapes[1:]:
+        unified(shapes[0], other)
+    return r.tensor(shapes[0].inserted(dim, Dim(len(parts))), kind_of(parts[0]))
+
+
+def _transposed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    first, second = argument(args, kwargs, 1, "dim0"), argument(args, kwargs, 2, "dim1")
+    shape = r.shape_of(args[0]).reaching(first).reaching(second)
+    if shape.row is not None and min(first, second) >= 0 and max(first, second) > 1:
+        shape.row.is_likely_empty = True
+    a, b = shape.at(first), shape.at(second)
+    return r.tensor(shape.replaced(first, b).replaced(second, a), kind_of(args[0]))
+
+
+def _permuted(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    order = numbers_in(args[1:] or [kwargs["dims"]])
+    shape = r.shape_of(args[0]).of_rank(len(order))
+    return r.tensor(closed(*(shape.front[at] for at in order)), kind_of(args[0]))
+
+
+def _t(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    return _permuted(r, (args[0], 1, 0), {})
+
+
+def _flattened(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    start, end = argument(args, kwargs, 1, "start_dim", 0), argument(args, kwargs, 2, "end_dim", -1)
+    shape = r.shape_of(args[0]).reaching(start)
+    shape = shape.reaching(end) if end >= 0 else shape
+    rank = shape.rank
+    if rank is None and end == -1:
+        return r.tensor(closed(*shape.front[:start], Dim()), kind_of(args[0]))
+    first, last = (start % rank, end % rank) if rank else (start, end)
+    joined = product(r, shape.front[first : last + 1])
+    new = (*shape.front[:first], joined, *shape.front[last + 1 :])
+    return r.tensor(Shape(new, shape.row, shape.back), kind_of(args[0]))
+
+
+def _viewed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    sizes = numbers_in(args[1:])
+    new = [Dim() if size == -1 else r.dim(size) for size in sizes]
+    before = r.shape_of(args[0])
+    if before.rank and -1 not in sizes:
+        left, right = [dim.end() for dim in before.front], [dim.end() for dim in new]
+        while left and right and left[0] is right[0]:
+            left, right = left[1:], right[1:]
+        if len(left) == 1 and len(right) != 1:
+            same(left[0], product(r, tuple(right)))
+        if len(right) == 1 and len(left) != 1:
+            same(right[0], product(r, tuple(left)))
+    return r.tensor(closed(*new), kind_of(args[0]))
+
+
+def _unsqueezed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    return r.tensor(r.shape_of(args[0]).inserted(argument(args, kwargs, 1, "dim"), Dim(1)), kind_of(args[0]))
+
+
+def _squeezed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    dim = argument(args, kwargs, 1, "dim")
+    if not isinstance(dim, int):
+        return r.tensor(None, kind_of(args[0]))
+    shape = r.shape_of(args[0]).reaching(dim)
+    if shape.at(dim).end().value not in (0, 1):
+        return r.tensor(shape, kind_of(args[0]))
+    same(shape.at(dim), Dim(1))
+    return r.tensor(shape.replaced(dim), kind_of(args[0]))
+
+
+def _chunked(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    count, dim = argument(args, kwargs, 1, "chunks"), argument(args, kwargs, 2, "dim", 0)
+    shape = r.shape_of(args[0]).reaching(dim)
+    whole = shape.at(dim).end()
+    part = Dim(whole.value // count)
+    if not part.value:
+        r.equations.add(whole, {part: count})
+    return tuple(r.tensor(shape.replaced(dim, part), kind_of(args[0])) for _ in range(count))
+
+
+def _split(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    sizes, dim = args[1] if len(args) > 1 else next(iter(kwargs.values())), argument(args, kwargs, 2, "dim", 0)
+    shape = r.shape_of(args[0]).reaching(dim)
+    if isinstance(sizes, int):
+        count = shape.at(dim).end().value // sizes
+        return tuple(r.tensor(shape.replaced(dim, r.dim(sizes)), kind_of(args[0])) for _ in range(count or 2))
+    if not any(isinstance(size, Size) for size in sizes):
+        same(shape.at(dim), Dim(sum(sizes)))
+    return tuple(r.tensor(shape.replaced(dim, r.dim(size)), kind_of(args[0])) for size in sizes)
+
+
+def _unbound(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    dim = argument(args, kwargs, 1, "dim", 0)
+    shape = r.shape_of(args[0]).reaching(dim)
+    parts = Parts(r.tensor(shape.replaced(dim), kind_of(args[0])) for _ in range(shape.at(dim).end().value or 2))
+    parts.dim = shape.at(dim)
+    return parts
+
+
+def _expanded(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    sizes = numbers_in(args[1:])
+    before = r.shape_of(args[0])
+    known = before.front if before.rank == len(sizes) else ()
+    new = [(known[at] if known else Dim()) if size == -1 else r.dim(size) for at, size in enumerate(sizes)]
+    return r.tensor(closed(*new), kind_of(args[0]))
+
+
+def _repeated(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    times = numbers_in(args[1:])
+    shape = r.shape_of(args[0])
+    if shape.rank is None:
+        shape = shape.of_rank(max(len(times), len(shape.dims())))
+    dims = [*(Dim(1) for _ in range(len(times) - len(shape.front))), *shape.front]
+    new = [product(r, (dim, r.dim(more))) if more != 1 else dim for more, dim in zip(times, dims, strict=True)]
+    return r.tensor(closed(*new), kind_of(args[0]))
+
+
+def _expanded_as(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    return r.tensor(r.shape_of(args[1]), kind_of(args[0]))
+
+
+VIEWS: dict[str, Handler] = {
+    **by(_cat, "cat concat concatenate"),
+    **by(_stack, "stack"),
+    **by(_transposed, "transpose swapaxes swapdims"),
+    **by(_permuted, "permute"),
+    **by(_t, "t"),
+    **by(_flattened, "flatten"),
+    **by(_viewed, "view reshape"),
+    **by(_unsqueezed, "unsqueeze"),
+    **by(_squeezed, "squeeze"),
+    **by(_chunked, "chunk"),
+    **by(_split, "split"),
+    **by(_unbound, "unbind"),
+    **by(_expanded, "expand"),
+    **by(_repeated, "repeat tile"),
+    **by(_expanded_as, "expand_as view_as"),
+}

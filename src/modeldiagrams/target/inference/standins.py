@@ -1,0 +1,330 @@
+"""Tensors that stand for the inputs of a model while its forward is only read: they note what they are used for.
+
+Their shapes are not known (`shapes`), so nothing is computed: a call of PyTorch only says what shapes and dtypes it
+takes and gives (`standin_ops`). What the model's own code does with them is its own code: loops, branches and modules
+are followed as in a pass.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from modeldiagrams.target.inference.shapes import ClashError, Dim, Equations, Row, Shape, closed
+from modeldiagrams.target.inference.standin_sizes import Parts, Rank, Shaped, Size, is_demanded, is_zipped
+from modeldiagrams.target.inference.unknown import unpacked_count
+
+__all__ = ["MOST_ITEMS", "Given", "Kind", "Parts", "Rank", "Reading", "Size", "Standin"]
+
+_FIRST_NUMBER = 1009
+_NEXT = 6
+_MOST_CALLS = 4_000
+_USUAL_ITEMS = 2
+MOST_ITEMS = 12
+"""Of a list that is gone through beside others."""
+_USUAL_RANK = 3
+_SMALL = 4
+_A_NUMBER = 2
+
+Handler = Callable[["Reading", tuple[Any, ...], dict[str, Any]], Any]
+
+
+@dataclass(eq=False)
+class Kind:
+    """What tensors hold that are the same but for their shapes."""
+
+    dtype: str = ""
+    high: int = 0
+    """Whole numbers are below this."""
+    is_length: bool = False
+    made_of: tuple[Kind, ...] = ()
+    """What it was reckoned of: then all are whole, or none."""
+    casts: list[Kind] = field(default_factory=list)
+    """What it was cast to: what that is used for, it has to suit, too."""
+    _same: Kind | None = None
+
+    def end(self) -> Kind:
+        """The one that stands for all that are equal."""
+        found = self
+        while found._same is not None:
+            found = found._same
+        return found
+
+    def join(self, other: Kind) -> None:
+        """Both are one."""
+        a, b = self.end(), other.end()
+        if a is not b and (not a.dtype or not b.dtype or a.dtype == b.dtype):
+            b.dtype = a.dtype or b.dtype
+            b.high = min(a.high, b.high) if a.high and b.high else a.high or b.high
+            b.is_length = a.is_length or b.is_length
+            b.casts += a.casts
+            a._same = b  # noqa: SLF001
+
+    def with_casts(self) -> Kind:
+        """The same, as casts of it are used where it isn't used itself."""
+        end = self.end()
+        for cast in () if end.dtype else [each.with_casts() for each in end.casts]:
+            if cast.high or cast.is_length:
+                return cast
+        return end
+
+    def become(self, dtype: str, high: int = 0) -> None:
+        """Note a dtype, unless there is one."""
+        end = self.end()
+        if not end.dtype:
+            end.dtype = dtype
+            for each in end.made_of:
+                each.become(dtype)
+        if high and end.dtype == "int64":
+            end.high = min(end.high or high, high)
+
+
+@dataclass(eq=False)
+class Given:
+    """An input, or a part of one."""
+
+    path: tuple[str | int, ...]
+    tensor: Any = None
+    parts: dict[str | int, Given] = field(default_factory=dict)
+    """By key, by attribute, or by position."""
+    way: str = ""
+    """How they are read: ``key``, ``attribute``, ``item``."""
+    is_used: bool = False
+    """Whether PyTorch got it as a tensor."""
+
+    def items(self) -> list[Given]:
+        """The parts by position up to the last one that was used."""
+        parts = [*self.parts.values()]
+        used = [at for at, part in enumerate(parts) if part.is_used or part.parts]
+        return parts[: used[-1] + 1] if used else []
+
+
+@dataclass(eq=False)
+class Reading:
+    """One reading of a forward."""
+
+    handlers: dict[str, Handler]
+    """What calls of PyTorch take and give, by name."""
+    equations: Equations = field(default_factory=Equations)
+    unused: Iterator[int] = field(default_factory=lambda: itertools.count(_FIRST_NUMBER, _NEXT))
+    """Numbers that are no sizes of the model's own, for those that are not known while the code is read."""
+    numbers: dict[int, Dim] = field(default_factory=dict)
+    counts: dict[tuple[str | int, ...], int] = field(default_factory=dict)
+    """How many items lists have, where an earlier reading told."""
+    calls: int = 0
+    error: BaseException | None = None
+    """What ended the reading."""
+
+    def __post_init__(self) -> None:
+        self._base = torch.empty(0)
+
+    def given(self, path: tuple[str | int, ...]) -> Given:
+        """A new input."""
+        found = Given(path)
+        found.tensor = self.tensor(None, Kind(), found)
+        return found
+
+    def tensor(self, shape: Shape | None = None, kind: Kind | None = None, given: Given | None = None) -> Standin:
+        """A tensor; of any shape, if none is told."""
+        made: Any = Tensor._make_subclass(Standin, self._base)  # noqa: SLF001
+        made.__dict__.update(
+            reading=self,
+            known=Shape((), Row()) if shape is None else shape,
+            kind=kind or Kind(),
+            given=given,
+        )
+        return made  # type: ignore[no-any-return]
+
+    def scalar(self) -> Standin:
+        """A tensor without dimensions."""
+        return self.tensor(closed())
+
+    def number(self, dim: Dim) -> Size:
+        """The size of a dimension for the model's own code."""
+        end = dim.end()
+        if end.value:
+            return Size.of(end.value, self, end)
+        known = next((number for number, other in self.numbers.items() if other.end() is end), None)
+        if known is None:
+            known = next(self.unused)
+            self.numbers[known] = end
+        return Size.of(known, self, end)
+
+    def dim(self, number: Any) -> Dim:
+        """The dimension that a number is the size of."""
+        if isinstance(number, Size):
+            return number.dim
+        known = self.numbers.get(int(number))
+        return known.end() if known else Dim(int(number))
+
+    def shape_of(self, value: Any) -> Shape:
+        """The shape of an operand."""
+        return value.known.end() if isinstance(value, Standin) else closed(*map(self.dim, Tensor.size(value)))
+
+
+class Standin(Tensor):
+    """Stands for a tensor of unknown shape."""
+
+    reading: Reading
+    known: Shape
+    kind: Kind
+    given: Given | None
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """What a call of PyTorch gives."""
+        kwargs = kwargs or {}
+        standins = [*_standins((args, kwargs))]
+        reading = standins[0].reading if standins else None
+        name = getattr(func, "__name__", "")
+        if reading is None:
+            return NotImplemented
+        reading.calls += 1
+        if reading.calls > _MOST_CALLS:
+            raise RuntimeError("there is too much to read")
+        if name in ("__get__", "__set__"):
+            return args[0]
+        for value in standins:
+            value._use()  # noqa: SLF001
+        bare = name.strip("_") if not name.startswith("__") else name
+        handler = reading.handlers.get(name) or reading.handlers.get(bare)
+        try:
+            return handler(reading, args, kwargs) if handler else reading.tensor()
+        except ClashError:
+            return reading.tensor()
+
+    # -- what is no call of PyTorch
+
+    @property
+    def shape(self) -> Any:  # type: ignore[override]
+        """As of a tensor."""
+        self._use()
+        made = Shaped((0,) * len(self.known.dims()))
+        made.tensor = self
+        return made
+
+    @property
+    def ndim(self) -> Any:  # type: ignore[override]
+        """As of a tensor."""
+        self._use()
+        return Rank.of(self)
+
+    dtype = property(lambda self: getattr(torch, self.kind.end().dtype or "float32"))
+    device = property(lambda _: torch.device("cpu"))
+    is_cuda = requires_grad = property(lambda _: False)
+    T = property(lambda self: self.reading.handlers["t"](self.reading, (self,), {}))
+    mT = property(  # noqa: N815
+        lambda self: self.reading.handlers["transpose"](self.reading, (self, -1, -2), {})
+    )
+    real = imag = property(lambda self: self.reading.tensor(self.known))
+
+    def dim(self) -> Any:
+        """As of a tensor."""
+        return self.ndim
+
+    def ndimension(self) -> Any:
+        """As of a tensor."""
+        return self.ndim
+
+    def size(self, dim: Any = None) -> Any:
+        """As of a tensor."""
+        return self.shape if dim is None else self.shape[dim]
+
+    def __len__(self) -> int:
+        return int(self.shape[0]) if self.given is None else _USUAL_ITEMS
+
+    def numel(self) -> int:
+        """As of a tensor."""
+        return 1
+
+    def is_floating_point(self) -> bool:
+        """As of a tensor."""
+        return bool(self.dtype.is_floating_point)
+
+    def __bool__(self) -> bool:
+        return is_demanded(sys._getframe(1))  # noqa: SLF001
+
+    def __int__(self) -> int:
+        return _A_NUMBER
+
+    __index__ = __int__
+
+    def __float__(self) -> float:
+        return float(_A_NUMBER)
+
+    def item(self) -> Any:
+        """As of a tensor."""
+        return _A_NUMBER if self.kind.end().dtype != "float32" else float(_A_NUMBER)
+
+    def tolist(self) -> Any:
+        """As of a tensor."""
+        self._use()
+        return [_A_NUMBER] * _USUAL_ITEMS
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+    def __reversed__(self) -> Any:
+        return reversed([*self])
+
+    def __contains__(self, key: Any) -> bool:
+        return isinstance(key, str) and self.given is not None and key in self.given.parts
+
+    def __iter__(self) -> Iterator[Any]:
+        count = unpacked_count(sys._getframe(1))  # noqa: SLF001
+        if self.given is None or self.given.is_used:
+            item = self.known.replaced(0)
+            self.known.at(0)
+            return iter([self.reading.tensor(item, self.kind) for _ in range(count or _USUAL_ITEMS)])
+        usual = MOST_ITEMS if is_zipped(sys._getframe(1)) else _USUAL_ITEMS  # noqa: SLF001
+        return self._items(count or self.reading.counts.get(self.given.path, usual))
+
+    def _items(self, count: int) -> Iterator[Any]:
+        for at in range(count):
+            yield self._part(at, "item")
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str) and self.given:
+            return self._part(key, "key")
+        self._use()
+        return self.reading.handlers["__getitem__"](self.reading, (self, key), {})
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """As of a dict."""
+        del default
+        return self[key]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or self.__dict__.get("given") is None:
+            raise AttributeError(name)
+        return self._part(name, "attribute")
+
+    def _part(self, key: str | int, way: str) -> Any:
+        given: Any = self.given
+        given.way = given.way or way
+        if key not in given.parts:
+            given.parts[key] = self.reading.given((*given.path, key))
+        return given.parts[key].tensor
+
+    def _use(self) -> None:
+        if self.given:
+            self.given.is_used = True
+
+
+def _standins(value: Any) -> Iterator[Standin]:
+    if isinstance(value, Standin):
+        yield value
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from _standins(item)
+    elif isinstance(value, dict):
+        yield from _standins([*value.values()])
