@@ -197,24 +197,26 @@ function labelledExits(exits: Exit[], trips: Trip[]): (Exit & { start: number; b
 
 /** Where all that is drawn begins and ends across. Labels count where they are, not where ranking kept room for them. */
 function extent(plan: Plan, places: Point[], lines: Point[][], labels: Routed["labels"]): Pick<Routed, "low" | "high"> {
-  const ends = plan.slots.map(({ across, low, high, ports, lanes }, i) => {
-    const centre = places[i]?.[0] ?? 0;
-    const isWhole = ports !== null || lanes > 0;
-    return [centre - (isWhole ? low : across / 2), centre + (isWhole ? high : across / 2)];
-  });
-  for (const { across, along, text, before } of labels) {
-    const [x, y, width, height] = plan.vertical
-      ? labelBox(true, across, along, text, before)
-      : labelBox(false, across, along, text, false);
-    ends.push(plan.vertical ? [x, x + width] : [y, y + height]);
-  }
-  ends.push(...lines.map((line) => line.map(([across]) => across)));
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const at of ends.flat()) {
-    low = Math.min(low, at);
-    high = Math.max(high, at);
+  const reach = (from: number, to: number) => {
+    if (from < low) low = from;
+    if (to > high) high = to;
+  };
+  for (const [i, slot] of plan.slots.entries()) {
+    const centre = places[i]?.[0] ?? 0;
+    const isWhole = slot.ports !== null || slot.lanes > 0;
+    reach(centre - (isWhole ? slot.low : slot.across / 2), centre + (isWhole ? slot.high : slot.across / 2));
   }
+  for (const label of labels) reach(...labelReach(plan.vertical, label));
+  for (const line of lines) for (const [across] of line) reach(across, across);
   return low <= high ? { low, high } : { low: 0, high: 0 };
+}
+
+/** Where a label begins and ends across: from top to bottom it is beside its wire, else above. */
+function labelReach(vertical: boolean, { across, text, before }: Routed["labels"][number]): [number, number] {
+  if (!vertical) return [across - LABEL_HEIGHT - 2, across];
+  const width = LABEL_GAP + labelWidth(text);
+  return before ? [across - width, across] : [across, across + width];
 }
 
 /** The rectangle of a label on the page, with its upper left corner. */
