@@ -120,12 +120,7 @@ class _Work:
 
 
 def scope_signatures(functions: dict[Scope, list[Op | ModuleCall]], calls: dict[int, str]) -> dict[Scope, str]:
-    """Structural hashes of function calls: equal for those that compute the same, as those of module calls.
-
-    Args:
-        functions: What is inside each function call, directly in its module call.
-        calls: Signatures of module calls.
-    """
+    """Structural hashes of function calls: equal for those that compute the same, as those of module `calls`."""
     known: dict[Any, str] = {}
     signed: dict[Scope, str] = {}
     for scope, members in functions.items():

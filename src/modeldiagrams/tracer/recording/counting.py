@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.tracer.torch_facts.flops import FREE
-from modeldiagrams.tracer.torch_facts.private_api import pop_dispatch_mode, push_dispatch_mode
+from modeldiagrams.tracer.torch_facts.private_api import n_dispatch_modes, pop_dispatch_mode, push_dispatch_mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -28,19 +28,22 @@ def run_counted(  # noqa: PLR0913, PLR0917 - called for every op, and keywords t
     The counter is a dispatch mode, or None where costs are not wanted. It makes most operators several times as slow,
     so it steps aside where a formula holds.
     """
-    if counter is not None and formula is not None and formula.fits(args, kwargs) and _stepped_aside(counter):
-        context.observed += 1
-        try:
-            result = run(*args, **kwargs)
-        finally:
-            push_dispatch_mode(counter)
-            context.observed -= 1
-        return result, None if formula is FREE else formula.flops(args, kwargs, result)
     outer, context.flops = context.flops, None
     context.observed += 1
+    mode = None
+    if counter is not None and formula is not None and n_dispatch_modes() and formula.fits(args, kwargs):
+        mode = pop_dispatch_mode(None)
+        if mode is not counter:  # the model has entered another one
+            push_dispatch_mode(mode)
+            mode = None
     try:
-        return run(*args, **kwargs), context.flops
+        result = run(*args, **kwargs)
+        if mode is None:
+            return result, context.flops
+        return result, None if formula is FREE else formula.flops(args, kwargs, result)  # type: ignore[union-attr]
     finally:
+        if mode is not None:
+            push_dispatch_mode(mode)
         context.observed -= 1
         context.flops = outer
 
@@ -48,20 +51,12 @@ def run_counted(  # noqa: PLR0913, PLR0917 - called for every op, and keywords t
 @contextlib.contextmanager
 def counter_aside(counter: Any) -> Iterator[None]:
     """Without the counter, unless the model has entered another mode inside of it."""
-    is_aside = counter is not None and _stepped_aside(counter)
+    mode = pop_dispatch_mode(None) if counter is not None and n_dispatch_modes() else None
+    if mode is not None and mode is not counter:
+        push_dispatch_mode(mode)
+        mode = None
     try:
         yield
     finally:
-        if is_aside:
-            push_dispatch_mode(counter)
-
-
-def _stepped_aside(counter: Any) -> bool:
-    """Take the counter from the stack of modes, if it is the innermost."""
-    try:
-        mode = pop_dispatch_mode(None)
-    except RuntimeError:  # no mode is there
-        return False
-    if mode is not counter:  # the model has entered another one
-        push_dispatch_mode(mode)
-    return mode is counter
+        if mode is not None:
+            push_dispatch_mode(mode)

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from modeldiagrams.tracer.torch_facts.argument_names import bind
 from modeldiagrams.tracer.torch_facts.nested_values import tensors_of
 from modeldiagrams.tracer.torch_facts.private_api import memory_key, versions_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from torch import Tensor
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.values.records import CallSite
     from modeldiagrams.tracer.values.scopes import Scope
 
-__all__ = ["FunctionCall", "bound"]
+__all__ = ["FunctionCall"]
 
 
 class FunctionCall(msgspec.Struct, eq=False):
@@ -51,10 +50,3 @@ class FunctionCall(msgspec.Struct, eq=False):
         written = set(map(id, tensors_of(targets)))
         memory = {memory_key(tensor) for tensor in changed if id(tensor) in written}
         return [tensor for tensor in changed if id(tensor) in written or memory_key(tensor) not in memory]
-
-
-def bound(run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> list[tuple[str, Any]]:
-    """All arguments of a call by name."""
-    if getattr(run, "__name__", None) == "__deepcopy__":
-        args = args[:1]  # without the memo
-    return [*bind(run, args), *kwargs.items()]

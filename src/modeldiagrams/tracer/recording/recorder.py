@@ -17,9 +17,10 @@ from torch.overrides import TorchFunctionMode
 from modeldiagrams.tracer.recording.call_sites import call_key, call_site_of
 from modeldiagrams.tracer.recording.counting import run_counted
 from modeldiagrams.tracer.recording.endless_loops import Questions
-from modeldiagrams.tracer.recording.function_call import FunctionCall, bound
+from modeldiagrams.tracer.recording.function_call import FunctionCall
 from modeldiagrams.tracer.recording.thread_context import ThreadContext, ThreadContexts
 from modeldiagrams.tracer.recording.unknown_tensors import UnknownTensors
+from modeldiagrams.tracer.torch_facts.argument_names import bind
 from modeldiagrams.tracer.torch_facts.flops import FREE
 from modeldiagrams.tracer.torch_facts.functions import Function, describe
 from modeldiagrams.tracer.torch_facts.nested_values import map_tensors_in_place, tensors_of
@@ -143,7 +144,7 @@ class Recorder(TorchFunctionMode):
         key = (function, source, *kwargs, *call_key(values, tensors))
         site = self._sites.get(key)
         if site is None:
-            site = self._sites[key] = call_site_of(function, bound(run, args, kwargs), source)
+            site = self._sites[key] = call_site_of(function, bind(run, args, kwargs), source)
         call = FunctionCall(function, site, args, kwargs, tensors, context.scopes.current)
         if kwargs or not function.pure:  # few
             self._before_special(call)

@@ -115,8 +115,7 @@ class ObjectSnapshot:
             return
         self._dicts.append(attributes)
         self._copies.append(attributes.copy())
-        if held := own_attributes(module):
-            self._add_items([value for _, value in held])
+        self._add_items([value for _, value in own_attributes(module)])
         self._empty += itertools.filterfalse(None, bookkeeping)  # 14 dicts of hooks, nearly always
         self._pending += filter(None, reversed(bookkeeping))
 

@@ -47,18 +47,17 @@ _Names: TypeAlias = tuple[tuple[str, ...], str | None]
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def bind(function: Callable[..., Any], args: Sequence[Any]) -> list[tuple[str, Any]]:
-    """Pair positional arguments with their names, or with ``"0"``, ``"1"``… where these are unknown.
+def bind(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Pair all arguments with their names, or with ``"0"``, ``"1"``… where these are unknown.
 
-    Sizes passed one by one (``x.view(2, 3)``) become one list.
+    Sizes passed one by one (``x.view(2, 3)``) become one list. The memo of ``__deepcopy__`` is left out.
     """
+    args = args[:1] if getattr(function, "__name__", "") == "__deepcopy__" else args
     names = _names(function, args)
-    if names is None:
-        return [(str(i), arg) for i, arg in enumerate(args)]
-    bound = list(zip(names, args, strict=False))
-    if len(args) > len(names):
+    bound = list(zip(map(str, range(len(args))) if names is None else names, args, strict=False))
+    if names is not None and len(args) > len(names):
         bound[-1] = (names[-1], list(args[len(names) - 1 :]))
-    return bound
+    return [*bound, *kwargs.items()]
 
 
 def _names(function: Any, args: Sequence[Any]) -> tuple[str, ...] | None:

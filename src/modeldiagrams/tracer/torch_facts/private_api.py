@@ -120,6 +120,7 @@ MODES: Any = (
 """The kinds of modes, and which of them are entered on this thread, the outermost first."""
 no_dispatch_modes: Any = torch.utils._python_dispatch._disable_current_modes
 """Context: no dispatch mode sees operators that are called inside."""
+n_dispatch_modes: Any = torch._C._len_torch_dispatch_stack
 pop_dispatch_mode: Any = torch._C._pop_torch_dispatch_stack
 """Take the innermost mode from its stack, given None; a context would take ten times as long."""
 push_dispatch_mode: Any = torch._C._push_on_torch_dispatch_stack
