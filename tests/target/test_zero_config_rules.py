@@ -26,7 +26,7 @@ from modeldiagrams.target.inference.class_examples import (
     dummy_candidates,
     resized_images,
 )
-from modeldiagrams.target.inference.conventions import configuration_class, conventional_arguments
+from modeldiagrams.target.inference.conventions import configuration_class, conventional_arguments, unset_fields
 from modeldiagrams.target.inference.huggingface import configured_candidates
 from modeldiagrams.target.inference.inferred import inferred_candidates
 from modeldiagrams.target.inference.layers import layer_candidates
@@ -217,6 +217,14 @@ def test_patches_come_with_a_grid_of_as_many_also_in_one_image_and_languages_are
     ]
 
 
+@pytest.mark.parametrize(("config", "counts"), [({}, [1, 3]), ({"num_time_features": 0}, [0, 1, 2])])
+def test_there_may_be_no_features_of_time(config, counts):
+    def forward(past_values, past_time_features): ...
+
+    candidates, *_ = configured_candidates(Pretrained("past_values", forward, context_length=8, **config))
+    assert [candidate.entry[-1] for candidate in candidates["past_time_features"]] == counts
+
+
 def test_optional_input_is_absent_at_first():
     candidates, *_ = configured_candidates(Pretrained("input_ids", both_forward, vocab_size=9))
     assert candidates["pixel_values"][0] is ABSENT
@@ -284,6 +292,14 @@ def test_what_goes_into_a_residual_block_is_as_wide_as_what_comes_out(block, ins
     target = resolve(parse_options({"model": f"{__name__}.{block.__name__}"}).call)
     assert target.note is None
     assert target.kwargs["x"].shape[1] == target.model.out.out_channels == inside
+
+
+@pytest.mark.parametrize("annotation", ["int", "int | None", "Optional[int]", int | None])
+def test_field_that_an_error_names_gets_a_value_that_suits_its_annotation(annotation):
+    def config(ahead=None, other=None): ...
+
+    config.__annotations__ = {"ahead": annotation}
+    assert unset_fields(config, "The `ahead` config needs to be specified.") == {"ahead": 4}
 
 
 # rule 4: names, layers, source, search

@@ -104,7 +104,8 @@ def _is_below_zero(value: Any) -> bool:
 def likely_value(parameter: inspect.Parameter) -> Any:
     """A value for a hint: the conventional one, or one that suits the annotation; None if there is none."""
     value = _conventional(parameter)
-    return _PLAIN.get(_written(parameter.annotation)) if value is None else value
+    required = re.sub(r"^(?:typing\.)?Optional\[(\w+)\]$|^(\w+) \| None$", r"\1\2", _written(parameter.annotation))
+    return _PLAIN.get(required) if value is None else value
 
 
 def configuration_class(found: Callable[..., Any]) -> type | None:

@@ -242,8 +242,8 @@ def _series(name: str, config: Configuration) -> Iterator[Candidate]:
     steps = ahead if name.startswith("future") else length
     reason = f"as long as {source or 'usual'}"
     if "time_features" in name:
-        _, features = config.number("time features", default=1)
-        for count in dict.fromkeys((features, features + 2)):
+        _, features = config.get("time features")  # there may be none
+        for count in dict.fromkeys((features, features or 1, features + 2) if isinstance(features, int) else (1, 3)):
             yield Candidate([1, steps, count], reason)
         return
     _, channels = config.number("series channels", default=1)
