@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+import transformers
 
 from modeldiagrams import trace
 from modeldiagrams.ir.graph import Graph
@@ -99,10 +100,31 @@ def test_a_decoder_that_is_called_with_few_tokens_is_open_beside_its_encoder() -
     assert picture.width <= WIDEST
 
 
-def test_no_bundle_hides_an_encoder() -> None:
+def test_no_bundle_hides_an_encoder_or_a_few_nodes() -> None:
     picture = render(detr(), View())
-    assert picture.bundled
+    assert {"DetrEncoderLayer", "DetrDecoderLayer"} & set(opened(picture.svg))
     assert not {"encoder", "decoder"} & {member for members in picture.bundled.values() for member in members}
+    assert all(len(members) > 3 for members in picture.bundled.values())
+
+
+def test_each_tower_shows_a_block() -> None:
+    sizes = {"hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4, "num_hidden_layers": 12}
+    text, vision = {**sizes, "vocab_size": 1000}, {**sizes, "image_size": 64}
+    config = transformers.CLIPConfig(text_config=text, vision_config=vision, projection_dim=32)
+    inputs = {"input_ids": torch.zeros(1, 16, dtype=torch.int64), "pixel_values": torch.zeros(1, 3, 64, 64)}
+    picture = render(trace(transformers.CLIPModel(config).eval(), (), inputs), View())
+    assert opened(picture.svg).count("CLIPEncoderLayer") == 2
+
+
+def test_the_mixer_of_a_state_space_model_is_open() -> None:
+    _, inputs = architectures.prepared("mamba")
+    graph = trace(small_model("mamba", {"use_cache": False}), (), inputs)
+    assert "MambaMixer" in opened(render(graph, View()).svg)
+
+
+def test_a_block_with_a_residual_is_open() -> None:
+    picture = render(from_torchvision("mobilenet_v3_small"), View())
+    assert "mg-glyph" in picture.svg
 
 
 def transformer() -> Graph:

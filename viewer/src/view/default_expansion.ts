@@ -4,7 +4,7 @@ import { isPlain, tellingOf } from "./container_words.js";
 import { exemplars } from "./exemplars.js";
 import { Filling } from "./filling.js";
 import { type Join, joining, showsJoin } from "./joins.js";
-import { boxed, innermost, isOpenable, shownIn } from "./openable.js";
+import { boxed, innermost, isOpenable, shownIn, timesOf } from "./openable.js";
 import { fitting, MAX_VISIBLE, nodesIn, type Page, WIDEST } from "./page.js";
 import { shownIndex } from "./shown_index.js";
 import type { State } from "./state.js";
@@ -58,8 +58,8 @@ export function defaultExpansion(
   const visible = known.map((paths) => onePerContainer(paths.filter((path) => !path.some(isHidden))));
   const { expanded, blocks, telling } = withExemplars(index, start, page, visible);
   const room = { index, start, page, isClosed };
-  // where the skips of a block end in its parts, these are open before others
-  const veiled = blocks.filter((id) => !showsJoin(index, id));
+  // where the skips of a repeated block end in its parts, these are open before others
+  const veiled = blocks.filter((id) => timesOf(index, id) > 1 && !showsJoin(index, id));
   const unveiled = withJoins(room, expanded, veiled, ["skip"]);
   const filled = new Filling(index, start, page, unveiled).breadthFirst(isClosed);
   const whole = withJoins(room, filled, blocks, ["skip", "join"]);

@@ -3,7 +3,7 @@ import { type GraphIndex, type GraphNode, ROOT } from "../graph/graph.js";
 import { foldedContents } from "./contents.js";
 import { costOf } from "./cost.js";
 import { familyOf, LAYERS } from "./op_families.js";
-import { innermost, isOpenable, shownIn } from "./openable.js";
+import { innermost, isOpenable, shownIn, timesOf } from "./openable.js";
 
 /** `skip`: what enters the module meets what was made of it, as in a residual; `join`: branches inside meet, as in a gate. */
 export type Join = "skip" | "join";
@@ -11,7 +11,9 @@ export type Join = "skip" | "join";
 /** Modules in a container that are worth opening by what comes together in them, the costliest first. */
 export function joining(index: GraphIndex, container: string, kinds: readonly Join[]): string[] {
   const found = shownIn(index, innermost(index, container)).filter((id) => {
-    const join = isOpenable(index, id) ? joinIn(index, id) : undefined;
+    // a run in it is of blocks, and no part of one
+    const isPart = isOpenable(index, id) && timesOf(index, id) === 1;
+    const join = isPart ? joinIn(index, id) : undefined;
     return join !== undefined && kinds.includes(join);
   });
   return found.sort((a, b) => costIn(index, b) - costIn(index, a));
