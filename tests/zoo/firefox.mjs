@@ -2,6 +2,8 @@
  * What readers do, in Firefox: `node firefox.mjs EXECUTABLE FOLDER ADDRESS` prints a JSON object, name → whether it worked.
  * The first pages are opened from disk, those that need it over http.
  *
+ * Long because it is a list of what readers do in one browser.
+ *
  * Playwright needs a Firefox of its own, which can't be installed from a package archive; Puppeteer drives any.
  */
 import { createRequire } from "node:module";
@@ -29,16 +31,17 @@ const selected = (id) =>
 
 const hidden = (selector) =>
   until((selector) => !document.querySelector("model-graph").shadowRoot.querySelector(selector)?.checkVisibility(), selector);
+/** Call a function with the diagram's widget. */
 const widget = (action, ...values) =>
   page.evaluate(`(${action})(document.querySelector("model-graph").widget, ...${JSON.stringify(values)})`);
 
-/** Click what can be seen and has this name, or begins with it. */
+/** Click what can be seen and has a name that fits. */
 async function press(name) {
   const found = await until((name) => {
     const roots = [document, ...[...document.querySelectorAll("model-graph")].map((element) => element.shadowRoot)];
     const controls = roots.flatMap((root) => [...root.querySelectorAll("button, [role^=menuitem], [role=option]")]);
     const nameOf = (control) => (control.ariaLabel ?? control.textContent).trim();
-    return controls.find((control) => control.checkVisibility() && nameOf(control).startsWith(name));
+    return controls.find((control) => control.checkVisibility() && new RegExp(name).test(nameOf(control)));
   }, name);
   await found.click();
 }
@@ -47,7 +50,7 @@ async function press(name) {
 async function open(name, width = 900) {
   await page.setViewport({ width, height: 700 });
   await page.goto(`${address}/${name}`);
-  await page.waitForFunction(() => document.querySelector("model-graph")?.widget !== undefined);
+  await until(() => document.querySelector("model-graph")?.widget !== undefined);
 }
 
 async function focus(id) {
@@ -159,15 +162,15 @@ await tryTo("a path is lit, and its way out is seen", async () => {
   await open("one.html");
   await focus("head");
   await page.keyboard.press("i");
-  await press("What leads here");
+  await press("^What leads here");
   await page.waitForSelector(within(".mg-stage .mg-dim"));
-  await press("All paths to head");
+  await press("^All paths to head");
   await hidden(".mg-stage .mg-dim");
 });
 await tryTo("one module alone, and Escape back", async () => {
   await focus("layers.0");
   await page.keyboard.press("i");
-  await press("Show alone");
+  await press("^Show alone");
   await page.waitForSelector(within("nav"));
   await node("layers.0.attention");
   if (await shown("embed")) return "others are there, too";
@@ -182,8 +185,8 @@ await tryTo("the menu turns the picture, by mouse and by keys", async () => {
   const isWide = () =>
     page.$eval(within(".mg-canvas > svg"), ({ viewBox: { baseVal } }) => baseVal.width > baseVal.height);
   const before = await isWide();
-  await press("More controls");
-  await press("Right");
+  await press("^More controls");
+  await press("^Right");
   await until(() => {
     const { width, height } = document.querySelector("model-graph").shadowRoot.querySelector(".mg-canvas > svg").viewBox.baseVal;
     return width > height;
@@ -208,13 +211,17 @@ await tryTo("two fingers zoom about their middle", async () => {
 });
 await tryTo("a finger opens and selects", async () => {
   await open("one.html");
-  await (await node("layers.0")).tap();
+  // a finger that a busy machine lifts late is a long press, which opens nothing
+  for (let i = 0; i < 5 && !(await shown("layers.0.mlp")); i += 1) {
+    await (await node("layers.0")).tap();
+    await page.waitForSelector(within('.mg-stage [data-id="layers.0.mlp"]'), { timeout: 10_000 }).catch(() => undefined);
+  }
   await node("layers.0.mlp");
   await selected("layers.0");
 });
 await tryTo("hits are a list of kinds, lit while typing, chosen by keys and by mouse", async () => {
   await open("one.html");
-  await press("Search");
+  await press("^Search");
   await page.keyboard.type("mlp");
   const rows = () => page.$$eval(within('[role="option"]'), (all) => all.map((row) => row.textContent));
   await page.waitForSelector(within('[role="option"]'));
@@ -229,13 +236,13 @@ await tryTo("hits are a list of kinds, lit while typing, chosen by keys and by m
   await page.keyboard.press("Enter");
   await selected("layers.0.attention.query");
   await page.keyboard.press("ArrowDown");
-  await press("head");
+  await press("^head");
   await selected("head");
 });
 await tryTo("everything opened is a map, and a block of it leads to its place", async () => {
   await open("deep.html");
-  await press("More controls");
-  await press("all");
+  await press("^More controls");
+  await press("^all");
   await page.keyboard.press("Escape");
   const cell = await page.waitForSelector(within('.mg-atlas:not([hidden]) [data-cell="layers.20"] > rect'));
   await cell.click({ offset: { x: 4, y: 4 } });
@@ -247,7 +254,7 @@ await tryTo("from afar, containers are blocks with names", async () => {
   await (await page.waitForSelector(within('[data-id="layers.0"] > .mg-header'))).hover();
   await until(() => document.querySelector("model-graph").shadowRoot.querySelectorAll(".mg-stage [data-id]").length < 150);
   for (let i = 0; i < 3; i += 1) {
-    await press("Zoom out");
+    await press("^Zoom out");
     await new Promise((resolve) => setTimeout(resolve, 400));
   }
   await page.waitForSelector(within(".mg-expanded.mg-block .mg-face > text"));
@@ -277,16 +284,16 @@ await tryTo("large models are laid out in a worker, over http and from disk", as
 });
 await tryTo("notes are beside their nodes, by mouse and keys", async () => {
   await open("noted.html");
-  await page.$eval("model-graph", (element) => element.scrollIntoView());
-  await page.waitForSelector(within(".mg-note-card"), { visible: false });
+  await page.$eval("model-graph", (element) => element.picture().then(() => element.scrollIntoView()));
+  await page.waitForSelector(".mg-note-card");
+  const isShown = () => page.$(".mg-note-card:popover-open").then((card) => card !== null);
   await (await node("head")).hover();
-  await page.waitForSelector(within(".mg-note-card:popover-open"));
+  await page.waitForSelector(".mg-note-card:popover-open");
   await page.keyboard.press("Escape");
-  await hidden(".mg-note-card:popover-open");
+  await until(() => document.querySelector(".mg-note-card:popover-open") === null);
   await focus("input:x");
-  for (let i = 0; i < 20 && !(await page.$(within(".mg-note-card:popover-open"))); i += 1)
-    await page.keyboard.press("ArrowDown");
-  return (await page.$(within(".mg-note-card:popover-open"))) !== null;
+  for (let i = 0; i < 20 && !(await isShown()); i += 1) await page.keyboard.press("ArrowDown");
+  return isShown();
 });
 await tryTo("a tour leads through its steps, by buttons, keys and scrolling", async () => {
   await open("tour/tour.html");
@@ -295,13 +302,13 @@ await tryTo("a tour leads through its steps, by buttons, keys and scrolling", as
       (index) => [...document.querySelectorAll(".mg-step")].findIndex((step) => step.ariaCurrent === "step") === index,
       index,
     );
-  await press("Next step");
+  await press("^Next step");
   await isAt(1);
   await page.waitForSelector(within(".mg-told .mg-light"));
   await page.keyboard.press("ArrowRight");
   await isAt(2);
   await node("blocks.1.up");
-  await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
+  await page.mouse.wheel({ deltaY: 5000 });
   await isAt(4);
 });
 await tryTo("words of a page light their parts", async () => {
@@ -312,8 +319,8 @@ await tryTo("words of a page light their parts", async () => {
 await tryTo("two versions are compared, and the list of changes leads to the picture", async () => {
   await open("versions/2.0/index.html", 1300);
   await (await node("stem")).hover();
-  await press("More controls");
-  await press("Compare with another version");
+  await press("^More controls");
+  await press("^Compare with another version");
   await page.waitForSelector(within('.mg-version option[value="1.0"], .mg-version option:nth-child(3)'));
   await page.$eval(within(".mg-version"), (field) => {
     const choice = field.matches("select") ? field : field.querySelector("select");
@@ -333,12 +340,12 @@ await tryTo("a link to what is gone says so", async () => {
 });
 await tryTo("a row of a lens's table leads to its box, and memory over the pass is a strip", async () => {
   await open("rich.html", 1300);
-  await press("More controls");
-  await press("Activations");
+  await press("^More controls");
+  await press("^Activations");
   await page.waitForSelector(within(".mg-stage .mg-bar"));
   await page.keyboard.press("Escape");
   await (await page.waitForSelector(within(".mg-lens-button"))).click();
-  await press("head");
+  await press("^head");
   await selected("head");
 });
 results["no error was raised"] = errors.length === 0 || errors.join("\n");
