@@ -10,12 +10,8 @@ from inference_zoo import LEVELS, entries
 UNSOLVED = {
     "hard_configurations.OptimizedMLP",  # calls a method of an argument for its numbers
     "hard_configurations.WeightedFusion",  # a number has to suit modules that are made up
-    "hard_industry.LaneDetector",  # sides of a picture that a view adds up
-    "hard_industry.LateFusionDriver",  # lists of pictures beside plain numbers, all taken for pictures
-    "hard_industry.RegionCaptioner",  # lengths in a column of their own, each below the number of steps
     "hard_institute.CrystalGraphNet",  # neighbours of each atom, and lists of the atoms of each crystal
     "hard_institute.HyperNetPolicy",  # shapes of spaces that are taken for sizes
-    "hard_institute.KnowledgeGraphScorer",  # triples in one tensor, or a pair of others
     "hard_institute.TreeLSTM",  # four inputs whose values depend on each other
     "hard_papers_code.EGNN",  # a default of no features of edges, with which its own edges don't fit
     "hard_papers_code.PointTransformerSeg",  # where each cloud ends, as whole numbers inside a tuple
@@ -24,15 +20,10 @@ UNSOLVED = {
     "hard_preprints.DETR",  # modules that are called, and asked for sizes
     "hard_production.MultiScaleSegmenter",  # an encoder that lists its channels
     "hard_sciences.DETRVAE",  # a list of modules that are asked for sizes
-    "hard_sciences.Evoformer",  # four inputs whose sizes depend on each other
     "hard_sciences.HeteroGNN",  # kinds of nodes and edges, and dicts by them
     "hard_sciences.RAFT",  # `"dropout" in args`, of a namespace
-    "hard_structures.InteractionNetwork",  # four inputs whose sizes depend on each other
     "hard_studio.ChurnTransformer",  # two inputs of which an `assert` wants the second, too
-    "hard_studio.GatedVolumes",  # a volume, a mask and a table, whose ranks depend on each other
     "projects.hard_speech.asr.Recognizer",  # made by a registry, of a part of its configuration that may be None
-    "projects.hard_speech.asr.StreamingEncoder",  # caches as a list, one a layer
-    "projects.hard_weather.forecast.Nowcaster",  # four inputs whose sizes depend on each other
     "usual_repositories.LSTNet",  # numbers that the constructor takes and no forward can use
 }
 """Models that are seen while rules are tuned, and why none is found yet."""
