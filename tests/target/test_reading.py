@@ -160,7 +160,10 @@ def test_reading_leaves_the_model_as_it_was():
     model = Choir()
     first_entries(model)
     assert "forward" not in vars(model.attend)
-    assert InputSolver(model)._probe.read(["voices", "hall", "silent"], InputSolver(model).sizes, str) is not None
+    assert (
+        InputSolver(model)._probe.read(dict.fromkeys(["voices", "hall", "silent"]), InputSolver(model).sizes, str)
+        is not None
+    )
 
 
 def test_shapes_of_unknown_rank_become_one():
@@ -199,3 +202,46 @@ def test_equations_tell_sizes_and_what_nothing_tells_is_shared():
     equations.solve()
     assert x.value + y.value == 9
     assert min(x.value, y.value) >= 4
+
+
+class Logbook(nn.Module):
+    """Makes its own state, which tells how many of the cell's features are left for the input."""
+
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.GRUCell(11, 6)
+
+    def init_state(self, batch_size):
+        return {"pages": torch.zeros(batch_size, 5, 4), "hidden": torch.zeros(batch_size, 6)}
+
+    def forward(self, x, state):
+        return self.cell(torch.cat([x, state["pages"].mean(1)], 1), state["hidden"])
+
+
+def test_states_of_the_models_own_are_what_they_are():
+    rows = InputSolver(Logbook()).sizes.batch
+    assert first_entries(Logbook()) == {"x": [rows, 7], "state": {"pages": [rows, 5, 4], "hidden": [rows, 6]}}
+
+
+class LastStep(nn.Module):
+    """Two indices together choose one step of each row; a word tells what comes out."""
+
+    def __init__(self):
+        super().__init__()
+        self.rnn, self.at = nn.GRU(5, 8, batch_first=True), nn.Linear(3, 8)
+
+    def forward(self, steps, place, how):
+        hidden = self.rnn(steps)[0]
+        last = hidden[torch.arange(steps.size(0)), place] + self.at(torch.ones(steps.size(0), 3))
+        if how == "row":
+            return last
+        if how == "sum":
+            return last.sum(-1)
+        raise ValueError(how)
+
+
+def test_several_indices_choose_together_and_words_stay_words():
+    entries = first_entries(LastStep())
+    assert entries["how"] == {"value": "row"}
+    assert entries["place"]["shape"] == entries["steps"][:1]
+    assert Probe(LastStep()).run(entries).error is None

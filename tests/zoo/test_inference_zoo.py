@@ -10,12 +10,8 @@ from inference_zoo import LEVELS, entries
 UNSOLVED = {
     "easy_retired_courses.KeywordSpotter",  # a picture that isn't square, whose sides a linear layer wants
     "hard_configurations.OptimizedMLP",  # calls a method of an argument for its numbers
-    "hard_industry.LaneDetector",  # sides of a picture that a view adds up
-    "hard_industry.LateFusionDriver",  # lists of pictures beside plain numbers, all taken for pictures
-    "hard_industry.RegionCaptioner",  # lengths in a column of their own, each below the number of steps
     "hard_institute.CrystalGraphNet",  # neighbours of each atom, and lists of the atoms of each crystal
     "hard_institute.HyperNetPolicy",  # shapes of spaces that are taken for sizes
-    "hard_institute.KnowledgeGraphScorer",  # triples in one tensor, or a pair of others
     "hard_institute.TreeLSTM",  # four inputs whose values depend on each other
     "hard_papers_code.EGNN",  # a default of no features of edges, with which its own edges don't fit
     "hard_papers_code.PointTransformerSeg",  # where each cloud ends, as whole numbers inside a tuple
@@ -33,14 +29,9 @@ UNSOLVED = {
     "hard_retired_papers.DETR",  # a made-up transformer whose batch comes second
     "hard_retired_papers.GRUD",  # four inputs whose sizes depend on each other
     "hard_retired_papers.TreeLSTM",  # four inputs whose values depend on each other
-    "hard_sciences.Evoformer",  # four inputs whose sizes depend on each other
     "hard_sciences.HeteroGNN",  # kinds of nodes and edges, and dicts by them
-    "hard_structures.InteractionNetwork",  # four inputs whose sizes depend on each other
     "hard_studio.ChurnTransformer",  # two inputs of which an `assert` wants the second, too
-    "hard_studio.GatedVolumes",  # a volume, a mask and a table, whose ranks depend on each other
     "projects.hard_speech.asr.Recognizer",  # made by a registry, of a part of its configuration that may be None
-    "projects.hard_speech.asr.StreamingEncoder",  # caches as a list, one a layer
-    "projects.hard_weather.forecast.Nowcaster",  # four inputs whose sizes depend on each other
     "usual_repositories.LSTNet",  # numbers that the constructor takes and no forward can use
     "usual_retired_papers.QANetEncoder",  # channels that a mask doesn't have
 }

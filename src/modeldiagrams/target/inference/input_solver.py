@@ -1,9 +1,9 @@
 """Inputs by what fails (rule 4): every error of a pass on fake tensors says what the next one should be like.
 
-The first entries come from names, annotations and layers; the sizes of their dimensions are `sizes` that occur nowhere
-else. A failed pass is answered by the changes that it asks for (`structure` and `mending`), and of all that wait those
-come first whose parent got furthest. Inputs that carry the model through get usual sizes where nobody asked for
-others, if it still runs with them.
+The first entries come from what the forward does with its inputs (`reading`), then from names, annotations and layers
+alone; the sizes of their dimensions are `sizes` that occur nowhere else. A failed pass is answered by the changes that
+it asks for (`structure` and `mending`), and of all that wait those come first whose parent got furthest. Inputs that
+carry the model through get usual sizes where nobody asked for others, if it still runs with them.
 """
 
 from __future__ import annotations
@@ -206,17 +206,14 @@ class InputSolver:
             for name, strings in choices.items():
                 if name in lists:
                     lists[name] = [{"value": string} for string in strings]
-            lists = {
-                name: [self._own_sizes(entry, (name,)) for entry in entries]
-                for name, entries in lists.items()
-                if entries
-            }
+            lists = {name: [self._own_sizes(entry, (name,)) for entry in each] for name, each in lists.items() if each}
+            known: dict[str, Any] = dict.fromkeys(map(str, lists))
             for name in lists:
                 role = role_of(str(name))
                 if role and role.name == "state":
+                    known[str(name)] = next(iter(self.states), None)
                     lists[name] = [*self.states, *state_entries(self.model, self.sizes.batch), *lists[name]]
-            read = self._probe.read([str(name) for name in lists], self.sizes, self.seed)
-            if read:
+            if read := self._probe.read(known, self.sizes, self.seed):
                 yield read.entries(lists)
             first = {name: entries[0] for name, entries in lists.items()}
             yield first

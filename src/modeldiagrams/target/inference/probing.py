@@ -28,7 +28,7 @@ from modeldiagrams.tracer.fake.kernel_checks import check_dtypes
 from modeldiagrams.tracer.restore import restored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from types import FrameType
 
     from modeldiagrams.target.inference.entries import Leaf, Path
@@ -133,12 +133,12 @@ class Probe:
             return replace(real, depth=max(real.depth, probed.depth))
         return probed
 
-    def read(self, names: list[str], sizes: Sizes, seed: Callable[[str, Path], Any]) -> Read | None:
+    def read(self, known: Mapping[str, Any], sizes: Sizes, seed: Callable[[str, Path], Any]) -> Read | None:
         """What the forward does with its inputs, where it can be read."""
-        if self._is_lazy or not all(name.isidentifier() for name in names):
+        if self._is_lazy or not all(name.isidentifier() for name in known):
             return None
         with as_it_was(self._model, (), self._written):
-            return read_forward(self._model, names, sizes, seed)
+            return read_forward(self._model, known, sizes, seed)
 
     def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_fake: bool) -> Probed:
         mode = (

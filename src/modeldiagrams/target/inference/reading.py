@@ -15,6 +15,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from modeldiagrams.target.inference.entries import OBJECT, Leaf, leaves
+from modeldiagrams.target.inference.shapes import ClashError, Dim, same
 from modeldiagrams.target.inference.standin_elements import ELEMENTS
 from modeldiagrams.target.inference.standin_items import ITEMS
 from modeldiagrams.target.inference.standin_layers import LAYERS
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from modeldiagrams.target.inference.entries import Path
-    from modeldiagrams.target.inference.shapes import Dim, Shape
+    from modeldiagrams.target.inference.shapes import Shape
     from modeldiagrams.target.inference.sizes import Sizes
     from modeldiagrams.target.inference.standins import Given
 
@@ -64,16 +65,19 @@ class Read:
             return self._tensor(given, entries)
         if given.way == "item":
             used = given.items()
-            items = [self._entry(part, [self._sizes_of(part)]) for part in used]
+            items = [self._entry(part, self._of_part(part, key, entries)) for key, part in enumerate(used)]
             return items[: None if len(items) < MOST_ITEMS else _USUAL_ITEMS] or entries[0]
-        found = {key: self._entry(part, [self._sizes_of(part)]) for key, part in parts.items()}
+        found = {key: self._entry(part, self._of_part(part, key, entries)) for key, part in parts.items()}
         return {**OBJECT, **found} if given.way == "attribute" else found
 
-    def _sizes_of(self, part: Given) -> Any:
-        return self._seed(str(part.path[-1]), part.path)
+    def _of_part(self, part: Given, key: str | int, entries: list[Any]) -> list[Any]:
+        """Entries for a part: those that are inside the entries for the whole, and by its name."""
+        inside = [entry[key] for entry in entries if _has(entry, key)]
+        return [*inside, self._seed(str(part.path[-1]), part.path)]
 
     def _tensor(self, given: Given, entries: list[Any]) -> Any:
-        if not given.is_used:
+        is_plain = isinstance(entries[0], dict) and "value" in entries[0]
+        if is_plain or not given.is_used:
             return entries[0]
         shape, kind = given.tensor.known.end(), given.tensor.kind.with_casts()
         for entry in entries:
@@ -121,6 +125,12 @@ class Read:
         return self._numbers[dim]
 
 
+def _has(entry: Any, key: str | int) -> bool:
+    if isinstance(key, int):
+        return isinstance(entry, list) and key < len(entry) and not isinstance(entry[0], int)
+    return isinstance(entry, dict) and key in entry and not {"shape", "value"} & entry.keys()
+
+
 def _least_rank(shape: Shape) -> int:
     """As many dimensions as are known, and one for the batch before features."""
     return len(shape.dims()) + (shape.row is not None and not shape.front)
@@ -137,28 +147,43 @@ def _suits(leaf: Leaf, shape: Shape, dtype: str) -> bool:
 
 
 def read_forward(
-    model: nn.Module, names: Collection[str], sizes: Sizes, seed: Callable[[str, Path], Any]
+    model: nn.Module, known: Mapping[str, Any], sizes: Sizes, seed: Callable[[str, Path], Any]
 ) -> Read | None:
     """Read a forward with stand-ins for some of its parameters.
 
     Args:
         model: A copy: its code runs.
-        names: Parameters that are given.
+        known: Parameters that are given, with the entries of those that the model makes itself.
         sizes: Gives the sizes that nobody tells.
         seed: Gives a first guess for a part of an input.
 
     Returns:
         None where nothing could be read.
     """
-    inputs, reading = _read(model, names, sizes, {})
+    inputs, reading = _read(model, known, sizes, {})
     counts = {path: len(given.items()) for given in [*_all(inputs)] if given.way == "item" for path in [given.path]}
     if reading.error is not None and any(counts.values()):  # ``zip(…, strict=True)`` wants as many items as there are
-        again, second = _read(model, names, sizes, {path: count for path, count in counts.items() if count})
+        again, second = _read(model, known, sizes, {path: count for path, count in counts.items() if count})
         inputs, reading = (again, second) if second.error is None else (inputs, reading)
     if not reading.calls:
         return None
+    for name, entry in known.items():
+        for leaf in leaves(entry):
+            _settle(inputs[name], leaf, sizes.batch)
     reading.equations.solve()
     return Read(inputs, sizes, seed)
+
+
+def _settle(given: Given, leaf: Leaf, batch: int) -> None:
+    """Give an input the sizes that it is known to have."""
+    for key in leaf.path:
+        if key not in given.parts:
+            return
+        given = given.parts[key]
+    with contextlib.suppress(ClashError):
+        for dim, size in zip(given.tensor.known.of_rank(len(leaf.shape)).dims(), leaf.shape, strict=True):
+            if size != batch:
+                same(dim, Dim(size))
 
 
 def _all(inputs: dict[Any, Given]) -> Iterator[Given]:

@@ -7,6 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from modeldiagrams.target.inference.shapes import Dim, Shape, same
+from modeldiagrams.target.inference.standin_elements import broadcast
 from modeldiagrams.target.inference.standin_operands import (
     Args,
     Kwargs,
@@ -71,13 +72,18 @@ def _looked_up(r: Reading, shape: Shape, keys: list[Any]) -> Any:
 
 def _taken(r: Reading, shape: Shape, keys: list[Any]) -> Shape:
     """Items by keys, from the front."""
-    at = 0
+    at, chosen = 0, None
     for key in keys:
         match key:
+            case Tensor() if chosen is not None:  # several numbers together choose one item
+                ids_below(key, shape.reaching(at).at(at).end().value)
+                broadcast(chosen, r.shape_of(key))
+                shape = shape.replaced(at)
             case None:
                 shape, at = shape.inserted(at, Dim(1)), at + 1
             case Tensor():
                 shape, at = _chosen(r, shape, key, at)
+                chosen = r.shape_of(key)
             case slice():
                 shape, at = shape.replaced(at, _sliced(r, shape.reaching(at).at(at), key)), at + 1
             case int():

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from modeldiagrams.target.inference.shapes import ClashError, Dim, Equations, Row, Shape, closed
+from modeldiagrams.target.inference.standin_kinds import Kind
 from modeldiagrams.target.inference.standin_sizes import Parts, Rank, Shaped, Size, is_demanded, is_zipped
 from modeldiagrams.target.inference.unknown import unpacked_count
 
@@ -33,56 +34,6 @@ _SMALL = 4
 _A_NUMBER = 2
 
 Handler = Callable[["Reading", tuple[Any, ...], dict[str, Any]], Any]
-
-
-@dataclass(eq=False)
-class Kind:
-    """What tensors hold that are the same but for their shapes."""
-
-    dtype: str = ""
-    high: int = 0
-    """Whole numbers are below this."""
-    is_length: bool = False
-    made_of: tuple[Kind, ...] = ()
-    """What it was reckoned of: then all are whole, or none."""
-    casts: list[Kind] = field(default_factory=list)
-    """What it was cast to: what that is used for, it has to suit, too."""
-    _same: Kind | None = None
-
-    def end(self) -> Kind:
-        """The one that stands for all that are equal."""
-        found = self
-        while found._same is not None:
-            found = found._same
-        return found
-
-    def join(self, other: Kind) -> None:
-        """Both are one."""
-        a, b = self.end(), other.end()
-        if a is not b and (not a.dtype or not b.dtype or a.dtype == b.dtype):
-            b.dtype = a.dtype or b.dtype
-            b.high = min(a.high, b.high) if a.high and b.high else a.high or b.high
-            b.is_length = a.is_length or b.is_length
-            b.casts += a.casts
-            a._same = b  # noqa: SLF001
-
-    def with_casts(self) -> Kind:
-        """The same, as casts of it are used where it isn't used itself."""
-        end = self.end()
-        for cast in () if end.dtype else [each.with_casts() for each in end.casts]:
-            if cast.high or cast.is_length:
-                return cast
-        return end
-
-    def become(self, dtype: str, high: int = 0) -> None:
-        """Note a dtype, unless there is one."""
-        end = self.end()
-        if not end.dtype:
-            end.dtype = dtype
-            for each in end.made_of:
-                each.become(dtype)
-        if high and end.dtype == "int64":
-            end.high = min(end.high or high, high)
 
 
 @dataclass(eq=False)
@@ -295,8 +246,12 @@ class Standin(Tensor):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str) and self.given:
             return self._part(key, "key")
-        self._use()
-        return self.reading.handlers["__getitem__"](self.reading, (self, key), {})
+        for each in _standins((self, key)):
+            each._use()
+        try:
+            return self.reading.handlers["__getitem__"](self.reading, (self, key), {})
+        except ClashError:
+            return self.reading.tensor()
 
     def get(self, key: str, default: Any = None) -> Any:
         """As of a dict."""
