@@ -1,7 +1,7 @@
 """Models as people write them, to measure and test what is found without any option.
 
-A file's first word is its level: easy, usual or hard. No rule is tuned on `aside`, which was written without a look at any;
-`retired` in a name says that its models once were kept aside.
+A file's first word is its level: easy, usual or hard. No rule is tuned on `aside`, which was written without a look at
+any; `retired` in a name says that its models once were kept aside.
 """
 
 from __future__ import annotations

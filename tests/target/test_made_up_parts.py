@@ -9,8 +9,8 @@ from torch import nn
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import record, resolve
 from modeldiagrams.target.inference.constructor import solved_arguments
+from modeldiagrams.target.inference.made_up_modules import gives_map
 from modeldiagrams.target.inference.search import is_connected
-from modeldiagrams.target.inference.stand_ins import gives_map
 from modeldiagrams.target.objects import Pyramid, from_option, with_attributes
 
 STAGES = {}

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor, nn
 
 from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
+from modeldiagrams.target.inference.made_up_modules import gives_map
 from modeldiagrams.target.inference.said_of_arguments import said_by_conditions
-from modeldiagrams.target.inference.stand_ins import gives_map
 from modeldiagrams.target.inference.unknown import MADE_OF, Number, Real, Refused, Use, slots_of
 from modeldiagrams.target.inference.unknown_containers import Fields, Items
 from modeldiagrams.target.inference.vocabulary import is_listed

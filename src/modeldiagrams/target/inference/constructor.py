@@ -27,6 +27,7 @@ from modeldiagrams.target.inference.annotations import annotations_of
 from modeldiagrams.target.inference.blame import blamed, forward_uses, names_left_open, refusal
 from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.guard import guarded
+from modeldiagrams.target.inference.lessons import learn
 from modeldiagrams.target.inference.slots import Slot
 from modeldiagrams.target.inference.unknown import Refused, slots_of
 from modeldiagrams.target.inference.unknown_containers import PlainData
@@ -227,7 +228,7 @@ class _Search:
 
     def _learn(self, refused: Refused) -> bool:
         self.lessons += 1
-        return self.lessons <= _MOST_LESSONS and refused.slot.learn(refused)
+        return self.lessons <= _MOST_LESSONS and learn(refused)
 
     def _made(self) -> nn.Module:
         with seeded(), guarded():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from torch import nn
 
@@ -12,20 +12,27 @@ from modeldiagrams.target.inference.vocabulary import is_a_model, is_listed
 
 if TYPE_CHECKING:
     from modeldiagrams.target.inference.slots import Kind, Slot
+    from modeldiagrams.target.inference.unknown import Refused
 
 __all__ = ["learn"]
 
 _MOST_ITEMS = 64
+_MOST_TURNS = 8
+"""Of kind: what is used as two of them suits no run."""
 _MAPPING_METHODS = ("items", "keys", "values", "get")
 
 
-def learn(slot: Slot, use: Use) -> None:
-    """Note what a use shows: another kind, or limits.
+def learn(refused: Refused) -> bool:
+    """Change the kind of a refused argument to one that can be used so; tell whether anything is different now."""
+    slot = cast("Slot", refused.slot)
+    before, kind = slot.known(), slot.kind
+    _learn(slot, refused.use)
+    slot.turns += slot.kind != kind
+    return before != slot.known() and slot.turns <= _MOST_TURNS
 
-    Args:
-        slot: The argument.
-        use: What it was used as.
-    """
+
+def _learn(slot: Slot, use: Use) -> None:
+    """Note what a use shows: another kind, or limits."""
     slot.choice = 0
     match use:
         case Use("members", tuple(names)):

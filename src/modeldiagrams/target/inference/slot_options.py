@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 
 from modeldiagrams.target.inference.annotations import is_own_class
+from modeldiagrams.target.inference.made_up_modules import made_up_modules
 from modeldiagrams.target.inference.makers import classes_for, modules_for, modules_with, path_of
-from modeldiagrams.target.inference.stand_ins import stand_ins
 from modeldiagrams.target.inference.vocabulary import number_values, usual, usual_counts, usual_item
 
 if TYPE_CHECKING:
@@ -105,4 +105,4 @@ def _made(slot: Slot) -> list[Any]:
     if inspect.isclass(annotation) and is_own_class(annotation) and not issubclass(annotation, nn.Module):
         return [{"_target_": path_of(annotation)}]
     base = annotation if inspect.isclass(annotation) and issubclass(annotation, nn.Module) else nn.Module
-    return modules_for(slot, base, stand_ins(slot))
+    return modules_for(slot, base, made_up_modules(slot))

@@ -17,9 +17,8 @@ from modeldiagrams.target.inference.annotations import (
     item_annotation,
 )
 from modeldiagrams.target.inference.conventions import required_parameters
-from modeldiagrams.target.inference.lessons import learn
+from modeldiagrams.target.inference.made_up_modules import WITH
 from modeldiagrams.target.inference.slot_options import as_option, options_of
-from modeldiagrams.target.inference.stand_ins import WITH
 from modeldiagrams.target.inference.unknown import text, wrapped
 from modeldiagrams.target.inference.unknown_containers import Fields, Fixed, Items
 from modeldiagrams.target.inference.vocabulary import is_listed
@@ -29,15 +28,11 @@ from modeldiagrams.target.objects import from_option, with_attributes
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from modeldiagrams.target.inference.unknown import Refused
-
 __all__ = ["Kind", "Slot"]
 
 Kind = Literal["number", "text", "items", "fields", "class", "made", "tensor"]
 _MANY = 8
 """Keys of a mapping of which only the number is known."""
-_MOST_TURNS = 8
-"""Of kind: what is used as two of them suits no run."""
 _LISTS = re.compile(r"(list|tuple|sequence|iterable)\[")
 
 
@@ -242,14 +237,8 @@ class Slot:
         ):
             self.compared.append(other)
 
-    def learn(self, refused: Refused) -> bool:
-        """Change its kind to one that can be used so; tell whether anything is different now."""
-        before, kind = self._known(), self.kind
-        learn(self, refused.use)
-        self.turns += self.kind != kind
-        return before != self._known() and self.turns <= _MOST_TURNS
-
-    def _known(self) -> tuple[Any, ...]:
+    def known(self) -> tuple[Any, ...]:
+        """All that uses have taught, to tell whether one taught anything."""
         limits = self.one_of, len(self.divisors), self.is_tuple, self.annotation, self.last_layer
         made = len(self.needs), self.gives_map, self.shape, self.is_array
         return self.kind, self.count, self.call, len(self.compared), self.choice, len(self.children), limits, made

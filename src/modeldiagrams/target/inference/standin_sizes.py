@@ -7,8 +7,8 @@ import linecache
 import sys
 from typing import TYPE_CHECKING, Any
 
+from modeldiagrams.target.inference.lookups import unpacked_count
 from modeldiagrams.target.inference.shapes import ClashError, Dim, same
-from modeldiagrams.target.inference.unknown import unpacked_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,10 +16,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from modeldiagrams.target.inference.lookups import unpacked_count
 from modeldiagrams.target.inference.shapes import ClashError, Dim, Equations, Row, Shape, closed
 from modeldiagrams.target.inference.standin_kinds import Kind
 from modeldiagrams.target.inference.standin_sizes import Parts, Rank, Shaped, Size, is_demanded, is_zipped
-from modeldiagrams.target.inference.unknown import unpacked_count
 
 __all__ = ["MOST_ITEMS", "Given", "Kind", "Parts", "Rank", "Reading", "Size", "Standin"]
 

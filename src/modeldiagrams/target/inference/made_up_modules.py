@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.target.inference.unknown import Slot
 
-__all__ = ["WITH", "gives_map", "stand_ins"]
+__all__ = ["WITH", "gives_map", "made_up_modules"]
 
 WITH = "modeldiagrams.target.objects.with_attributes"
 """Makes a module that has more attributes than its class."""
@@ -38,7 +38,7 @@ _SIDES = (2, 3, -2, -3)
 """Dimensions that no table of rows has."""
 
 
-def stand_ins(slot: Slot) -> list[Any]:
+def made_up_modules(slot: Slot) -> list[Any]:
     """Modules for an argument, as options, likeliest first."""
     needed = {name: need for name, need in slot.needs.items() if need.kind in ("number", "items")}
     lists = [need for need in needed.values() if need.kind == "items"]
