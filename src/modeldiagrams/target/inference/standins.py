@@ -247,7 +247,7 @@ class Standin(Tensor):
         if isinstance(key, str) and self.given:
             return self._part(key, "key")
         for each in _standins((self, key)):
-            each._use()
+            each._use()  # noqa: SLF001
         try:
             return self.reading.handlers["__getitem__"](self.reading, (self, key), {})
         except ClashError:
