@@ -247,7 +247,7 @@ class Standin(Tensor):
         if isinstance(key, str) and self.given:
             return self._part(key, "key")
         for each in _standins((self, key)):
-            each._use()  # noqa: SLF001
+            each._use()  # noqa: SLF001 (of its own class)  # noqa: SLF001
         try:
             return self.reading.handlers["__getitem__"](self.reading, (self, key), {})
         except ClashError:
