@@ -55,7 +55,7 @@ const searches = new WeakMap<Contents, Search>();
 
 /** The runs among a container's children in execution order, each as long as possible. */
 export function findRuns(index: GraphIndex, contents: Contents): Run[] {
-  return searchOf(index, contents).runs;
+  return searchOf(index, contents, checkpoint).runs;
 }
 
 /** The runs of single blocks within each repeat of a run; positions are those in the first repeat. */
@@ -74,12 +74,13 @@ export function runsWithin(index: GraphIndex, contents: Contents, { start, perio
   return inside.runs.filter(inEveryRepeat).map((run) => ({ ...run, start: run.start - start }));
 }
 
-function searchOf(index: GraphIndex, contents: Contents): Search {
+/** Pauses only where the same contents are asked for again: others would begin anew for ever. */
+function searchOf(index: GraphIndex, contents: Contents, pause = () => {}): Search {
   const search = searches.get(contents) ?? newSearch(index, contents);
   searches.set(contents, search);
   while (search.at < search.keys.length) {
     lookOn(search, MAX_PERIOD);
-    checkpoint();
+    pause();
   }
   return search;
 }
