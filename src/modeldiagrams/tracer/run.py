@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 import torch
 from torch import Tensor, nn
 
-from modeldiagrams.tracer.attempts import Attempt, Mode, attempts_of, is_on_meta, left, notes_on
+from modeldiagrams.tracer.attempts import Attempt, Mode, attempts_left, attempts_of, is_on_meta, notes_on
 from modeldiagrams.tracer.fake.concrete_values import ConcreteValues
 from modeldiagrams.tracer.fake.conversion import as_fake, as_meta, put_fake_weights
 from modeldiagrams.tracer.graph.build_graph import build_graph
@@ -121,7 +121,7 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
             graph, ran = _Pass(invocation, attempt, costs=costs).run(tuple(notes))
         last[attempt.mode] = graph, ran, attempt
         error = graph.status.error
-        attempts = left(attempts, attempt, error)
+        attempts = attempts_left(attempts, attempt, error)
         if error is None or not attempts:
             if error is not None:  # what a real pass raises tells most
                 graph, ran, attempt = last.get("real", last[attempt.mode])
