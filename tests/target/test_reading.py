@@ -1,4 +1,4 @@
-"""A forward read once with stand-ins: the entries that follow carry the model through its first pass."""
+"""A forward read once with symbolic tensors: the entries that follow carry the model through its first pass."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from modeldiagrams.target.inference.input_solver import InputSolver
 from modeldiagrams.target.inference.probing import Probe
-from modeldiagrams.target.inference.shapes import ClashError, Dim, Equations, Row, Shape, closed, same, unified
+from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Equations, Row, Shape, closed, same, unified
 
 
 def first_entries(model):

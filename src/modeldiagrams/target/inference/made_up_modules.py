@@ -58,7 +58,7 @@ def _inputs(row: dict[str, Any]) -> int:
 
 
 def _inputs_of(slot: Slot) -> int:
-    """How many inputs it is called with, where a stand-in takes as many."""
+    """How many inputs it is called with, where a made-up module takes as many."""
     return max(1, min(slot.call[0], 2))
 
 

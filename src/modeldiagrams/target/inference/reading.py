@@ -1,6 +1,7 @@
 """What a forward does with its inputs, read in one go without sizes: the first entries that are tried follow from it.
 
-`standins` are the inputs, and what they are used for tells shapes (`shapes`), dtypes, and the parts of dicts and lists.
+The inputs are `symbolic.tensors`; what they are used for tells shapes (`symbolic.shapes`), dtypes, and the parts of
+dicts and lists.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from modeldiagrams.target.inference.entries import OBJECT, Leaf, leaves
-from modeldiagrams.target.inference.shapes import ClashError, Dim, same
-from modeldiagrams.target.inference.standin_elements import ELEMENTS
-from modeldiagrams.target.inference.standin_items import ITEMS
-from modeldiagrams.target.inference.standin_layers import LAYERS
-from modeldiagrams.target.inference.standin_modules import layers_replaced
-from modeldiagrams.target.inference.standin_views import VIEWS
-from modeldiagrams.target.inference.standins import MOST_ITEMS, Reading
+from modeldiagrams.target.inference.symbolic.elements import ELEMENTS
+from modeldiagrams.target.inference.symbolic.items import ITEMS
+from modeldiagrams.target.inference.symbolic.layers import LAYERS
+from modeldiagrams.target.inference.symbolic.modules import layers_replaced
+from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, same
+from modeldiagrams.target.inference.symbolic.tensors import MOST_ITEMS, Reading
+from modeldiagrams.target.inference.symbolic.views import VIEWS
 from modeldiagrams.target.user_code import seeded, silenced
 
 if TYPE_CHECKING:
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
     from torch import nn
 
     from modeldiagrams.target.inference.entries import Path
-    from modeldiagrams.target.inference.shapes import Shape
     from modeldiagrams.target.inference.sizes import Sizes
-    from modeldiagrams.target.inference.standins import Given
+    from modeldiagrams.target.inference.symbolic.shapes import Shape
+    from modeldiagrams.target.inference.symbolic.tensors import Given
 
 __all__ = ["Read", "read_forward"]
 
@@ -148,7 +149,7 @@ def _suits(leaf: Leaf, shape: Shape, dtype: str) -> bool:
 def read_forward(
     model: nn.Module, known: Mapping[str, Any], sizes: Sizes, seed: Callable[[str, Path], Any]
 ) -> Read | None:
-    """Read a forward with stand-ins for some of its parameters.
+    """Read a forward with symbolic tensors for some of its parameters.
 
     Args:
         model: A copy: its code runs.

@@ -1,4 +1,4 @@
-"""What the functions of layers take and give, for `standins`."""
+"""What the functions of layers take and return."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import Any
 
 from torch import Tensor
 
-from modeldiagrams.target.inference.shapes import Dim, closed, same
-from modeldiagrams.target.inference.standin_elements import alike
-from modeldiagrams.target.inference.standin_operands import (
+from modeldiagrams.target.inference.symbolic.elements import alike
+from modeldiagrams.target.inference.symbolic.operands import (
     Args,
     Kwargs,
     argument,
@@ -17,7 +16,8 @@ from modeldiagrams.target.inference.standin_operands import (
     ids_below,
     kind_of,
 )
-from modeldiagrams.target.inference.standins import Handler, Kind, Reading, Standin
+from modeldiagrams.target.inference.symbolic.shapes import Dim, closed, same
+from modeldiagrams.target.inference.symbolic.tensors import Handler, Kind, Reading, SymbolicTensor
 
 __all__ = ["LAYERS"]
 
@@ -150,7 +150,7 @@ def _einsum(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 def _packed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     x, lengths = args[0], args[1]
-    if isinstance(lengths, Standin):
+    if isinstance(lengths, SymbolicTensor):
         lengths.kind.become("int64")
         lengths.kind.end().is_length = True
         lengths.known.of_rank(1)

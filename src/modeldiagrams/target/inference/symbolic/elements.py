@@ -1,4 +1,4 @@
-"""What calls of PyTorch take and give that work element by element, or reduce, for `standins`."""
+"""What calls of PyTorch take and return that work element by element, or reduce."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
-from modeldiagrams.target.inference.shapes import Dim, Shape, closed, same, unified
-from modeldiagrams.target.inference.standin_operands import (
+from modeldiagrams.target.inference.symbolic.operands import (
     Args,
     Kwargs,
     argument,
@@ -18,7 +17,8 @@ from modeldiagrams.target.inference.standin_operands import (
     kind_of,
     numbers_in,
 )
-from modeldiagrams.target.inference.standins import Handler, Kind, Reading, Standin
+from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, closed, same, unified
+from modeldiagrams.target.inference.symbolic.tensors import Handler, Kind, Reading, SymbolicTensor
 
 __all__ = ["ELEMENTS", "alike", "broadcast"]
 
@@ -93,7 +93,7 @@ def alike(a: Dim, b: Dim) -> Dim:
 
 def _compared(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     found = pointwise(r, args, kwargs)
-    kinds = [kind_of(value) for value in args if isinstance(value, Standin)]
+    kinds = [kind_of(value) for value in args if isinstance(value, SymbolicTensor)]
     if len(kinds) == 2:  # noqa: PLR2004
         kinds[0].join(kinds[1])
     found.__dict__["kind"] = Kind("bool")
@@ -122,7 +122,7 @@ def _where(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 def _cast(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     """Another dtype: what it was before stays open."""
-    to_tensor = [value for value in args[1:] if isinstance(value, Standin)]
+    to_tensor = [value for value in args[1:] if isinstance(value, SymbolicTensor)]
     made = to_tensor[0].kind if to_tensor else Kind()
     kind_of(args[0]).end().casts.append(made)
     return r.tensor(r.shape_of(args[0]), made)

@@ -1,11 +1,10 @@
-"""What calls of PyTorch take and give that join, part and turn tensors, for `standins`."""
+"""What calls of PyTorch take and return that join, split and permute tensors."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from modeldiagrams.target.inference.shapes import Dim, Shape, closed, same, unified
-from modeldiagrams.target.inference.standin_operands import (
+from modeldiagrams.target.inference.symbolic.operands import (
     Args,
     Kwargs,
     argument,
@@ -14,7 +13,8 @@ from modeldiagrams.target.inference.standin_operands import (
     numbers_in,
     product,
 )
-from modeldiagrams.target.inference.standins import Handler, Parts, Reading, Size
+from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, closed, same, unified
+from modeldiagrams.target.inference.symbolic.tensors import Handler, Parts, Reading, Size
 
 __all__ = ["VIEWS"]
 

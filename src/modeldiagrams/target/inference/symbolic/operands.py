@@ -1,11 +1,11 @@
-"""What is common to all that calls of PyTorch take and give, for `standins`."""
+"""What the rules for calls of PyTorch share."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from modeldiagrams.target.inference.shapes import Dim
-from modeldiagrams.target.inference.standins import Handler, Kind, Reading, Standin
+from modeldiagrams.target.inference.symbolic.shapes import Dim
+from modeldiagrams.target.inference.symbolic.tensors import Handler, Kind, Reading, SymbolicTensor
 
 __all__ = ["Args", "Kwargs", "argument", "as_float", "by", "ids_below", "kind_of", "numbers_in", "product"]
 
@@ -15,18 +15,18 @@ Kwargs = dict[str, Any]
 
 def kind_of(value: Any) -> Kind:
     """What an operand holds."""
-    return value.kind if isinstance(value, Standin) else Kind()
+    return value.kind if isinstance(value, SymbolicTensor) else Kind()
 
 
 def as_float(value: Any) -> None:
     """Note that an operand holds numbers that aren't whole."""
-    if isinstance(value, Standin):
+    if isinstance(value, SymbolicTensor):
         value.kind.become("float32")
 
 
 def ids_below(value: Any, high: int = 0) -> None:
     """Note that an operand chooses among so many things."""
-    if isinstance(value, Standin):
+    if isinstance(value, SymbolicTensor):
         value.kind.become("int64", high)
 
 

@@ -1,4 +1,4 @@
-"""Ranks and sizes of `standins` for the model's own code: what they are compared with may be what they are."""
+"""Ranks and sizes of symbolic tensors in the model's own code: what they are compared with may be what they are."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.target.inference.lookups import unpacked_count
-from modeldiagrams.target.inference.shapes import ClashError, Dim, same
+from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What tensors hold while a forward is only read, for `standins`: dtypes, and ids below which number."""
+"""What symbolic tensors hold: dtypes, and the number that ids are below."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What layers of PyTorch take and give, for `standins`, where their own code would ask for what is not known."""
+"""What layers of PyTorch take and return as a whole, where their own code would ask for what is unknown."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 from torch.nn.utils.rnn import PackedSequence
 
-from modeldiagrams.target.inference.shapes import ClashError, Dim, Shape, closed, same, unified
-from modeldiagrams.target.inference.standin_operands import as_float, ids_below
-from modeldiagrams.target.inference.standins import Kind, Standin
+from modeldiagrams.target.inference.symbolic.operands import as_float, ids_below
+from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Shape, closed, same, unified
+from modeldiagrams.target.inference.symbolic.tensors import Kind, SymbolicTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from modeldiagrams.target.inference.standins import Reading
+    from modeldiagrams.target.inference.symbolic.tensors import Reading
 
 __all__ = ["layers_replaced"]
 
@@ -42,7 +42,7 @@ class _Layer:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         for value in (*args, *kwargs.values()):
-            if isinstance(value, Standin) and value.given:
+            if isinstance(value, SymbolicTensor) and value.given:
                 value.given.is_used = True
         return self.made(self.reading, self.module, *args, **kwargs)
 
@@ -113,13 +113,13 @@ def _attention(r: Reading, module: Any, query: Any, key: Any, value: Any, *rest:
 
 
 def _padding(mask: Any, rows: Dim, steps: Dim) -> None:
-    if isinstance(mask, Standin):
+    if isinstance(mask, SymbolicTensor):
         mask.kind.become("bool")
         unified(mask.known, closed(rows, steps))
 
 
 def _square(mask: Any, queries: Dim, keys: Dim) -> None:
-    if isinstance(mask, Standin):
+    if isinstance(mask, SymbolicTensor):
         unified(mask.known, closed(queries, keys))
 
 
@@ -166,7 +166,7 @@ def _bag(r: Reading, module: Any, ids: Any, offsets: Any = None, weights: Any = 
     if offsets is None:
         return r.tensor(closed(r.shape_of(ids).of_rank(2).at(0), width), Kind("float32"))
     r.shape_of(ids).of_rank(1)
-    if isinstance(offsets, Standin):
+    if isinstance(offsets, SymbolicTensor):
         offsets.kind.become("int64", 1)
     return r.tensor(closed(r.shape_of(offsets).of_rank(1).at(0), width), Kind("float32"))
 

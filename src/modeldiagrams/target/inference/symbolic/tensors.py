@@ -1,8 +1,8 @@
-"""Tensors that stand for the inputs of a model while its forward is only read: they note what they are used for.
+"""Symbolic tensors: the inputs of a model while its forward is only read. They note what they are used for.
 
-Their shapes are not known (`shapes`), so nothing is computed: a call of PyTorch only says what shapes and dtypes it
-takes and gives (`standin_ops`). What the model's own code does with them is its own code: loops, branches and modules
-are followed as in a pass.
+Their shapes are unknown (`shapes`), so nothing is computed: each call of PyTorch only says which shapes and dtypes it
+takes and returns (`elements`, `items`, `layers`, `modules`, `views`). The model's own code runs as in a pass, with its
+loops, branches and modules.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import torch
 from torch import Tensor
 
 from modeldiagrams.target.inference.lookups import unpacked_count
-from modeldiagrams.target.inference.shapes import ClashError, Dim, Equations, Row, Shape, closed
-from modeldiagrams.target.inference.standin_kinds import Kind
-from modeldiagrams.target.inference.standin_sizes import Parts, Rank, Shaped, Size, is_demanded, is_zipped
+from modeldiagrams.target.inference.symbolic.kinds import Kind
+from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Equations, Row, Shape, closed
+from modeldiagrams.target.inference.symbolic.sizes import Parts, Rank, Shaped, Size, is_demanded, is_zipped
 
-__all__ = ["MOST_ITEMS", "Given", "Kind", "Parts", "Rank", "Reading", "Size", "Standin"]
+__all__ = ["MOST_ITEMS", "Given", "Kind", "Parts", "Rank", "Reading", "Size", "SymbolicTensor"]
 
 _FIRST_NUMBER = 1009
 _NEXT = 6
@@ -81,9 +81,11 @@ class Reading:
         found.tensor = self.tensor(None, Kind(), found)
         return found
 
-    def tensor(self, shape: Shape | None = None, kind: Kind | None = None, given: Given | None = None) -> Standin:
+    def tensor(
+        self, shape: Shape | None = None, kind: Kind | None = None, given: Given | None = None
+    ) -> SymbolicTensor:
         """A tensor; of any shape, if none is told."""
-        made: Any = Tensor._make_subclass(Standin, self._base)  # noqa: SLF001
+        made: Any = Tensor._make_subclass(SymbolicTensor, self._base)  # noqa: SLF001
         made.__dict__.update(
             reading=self,
             known=Shape((), Row()) if shape is None else shape,
@@ -92,7 +94,7 @@ class Reading:
         )
         return made  # type: ignore[no-any-return]
 
-    def scalar(self) -> Standin:
+    def scalar(self) -> SymbolicTensor:
         """A tensor without dimensions."""
         return self.tensor(closed())
 
@@ -116,10 +118,10 @@ class Reading:
 
     def shape_of(self, value: Any) -> Shape:
         """The shape of an operand."""
-        return value.known.end() if isinstance(value, Standin) else closed(*map(self.dim, Tensor.size(value)))
+        return value.known.end() if isinstance(value, SymbolicTensor) else closed(*map(self.dim, Tensor.size(value)))
 
 
-class Standin(Tensor):
+class SymbolicTensor(Tensor):
     """Stands for a tensor of unknown shape."""
 
     reading: Reading
@@ -131,8 +133,8 @@ class Standin(Tensor):
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """What a call of PyTorch gives."""
         kwargs = kwargs or {}
-        standins = [*_standins((args, kwargs))]
-        reading = standins[0].reading if standins else None
+        symbolic = [*_symbolic_tensors((args, kwargs))]
+        reading = symbolic[0].reading if symbolic else None
         name = getattr(func, "__name__", "")
         if reading is None:
             return NotImplemented
@@ -141,7 +143,7 @@ class Standin(Tensor):
             raise RuntimeError("there is too much to read")
         if name in ("__get__", "__set__"):
             return args[0]
-        for value in standins:
+        for value in symbolic:
             value._use()  # noqa: SLF001
         bare = name.strip("_") if not name.startswith("__") else name
         handler = reading.handlers.get(name) or reading.handlers.get(bare)
@@ -246,7 +248,7 @@ class Standin(Tensor):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str) and self.given:
             return self._part(key, "key")
-        for each in _standins((self, key)):
+        for each in _symbolic_tensors((self, key)):
             each._use()  # noqa: SLF001 (of its own class)  # noqa: SLF001
         try:
             return self.reading.handlers["__getitem__"](self.reading, (self, key), {})
@@ -275,11 +277,11 @@ class Standin(Tensor):
             self.given.is_used = True
 
 
-def _standins(value: Any) -> Iterator[Standin]:
-    if isinstance(value, Standin):
+def _symbolic_tensors(value: Any) -> Iterator[SymbolicTensor]:
+    if isinstance(value, SymbolicTensor):
         yield value
     elif isinstance(value, tuple | list):
         for item in value:
-            yield from _standins(item)
+            yield from _symbolic_tensors(item)
     elif isinstance(value, dict):
-        yield from _standins([*value.values()])
+        yield from _symbolic_tensors([*value.values()])

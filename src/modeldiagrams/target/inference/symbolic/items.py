@@ -1,4 +1,4 @@
-"""What calls of PyTorch take and give that choose items of tensors, for `standins`."""
+"""What calls of PyTorch take and return that select items of tensors."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import Any
 
 from torch import Tensor
 
-from modeldiagrams.target.inference.shapes import Dim, Shape, same
-from modeldiagrams.target.inference.standin_elements import broadcast
-from modeldiagrams.target.inference.standin_operands import (
+from modeldiagrams.target.inference.symbolic.elements import broadcast
+from modeldiagrams.target.inference.symbolic.operands import (
     Args,
     Kwargs,
     by,
     ids_below,
     kind_of,
 )
-from modeldiagrams.target.inference.standins import Handler, Kind, Reading, Size, Standin
+from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, same
+from modeldiagrams.target.inference.symbolic.tensors import Handler, Kind, Reading, Size, SymbolicTensor
 
 __all__ = ["ITEMS"]
 
@@ -58,7 +58,7 @@ def _item(r: Reading, args: Args, kwargs: Kwargs) -> Any:
         return r.tensor(_taken_back(r, shape, keys[at + 1 :]), kind)
     if keys[-1] is None and shape.rank is None:  # nobody adds dimensions in the middle like this
         shape = shape.of_rank(sum(each is not None for each in keys))
-    if not isinstance(x, Standin) and any(isinstance(each, Standin) for each in keys):
+    if not isinstance(x, SymbolicTensor) and any(isinstance(each, SymbolicTensor) for each in keys):
         return _looked_up(r, shape, keys)
     return r.tensor(_taken(r, shape, keys), kind)
 
@@ -98,7 +98,7 @@ def _taken(r: Reading, shape: Shape, keys: list[Any]) -> Shape:
 def _chosen(r: Reading, shape: Shape, index: Any, at: int) -> tuple[Shape, int]:
     """Items by the numbers in a tensor, or those where a mask is true."""
     kind = kind_of(index)
-    if kind.end().dtype == "bool" or (not isinstance(index, Standin) and str(index.dtype) == "torch.bool"):
+    if kind.end().dtype == "bool" or (not isinstance(index, SymbolicTensor) and str(index.dtype) == "torch.bool"):
         chosen = r.shape_of(index)
         rank = chosen.rank or 1
         for more in range(rank):
