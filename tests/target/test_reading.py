@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 import torch
 from torch import nn
@@ -245,3 +247,25 @@ def test_several_indices_choose_together_and_words_stay_words():
     assert entries["how"] == {"value": "row"}
     assert entries["place"]["shape"] == entries["steps"][:1]
     assert Probe(LastStep()).run(entries).error is None
+
+
+class Refused(nn.Module):
+    """Multiplies weights as no shapes allow."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.layer = nn.Parameter(torch.randn(3, 5)), nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.layer(x) + torch.mm(self.table, self.table)
+
+
+def test_what_fails_is_not_logged(caplog):
+    with caplog.at_level("DEBUG"):
+        logger = logging.getLogger("torch._subclasses.fake_tensor")
+        logger.addHandler(caplog.handler)
+        try:
+            first_entries(Refused())
+        finally:
+            logger.removeHandler(caplog.handler)
+    assert not caplog.records

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 import torch
 from torch import nn
@@ -11,6 +13,7 @@ from modeldiagrams.target import record, resolve
 from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.constructor import solved_arguments
 from modeldiagrams.target.inference.input_solver import InputSolver
+from modeldiagrams.target.inference.lookups import is_lookup
 from modeldiagrams.target.inference.probing import Probe
 from modeldiagrams.target.inference.search import is_connected
 
@@ -178,3 +181,48 @@ class EdgeScores(nn.Module):
 
 def test_edges_stay_one_tensor():
     assert target_of(EdgeScores).kwargs["edge_index"].shape[0] == 2
+
+
+SCALES = torch.ones(3)
+
+
+class Scaled(nn.Module):
+    """Asks for the values of a tensor that the whole project shares."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.scale, self.layer = torch.as_tensor(SCALES).sum().item(), nn.Linear(width, 3)
+
+    def forward(self, x):
+        return self.layer(x) * self.scale
+
+
+def test_tensors_of_the_project_stay_as_they_are():
+    assert solved_arguments(Scaled).kwargs == {"width": 64}
+    assert not vars(SCALES)
+
+
+class Watched(str):
+    """Tells in which ways it is compared."""
+
+    __slots__ = ()
+    ways: list[bool] = []  # noqa: RUF012
+
+    def __hash__(self):
+        return 1
+
+    def __eq__(self, other):
+        self.ways.append(is_lookup(sys._getframe(1)))
+        return True
+
+
+class Other:
+    def __hash__(self):
+        return 1
+
+
+def test_keys_of_a_subscript_are_looked_up():
+    key = Watched("a")
+    assert {Other(): 2}[key] == 2
+    assert key == "b"
+    assert Watched.ways == [True, False]

@@ -16,7 +16,7 @@ from modeldiagrams.target.inference.candidates import Candidate
 from modeldiagrams.target.inference.huggingface import configured_candidates
 from modeldiagrams.target.inference.layers import layer_candidates
 from modeldiagrams.target.inference.search import search
-from modeldiagrams.target.reduced_config import missing_values, small_values
+from modeldiagrams.target.reduced_config import small_values
 from modeldiagrams.tracer import trace
 
 
@@ -63,28 +63,6 @@ class NeedsValues(Deep):
     def forward(self, input_ids=None):
         states = self.embedding(input_ids)
         return states * float(states.detach().numpy().shape[0])
-
-
-class RoutedConfig(Config):
-    def __init__(self, num_experts_per_tok=None, **others):
-        super().__init__(**others)
-        self.num_experts_per_tok = num_experts_per_tok
-
-
-class Routed(Deep):
-    """The number of experts that a token goes to is left open, as `DeepseekV2Config` does."""
-
-    config_class = RoutedConfig
-
-    def forward(self, input_ids=None):
-        return self.layers(self.embedding(input_ids)).topk(k=self.config.num_experts_per_tok).values
-
-
-class DeepRouted(Routed):
-    """Nor can it be run at full size."""
-
-    def forward(self, input_ids=None):
-        return Deep.forward(self, input_ids).topk(k=self.config.num_experts_per_tok).values
 
 
 def target_of(model, **options):
@@ -141,32 +119,6 @@ def test_small_values_reduce_only_layers_also_in_nested_configurations():
         "text_config": {"model_type": "inner", "depth": 2},
     }
     assert small_values(SimpleNamespace(hidden_size=8)) == {}
-
-
-def test_what_no_pass_can_do_without_is_set_also_in_nested_configurations_and_nothing_else():
-    inside = SimpleNamespace(model_type="inner", num_experts_per_tok=None, depth=None)
-    config = SimpleNamespace(num_experts_per_tok=6, moe_topk=None, head_dim=None, text_config=inside)
-    assert missing_values(config) == {
-        "moe_topk": 2,
-        "text_config": {"model_type": "inner", "num_experts_per_tok": 2},
-    }
-    assert missing_values({}) == {}
-
-
-def test_number_of_experts_that_a_configuration_leaves_open_is_assumed_and_layers_stay():
-    target = target_of(Routed)
-    assert target.note is None
-    assert len(target.model.layers) == 6
-    assumption = next(item for item in target.assumptions if item.subject == "config")
-    assert (assumption.value, assumption.reason) == ("{num_experts_per_tok: 2}", "RoutedConfig has None by default")
-
-
-def test_fewer_layers_keep_what_no_pass_can_do_without():
-    target = target_of(DeepRouted)
-    assert target.note is None
-    assert len(target.model.layers) == 2
-    assumption = next(item for item in target.assumptions if item.subject == "config")
-    assert assumption.value == "{num_experts_per_tok: 2, num_hidden_layers: 2}"
 
 
 @pytest.mark.parametrize("options", [{}, {"inputs": {"input_ids": {"shape": [1, 4], "dtype": "int64"}}}])

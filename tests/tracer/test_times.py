@@ -199,7 +199,7 @@ def test_ops_are_waited_for_on_devices_that_run_them_while_python_goes_on(monkey
         time.sleep(SLEEP_NS / 1e9)
 
     monkeypatch.setattr(times, "_MOST_PASSES", 1)
-    monkeypatch.setattr(run, "_accelerators", lambda _: {torch.device("cpu")})
+    monkeypatch.setattr(run, "accelerators_of", lambda _: {torch.device("cpu")})
     monkeypatch.setattr(torch.accelerator, "synchronize", synchronize)
     # before the op, for what runs already, and after it
     assert SLEEP_NS <= timed(nn.ReLU(), x()).model.time_ns < 2 * SLEEP_NS

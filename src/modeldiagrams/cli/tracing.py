@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from modeldiagrams.api.target_file import import_path
 from modeldiagrams.api.terminal import Failed, progress
 from modeldiagrams.engine.once import TracedModel, caller, trace_once
-from modeldiagrams.errors import OptionError
 from modeldiagrams.options.parsing import parse_options
 
 if TYPE_CHECKING:
@@ -27,8 +26,6 @@ def given_options(options: dict[str, str | None]) -> dict[str, str]:
 def traced(target: str, mode: Mode, given: dict[str, str | None]) -> TracedModel:
     """Run a model in a process of its own."""
     options, folders = _read(target, given)
-    if options.call.measure_time and mode not in {"auto", "real"}:
-        raise OptionError("measure_time", f"expected the mode auto or real, as no op runs in the mode {mode}")
     with progress(f"tracing {target}"):
         found = trace_once(options, folders, mode)
     if not isinstance(found, TracedModel):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, NamedTuple
 
+from modeldiagrams.errors import OptionError
 from modeldiagrams.ir.serialize import deserialize
 from modeldiagrams.worker import Mode, Refused, Worker
 
@@ -41,7 +42,12 @@ def trace_once(options: Options, folders: Sequence[Path], mode: Mode) -> TracedM
 
     Returns:
         What was found, or why nothing was.
+
+    Raises:
+        OptionError: if times are to be measured in a mode in which no op runs for real.
     """
+    if options.call.measure_time and mode not in {"auto", "real"}:
+        raise OptionError("measure_time", f"expected the mode auto or real, as no op runs in the mode {mode}")
     with _worker(options) as worker:
         answer = worker.trace(options, folders, mode)
     if isinstance(answer, Refused):

@@ -177,10 +177,12 @@ def _check_times(graph: Graph) -> None:
     """Ops take no negative time, and module calls, function calls and the model as much as the ops inside."""
     ops = {node.id: node.time_ns for node in graph.nodes if isinstance(node, OpNode) and node.time_ns is not None}
     times = summed_times(graph, ops)
-    modules = {f"$.nodes[{i}]": node for i, node in enumerate(graph.nodes) if isinstance(node, OpNode | ModuleNode)}
-    functions = {f"$.functions[{name!r}]": call for name, call in graph.functions.items()}
-    for path, measured in (modules | functions).items():
-        _check_time(path, measured.time_ns, times.get(measured.id))
+    for i, node in enumerate(graph.nodes):
+        time = getattr(node, "time_ns", None)  # module calls and ops have it
+        if time is not None or node.id in times:
+            _check_time(f"$.nodes[{i}]", time, times.get(node.id))
+    for name, call in graph.functions.items():
+        _check_time(f"$.functions[{name!r}]", call.time_ns, times.get(name))
     _check_time("$.model", graph.model.time_ns, times.get(None))
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import logging
 import random
 import sys
 import traceback
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.options.options import Call
 
-__all__ = ["failure", "is_external", "loaded_files", "loaded_sources", "seeded", "user_code", "user_frames"]
+__all__ = ["failure", "is_external", "loaded_files", "loaded_sources", "seeded", "silenced", "user_code", "user_frames"]
 
 _LONGEST_MESSAGE = 1000
 
@@ -52,6 +54,18 @@ def seeded() -> Iterator[None]:
             yield
         finally:
             random.setstate(state)
+
+
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Drop what the block prints and logs, as PyTorch logs every op that fake tensors can't be given to."""
+    level = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            yield
+    finally:
+        logging.disable(level)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ Limits:
 - Ops of several threads are recorded in the order in which they arrive.
 """
 
-from modeldiagrams.tracer.attempts import Mode
+from modeldiagrams.tracer.fake.attempts import Mode
 from modeldiagrams.tracer.run import Trace, trace, trace_run
 
 __all__ = ["Mode", "Trace", "trace", "trace_run"]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 import torch
 from torch import Tensor, nn
 
-from modeldiagrams.tracer.attempts import Attempt, Mode, attempts_of, is_on_meta, left, notes_on
+from modeldiagrams.tracer.fake.attempts import Attempt, Mode, attempts_left, attempts_of, is_on_meta, notes_on
 from modeldiagrams.tracer.fake.concrete_values import ConcreteValues
 from modeldiagrams.tracer.fake.conversion import as_fake, as_meta, put_fake_weights
 from modeldiagrams.tracer.graph.build_graph import build_graph
@@ -29,11 +29,9 @@ from modeldiagrams.tracer.recording.boundary import record_inputs, record_output
 from modeldiagrams.tracer.recording.dispatch_recorder import DispatchRecorder
 from modeldiagrams.tracer.recording.module_calls import CallStack
 from modeldiagrams.tracer.recording.recorder import Recorder
-from modeldiagrams.tracer.recording.timed_recorder import TimedRecorder
+from modeldiagrams.tracer.recording.timed_recorder import TimedRecorder, accelerators_of
 from modeldiagrams.tracer.restore import mode_stacks_restored, restored
 from modeldiagrams.tracer.restore.leftovers import empty_caches, namespaces_of
-from modeldiagrams.tracer.torch_facts.nested_values import tensors_of
-from modeldiagrams.tracer.torch_facts.private_api import own_buffers, own_parameters
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
 from modeldiagrams.tracer.values.records import Invocation, ModuleCall, Recording
 from modeldiagrams.tracer.values.source_lines import SourceFinder, user_files
@@ -121,7 +119,7 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
             graph, ran = _Pass(invocation, attempt, costs=costs).run(tuple(notes))
         last[attempt.mode] = graph, ran, attempt
         error = graph.status.error
-        attempts = left(attempts, attempt, error)
+        attempts = attempts_left(attempts, attempt, error)
         if error is None or not attempts:
             if error is not None:  # what a real pass raises tells most
                 graph, ran, attempt = last.get("real", last[attempt.mode])
@@ -177,7 +175,7 @@ class _Pass:
     def timed(self) -> TimedPass:
         """Run it, restore everything, and tell how long its ops took."""
         recording = self._recording
-        with self._recorded(functools.partial(TimedRecorder, devices=_accelerators(self._invocation))) as recorder:
+        with self._recorded(functools.partial(TimedRecorder, devices=accelerators_of(self._invocation))) as recorder:
             times = {op: time for op, time in recorder.times.items() if op not in recording.failed}
             problem = None
             if recording.error is not None:
@@ -252,15 +250,6 @@ class _Pass:
             recorder.counter = DispatchRecorder(recorder)
             modes.append(recorder.counter)
         return modes, invocation
-
-
-def _accelerators(invocation: Invocation) -> set[torch.device]:
-    """Devices of the model and its inputs on which ops run while Python goes on."""
-    tensors = tensors_of([invocation.args, invocation.kwargs])
-    for _, module in invocation.modules:
-        tensors += [*own_parameters(module).values(), *own_buffers(module).values()]
-    kind = torch.accelerator.current_accelerator()
-    return {tensor.device for tensor in tensors if kind is not None and tensor.device.type == kind.type}
 
 
 def _modes_for_threads(modes: Sequence[Any], undo: contextlib.ExitStack) -> Sequence[Any]:

@@ -139,11 +139,11 @@ class _Search:
         return replace(self._result(), others=(*islice(self._others(), _MOST_OTHERS),)) if again is not None else first
 
     def _others(self) -> Iterator[dict[str, Any]]:
-        modules = [slot for slot in self._all() if slot.is_called_in_forward and not self._is_late()]
+        modules = [slot for slot in self._all() if slot.is_called_in_forward]
         for step in range(1, _MOST_OTHERS + 1):
             for slot in modules:
                 chosen, slot.choice = slot.choice, slot.choice + step
-                if slot.choice < len(slot.options()) and self._can_be_made():
+                if slot.choice < len(slot.options()) and not self._is_late() and self._can_be_made():
                     yield self._result().kwargs
                 slot.choice = chosen
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import contextlib
 import io
 import os
 import socket
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from modeldiagrams.target.inference.unknown import slots_of
+from modeldiagrams.target.user_code import silenced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -50,7 +50,7 @@ def guarded() -> Iterator[None]:
         setattr(owner, name, _closed(name, getattr(owner, name)))
     builtins.open = io.open = _reading(io.open)
     try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        with silenced():
             yield
     finally:
         for owner, name, value in before:

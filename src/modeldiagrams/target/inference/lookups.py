@@ -22,6 +22,7 @@ __all__ = [
     "attribute_of",
     "expression_at",
     "is_asked_for_tensor",
+    "is_lookup",
     "is_written",
     "key_taken",
     "resolved",
@@ -31,6 +32,10 @@ __all__ = [
 ]
 
 _UNPACK = dis.opmap["UNPACK_SEQUENCE"]
+_SUBSCRIPTED = compile("a[b]", "", "eval")
+_AT = [*dis.get_instructions(_SUBSCRIPTED)][-2].offset
+_LOOKUP = _SUBSCRIPTED.co_code[_AT : _AT + 2]
+"""The instruction for a subscript, an operation among others since Python 3.14."""
 
 _PARTS = ("_modules", "_parameters", "_buffers")
 """Where a module keeps what it is made of."""
@@ -148,6 +153,11 @@ def is_written(frame: FrameType, name: str) -> bool:
     """Whether the line that a frame runs reads an attribute itself."""
     line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
     return not line or re.search(rf"\.\s*{name}\b", line) is not None
+
+
+def is_lookup(frame: FrameType) -> bool:
+    """Whether a frame is reading an item: ``table[key]``."""
+    return frame.f_code.co_code[frame.f_lasti : frame.f_lasti + 2] == _LOOKUP
 
 
 def unpacked_count(frame: FrameType) -> int | None:

@@ -44,7 +44,7 @@ def made_up_modules(slot: Slot) -> list[Any]:
     lists = [need for need in needed.values() if need.kind == "items"]
     numbers = [need.option() for need in needed.values() if need.kind == "number"]
     wanted = "maps" if lists else "map" if slot.gives_map or any("channels" in name for name in needed) else "rows"
-    rows = [row for row in rows_of("modules", slot.name) if row.get("inputs", 1) <= max(1, slot.call[0])]
+    rows = [row for row in rows_of("modules", slot.name) if _inputs(row) <= max(1, slot.call[0])]
     rows = [row for row in rows if row.get("gives") != "maps" or lists]
     rows.sort(key=lambda row: (_inputs(row) != _inputs_of(slot), wanted != "rows" and row.get("gives") != wanted))
     width = next((number for number in numbers if type(number) is int), slot.width)
@@ -75,15 +75,14 @@ def _filled(entry: Any, width: int, widths: list[int]) -> Any:
     return entry
 
 
-def gives_map(model: nn.Module, name: str, forward: str = "forward") -> bool:
+def gives_map(model: nn.Module, name: str) -> bool:
     """Whether what a part of a model gives is used as a picture with rows and columns is, and not as rows of numbers.
 
     Args:
         model: The model.
         name: Of the attribute that holds the part.
-        forward: The method that calls it.
     """
-    tree = _source(model, forward)
+    tree = _forward(model)
     if tree is None:
         return False
     calls = [node for node in ast.walk(tree) if _is_call_of(node, name)]
@@ -91,9 +90,9 @@ def gives_map(model: nn.Module, name: str, forward: str = "forward") -> bool:
     return any(_is_used_as_map(tree, model, made) for made in [*calls, *held])
 
 
-def _source(model: nn.Module, method: str) -> ast.AST | None:
+def _forward(model: nn.Module) -> ast.AST | None:
     try:
-        return ast.parse(textwrap.dedent(inspect.getsource(getattr(type(model), method))))
+        return ast.parse(textwrap.dedent(inspect.getsource(type(model).forward)))
     except (AttributeError, OSError, TypeError, SyntaxError):
         return None
 
@@ -143,7 +142,7 @@ def _module_takes_map(module: Any) -> bool:
         return _module_takes_map(module[0])
     if not isinstance(module, nn.Module) or type(module).__module__.startswith("torch."):
         return isinstance(module, _MAP_LAYERS)
-    tree = _source(module, "forward")
+    tree = _forward(module)
     function = tree.body[0] if isinstance(tree, ast.Module) else None
     names = [each.arg for each in function.args.args[1:2]] if isinstance(function, ast.FunctionDef) else []
     return any(_is_used_as_map(tree, module, name) for name in names if tree)

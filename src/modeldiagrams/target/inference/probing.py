@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import io
-import logging
 import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -23,7 +21,7 @@ from modeldiagrams.target.inference.entries import leaves
 from modeldiagrams.target.inference.lookups import tracebacks
 from modeldiagrams.target.inference.reading import read_forward
 from modeldiagrams.target.inputs import from_entries
-from modeldiagrams.target.user_code import seeded
+from modeldiagrams.target.user_code import seeded, silenced
 from modeldiagrams.tracer.fake.kernel_checks import check_dtypes
 from modeldiagrams.tracer.restore import restored
 
@@ -146,10 +144,7 @@ class Probe:
         )
         kernels = _Steps() if is_fake else contextlib.nullcontext()
         watch = _Watch()
-        quiet = io.StringIO()
-        level = logging.root.manager.disable
-        logging.disable(logging.CRITICAL)  # PyTorch logs every op that refuses its fake inputs
-        with seeded(), torch.no_grad(), contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
+        with seeded(), torch.no_grad(), silenced():
             try:
                 convert: Any = getattr(mode, "from_tensor", None) or (
                     (lambda tensor: tensor.to("meta")) if self._is_on_meta else (lambda tensor: tensor)
@@ -163,8 +158,6 @@ class Probe:
                     result = model(*args, **kwargs)
             except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the model raises)
                 return Probed(watch.calls, error, *watch.failing_call(error), args, kwargs)
-            finally:
-                logging.disable(level)
         shapes = [tuple(leaf.shape) for leaf in pytree.tree_leaves(result) if isinstance(leaf, Tensor)]
         return Probed(watch.calls, args=args, kwargs=kwargs, outputs=tuple(shapes))
 

@@ -7,7 +7,6 @@ dicts and lists.
 from __future__ import annotations
 
 import contextlib
-import io
 import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ from modeldiagrams.target.inference.symbolic.modules import layers_replaced
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, same
 from modeldiagrams.target.inference.symbolic.tensors import MOST_ITEMS, Reading
 from modeldiagrams.target.inference.symbolic.views import VIEWS
-from modeldiagrams.target.user_code import seeded
+from modeldiagrams.target.user_code import seeded, silenced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -198,10 +197,9 @@ def _read(
 ) -> tuple[dict[str, Given], Reading]:
     reading = Reading({**ELEMENTS, **LAYERS, **VIEWS, **ITEMS}, unused=sizes.unused(), counts=counts)
     inputs = {name: reading.given((name,)) for name in names}
-    quiet = io.StringIO()
     is_on_meta = any(parameter.is_meta for parameter in model.parameters())
     mode = contextlib.nullcontext() if is_on_meta else FakeTensorMode(allow_non_fake_inputs=True)
-    with seeded(), torch.no_grad(), contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
+    with seeded(), torch.no_grad(), silenced():
         try:
             with layers_replaced(model, reading), mode:
                 model(**{name: given.tensor for name, given in inputs.items()})

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
-import io
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -15,7 +13,7 @@ from modeldiagrams.target.as_options import entry_of, is_plain
 from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.makers import path_of
 from modeldiagrams.target.inference.probing import as_it_was
-from modeldiagrams.target.user_code import seeded
+from modeldiagrams.target.user_code import seeded, silenced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,9 +44,8 @@ def _arguments(method: Callable[..., Any], batch: int) -> dict[str, Any] | None:
 
 
 def _made(model: nn.Module, method: Callable[..., Any], arguments: dict[str, Any]) -> Iterator[Any]:
-    quiet = io.StringIO()
     held = (*model.parameters(), *model.buffers())  # ``reset_memory`` may write them
-    with seeded(), torch.no_grad(), contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
+    with seeded(), torch.no_grad(), silenced():
         try:
             with as_it_was(model, (), held):
                 made = method(**arguments)

@@ -8,7 +8,6 @@ instead.
 
 from __future__ import annotations
 
-import dis
 import linecache
 import sys
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from modeldiagrams.target.inference.lookups import (
     is_asked_for_tensor,
+    is_lookup,
     is_written,
     key_taken,
     strings_looked_up,
@@ -44,7 +44,6 @@ MADE_OF = "_made_of_arguments"
 """Attribute of a tensor with the unknown arguments that its values are."""
 _OTHERS = ("torch.", "modeldiagrams.")
 """Whose comparisons say nothing of what the model's author means."""
-_LOOKUP = dis.opmap["BINARY_SUBSCR"]
 
 
 class Slot(Protocol):
@@ -227,8 +226,9 @@ class Text(str):
         return (self.slot,)
 
     def _compared(self, other: object, frame: FrameType) -> None:
-        is_lookup = frame.f_code.co_code[frame.f_lasti] == _LOOKUP  # among keys, which `strings_looked_up` knows
-        if not is_lookup and not str(frame.f_globals.get("__name__")).startswith(_OTHERS):
+        if is_lookup(frame):  # among keys, which `strings_looked_up` knows
+            return
+        if not str(frame.f_globals.get("__name__")).startswith(_OTHERS):
             self.slot.compared_with(other)
 
     def __eq__(self, other: object) -> bool:

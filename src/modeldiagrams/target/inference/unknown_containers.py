@@ -134,10 +134,12 @@ class PlainData(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
         if func in (torch.tensor, torch.as_tensor):
+            slots = tuple(slot for value in args[:1] for slot in slots_of(value))
             made = func(*map(plain, args[:1]), *args[1:], **(kwargs or {}))
-            setattr(made, MADE_OF, tuple(slot for value in args[:1] for slot in slots_of(value)))
+            if slots:  # without any, it may be a tensor of the model's author
+                setattr(made, MADE_OF, slots)
             return made
-        if func is Tensor.copy_ and slots_of(args[1]):
+        if func is Tensor.copy_ and len(args) > 1 and slots_of(args[1]):
             raise Refused(slots_of(args[1])[0], Use("shape", tuple(args[0].shape)))
         if func in (Tensor.__getitem__, Tensor.__setitem__) and isinstance(args[1], Items | Fixed):
             args = [args[0], plain(args[1]), *args[2:]]

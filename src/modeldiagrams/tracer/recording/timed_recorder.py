@@ -13,6 +13,8 @@ import torch
 
 from modeldiagrams.tracer.recording.counting import counter_aside
 from modeldiagrams.tracer.recording.recorder import Recorder
+from modeldiagrams.tracer.torch_facts.nested_values import tensors_of
+from modeldiagrams.tracer.torch_facts.private_api import own_buffers, own_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.tracer.recording.thread_context import ThreadContext
     from modeldiagrams.tracer.torch_facts.flops import CallFormula
-    from modeldiagrams.tracer.values.records import CallSite, Op, Recording
+    from modeldiagrams.tracer.values.records import CallSite, Invocation, Op, Recording
     from modeldiagrams.tracer.values.scopes import Scope
     from modeldiagrams.tracer.values.source_lines import SourceFinder
 
@@ -77,3 +79,12 @@ class TimedRecorder(Recorder):
     def _wait(self) -> None:
         for device in self._devices:
             torch.accelerator.synchronize(device)
+
+
+def accelerators_of(invocation: Invocation) -> set[torch.device]:
+    """Devices of the model and its inputs on which ops run while Python goes on."""
+    tensors = tensors_of([invocation.args, invocation.kwargs])
+    for _, module in invocation.modules:
+        tensors += [*own_parameters(module).values(), *own_buffers(module).values()]
+    kind = torch.accelerator.current_accelerator()
+    return {tensor.device for tensor in tensors if kind is not None and tensor.device.type == kind.type}

@@ -13,7 +13,7 @@ from torch import nn
 if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Failure
 
-__all__ = ["Attempt", "Mode", "attempts_of", "is_on_meta", "left", "notes_on"]
+__all__ = ["Attempt", "Mode", "attempts_left", "attempts_of", "is_on_meta", "notes_on"]
 
 _ABOUT_GRADIENTS = re.compile("grad|differentia|derivative|leaf|leaves|backward|multiple views", re.IGNORECASE)
 """Messages of errors that are raised only where gradients are on: ``out=``, writes in place, `Tensor.numpy`."""
@@ -48,7 +48,7 @@ def is_on_meta(model: Any) -> bool:
     return isinstance(model, nn.Module) and any(p.is_meta for p in model.parameters())
 
 
-def left(following: list[Attempt], attempt: Attempt, error: Failure | None) -> list[Attempt]:
+def attempts_left(following: list[Attempt], attempt: Attempt, error: Failure | None) -> list[Attempt]:
     """The attempts after one that ended like this: where gradients are at fault, all without them."""
     if error and attempt.has_gradients and torch.is_grad_enabled() and _ABOUT_GRADIENTS.search(error.message):
         return [dataclasses.replace(each, has_gradients=False) for each in (attempt, *following)]
