@@ -113,6 +113,20 @@ describe("a layer whose weights a function uses", () => {
     expect(inside.map(({ name, detail }) => `${name} ${detail}`.trim())).toEqual(["conv1d conv", "relu"]);
   });
 
+  it("is named at the top, too", () => {
+    const atTop = withParameter(sketch("x > /conv1d > /relu > y", {}), "conv.weight", "conv", ["/conv1d"]);
+    const items = view(index(atTop), CLOSED).root.items.filter(({ kind }) => kind !== "input" && kind !== "output");
+    expect(items.map(({ name, detail }) => `${name} ${detail}`.trim())).toEqual(["conv1d conv", "relu"]);
+  });
+
+  it.each(["tokens.cls", "scales.0"])("is no list of parameters: %s has a box", (weight) => {
+    const [list = ""] = weight.split(".");
+    const listed = withParameter(plain, `mix.${weight}`, `mix.${list}`, ["mix/relu"]);
+    listed.hierarchy[`parameter:mix.${weight}`] = "mix";
+    const inside = itemOf(listed, "mix", { expanded: ["mix"] })?.frame?.items ?? [];
+    expect(inside.map(({ name }) => name)).toContain(weight);
+  });
+
   it("is another than the module itself, whose weight stays", () => {
     const own = withParameter(plain, "mix.scale", "mix", ["mix/conv1d"]);
     own.hierarchy["parameter:mix.scale"] = "mix";
