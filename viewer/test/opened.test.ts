@@ -149,6 +149,12 @@ describe("a closed box", () => {
     expect(itemOf(stages, "s", { expanded: ["s"] })?.detail).toBe("Stage · 300");
   });
 
+  it("counts blocks, not calls of one", () => {
+    const again = structuredClone(stages);
+    for (const i of [1, 2]) moduleOf(again, `s.layers.${i}`).path = "s.layers.0";
+    expect(itemOf(again, "s")?.detail).toBe("Stage · 300");
+  });
+
   /** Attention that splits 64 features. */
   function attention(query: number[], width: number): GraphData {
     const made = sketch("x > a.q/linear > a/scaled_dot_product_attention > a.o/linear > y", {
