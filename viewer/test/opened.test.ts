@@ -53,6 +53,19 @@ describe("the exemplar of a class", () => {
   });
 });
 
+it("has the most ops of blocks with the same modules, whatever is between them in number", () => {
+  const ids = [..."xxxxyyyzz"].map((kind, i) => ({ kind, id: `b.${i}` }));
+  const inside = ids.map(({ kind, id }) => `${id}.up/linear > ${kind === "z" ? `${id}/neg > ` : ""}${id}.down/linear`);
+  const graph = sketch(`in > ${inside.join(" > ")} > out`, {
+    ...Object.fromEntries(ids.map(({ id }) => [id, "Block"])),
+    ...Object.fromEntries(
+      ids.flatMap(({ kind, id }) => [`${id}.up`, `${id}.down`].map((one) => [one, kind === "y" ? "Y" : "X"])),
+    ),
+  });
+  for (const { kind, id } of ids) moduleOf(graph, id).signature = kind;
+  expect(exemplarIn(graph)).toBe("b.7");
+});
+
 /** A block with a gated layer and a plain one. */
 const gated = sketch(
   `
