@@ -9,7 +9,7 @@ const OF_LAYER = /weight|bias|^running_/;
 
 /**
  * Removes weights of a module that other modules use, too, and of a layer that is only there to hold them, such as a convolution
- * that a function calls with these weights: each op that reads one names it.
+ * whose weights functions beside it take: each op that reads one names it.
  */
 export function* withoutWeightsOfModules(graph: Graph): Steps<Graph> {
   const paths = new Set(graph.nodes.flatMap((node) => (node.kind === "module" ? [node.path] : [])));
@@ -22,12 +22,13 @@ export function* withoutWeightsOfModules(graph: Graph): Steps<Graph> {
     const parent = graph.hierarchy.get(node.id) ?? null;
     const readers = graph.adjacency.get(node.id) ?? [];
     const around = pathOf.get(parent ?? "") ?? "";
+    const isBeside = (id: string) => (graph.hierarchy.get(id) ?? null) === parent;
     if (paths.has(owner)) {
       const isElsewhere = around !== owner && !around.startsWith(`${owner}.`);
-      return isElsewhere && readers.every(({ to }) => graph.hierarchy.get(to) !== parent);
+      return isElsewhere && !readers.some(({ to }) => isBeside(to));
     }
     const isInside = around === "" ? owner !== "" : owner.startsWith(`${around}.`);
-    return isInside && OF_LAYER.test(shortName(node.name)) && readers.every(({ to }) => ops.has(to));
+    return isInside && OF_LAYER.test(shortName(node.name)) && readers.every(({ to }) => ops.has(to) && isBeside(to));
   };
   const removed = new Set(graph.nodes.filter(isNamed).map(({ id }) => id));
   yield;
