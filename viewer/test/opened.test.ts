@@ -53,6 +53,19 @@ describe("the exemplar of a class", () => {
   });
 });
 
+it("has the most ops of blocks with the same modules, whatever is between them in number", () => {
+  const ids = [..."xxxxyyyzz"].map((kind, i) => ({ kind, id: `b.${i}` }));
+  const inside = ids.map(({ kind, id }) => `${id}.up/linear > ${kind === "z" ? `${id}/neg > ` : ""}${id}.down/linear`);
+  const graph = sketch(`in > ${inside.join(" > ")} > out`, {
+    ...Object.fromEntries(ids.map(({ id }) => [id, "Block"])),
+    ...Object.fromEntries(
+      ids.flatMap(({ kind, id }) => [`${id}.up`, `${id}.down`].map((one) => [one, kind === "y" ? "Y" : "X"])),
+    ),
+  });
+  for (const { kind, id } of ids) moduleOf(graph, id).signature = kind;
+  expect(exemplarIn(graph)).toBe("b.7");
+});
+
 /** A block with a gated layer and a plain one. */
 const gated = sketch(
   `
@@ -113,6 +126,20 @@ describe("a layer whose weights a function uses", () => {
     expect(inside.map(({ name, detail }) => `${name} ${detail}`.trim())).toEqual(["conv1d conv", "relu"]);
   });
 
+  it("is named at the top, too", () => {
+    const atTop = withParameter(sketch("x > /conv1d > /relu > y", {}), "conv.weight", "conv", ["/conv1d"]);
+    const items = view(index(atTop), CLOSED).root.items.filter(({ kind }) => kind !== "input" && kind !== "output");
+    expect(items.map(({ name, detail }) => `${name} ${detail}`.trim())).toEqual(["conv1d conv", "relu"]);
+  });
+
+  it.each(["tokens.cls", "scales.0"])("is no list of parameters: %s has a box", (weight) => {
+    const [list = ""] = weight.split(".");
+    const listed = withParameter(plain, `mix.${weight}`, `mix.${list}`, ["mix/relu"]);
+    listed.hierarchy[`parameter:mix.${weight}`] = "mix";
+    const inside = itemOf(listed, "mix", { expanded: ["mix"] })?.frame?.items ?? [];
+    expect(inside.map(({ name }) => name)).toContain(weight);
+  });
+
   it("is another than the module itself, whose weight stays", () => {
     const own = withParameter(plain, "mix.scale", "mix", ["mix/conv1d"]);
     own.hierarchy["parameter:mix.scale"] = "mix";
@@ -133,6 +160,12 @@ describe("a closed box", () => {
   it("says how many blocks it holds by the name of their list, an open one how many parameters", () => {
     expect(itemOf(stages, "s")?.detail).toBe("Stage · 3 layers");
     expect(itemOf(stages, "s", { expanded: ["s"] })?.detail).toBe("Stage · 300");
+  });
+
+  it("counts blocks, not calls of one", () => {
+    const again = structuredClone(stages);
+    for (const i of [1, 2]) moduleOf(again, `s.layers.${i}`).path = "s.layers.0";
+    expect(itemOf(again, "s")?.detail).toBe("Stage · 300");
   });
 
   /** Attention that splits 64 features. */

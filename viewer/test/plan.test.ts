@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
+import { rankPlainly } from "../src/layout/fallback.js";
+import { mirrored } from "../src/layout/mirror.js";
 import { type Plan, planKey } from "../src/layout/plan.js";
+import { rowsOf } from "../src/layout/routing/route.js";
+import { randomPlan } from "./random_plans.js";
 
 /** A plan with one labelled exit. */
 function labelled(label: string): Plan {
@@ -24,3 +28,18 @@ test("planKey differs for labels of different width", () => {
   expect(planKey(labelled("1×16×64"))).toBe(planKey(labelled("1×64×16")));
   expect(planKey(labelled("1×4"))).not.toBe(planKey(labelled("1×16×768×64")));
 });
+
+test.each([rankPlainly, (plan: Plan) => mirrored(rankPlainly(plan))])(
+  "ranks without dot leave room for labels, mirrored too: %#",
+  (rank) => {
+    for (let seed = 1; seed <= 200; seed += 1) {
+      const plan = randomPlan(seed);
+      const ranking = rank(plan);
+      for (const row of rowsOf(plan, ranking)) {
+        const ends = row.map((i) => (ranking.across[i] ?? 0) + (plan.slots[i]?.high ?? 0));
+        const starts = row.map((i) => (ranking.across[i] ?? 0) - (plan.slots[i]?.low ?? 0));
+        for (const [i, start] of starts.slice(1).entries()) expect(start).toBeGreaterThan(ends[i] ?? 0);
+      }
+    }
+  },
+);

@@ -13,7 +13,8 @@ const PORT_GAP = 16;
 const SWEEPS = 4;
 
 /** Rank and position the items of a plan without dot. */
-export function rankPlainly(plan: Plan): Ranking {
+export function rankPlainly(given: Plan): Ranking {
+  const plan = symmetric(given);
   const rank = longestPathRanks(plan);
   const rows: number[][] = [];
   rank.forEach((r, i) => {
@@ -36,6 +37,15 @@ export function rankPlainly(plan: Plan): Ranking {
     }
   }
   return { rank, across, inputs: portPlaces(plan, across, true), outputs: portPlaces(plan, across, false) };
+}
+
+/** With as much room at the left of items as at the right, since a layout may be mirrored, but not the side of labels. */
+function symmetric(plan: Plan): Plan {
+  const slots = plan.slots.map((slot) => {
+    const reach = Math.max(slot.low, slot.high);
+    return { ...slot, low: reach, high: reach };
+  });
+  return { ...plan, slots };
 }
 
 /** All items below each other. */

@@ -26,11 +26,6 @@ const MOST_TRIED = 3;
 const ONE_TOWER = 0.995;
 const OTHER_TOWER = 0.99;
 export const ALONE = 0.98;
-/** Whether all towers are open, but not a block in each. */
-export function lacksTower(telling: number): boolean {
-  return telling > ALONE && telling < 1;
-}
-
 /** How much a block with its layers closed tells, another exemplar, one of another class than the costliest, and the whole way to one but itself. */
 const BLOCK = 0.97;
 const SAME_CLASS = 0.95;
@@ -39,9 +34,14 @@ const WAY = 0.5;
 /** How much all towers tell without a block. */
 const TOWERS = 0.6;
 
+/** Whether all towers are open, but not a block in each. */
+export function lacksTower(telling: number): boolean {
+  return telling > ALONE && telling < 1;
+}
+
 /**
- * Opens, besides what is open at the start, an exemplar of each class of blocks that carries the model, as far as the picture stays on a page. Fills what is
- * left of a screen breadth first, modules with few parameters last.
+ * Opens, besides what is open at the start, an exemplar of each class of blocks that carries the model, as far as the picture
+ * stays on a page. Fills what is left of a screen breadth first, modules with few parameters last.
  */
 export function defaultExpansion(
   traced: GraphIndex,

@@ -72,18 +72,16 @@ const TYPICAL = 0.4;
 function byTelling(index: GraphIndex, alike: Block[][]): Block[][] {
   const told = alike.map((blocks) => {
     const [{ path = [], modules = "", ops = 0 } = {}] = blocks;
-    return {
-      blocks,
-      modules,
-      ops,
-      isSkip: joinIn(index, path[path.length - 1] ?? "") === "skip",
-      times: timesOfAll(blocks),
-    };
+    const isSkip = joinIn(index, path[path.length - 1] ?? "") === "skip";
+    return { blocks, ops, isSkip, kind: `${isSkip} ${modules}`, times: timesOfAll(blocks) };
   });
-  const isMore = (one: (typeof told)[0], other: (typeof told)[0]) =>
-    one.modules === other.modules && one.ops > other.ops && one.times >= TYPICAL * other.times;
-  told.sort((a, b) => Number(b.isSkip) - Number(a.isSkip) || Number(isMore(b, a)) - Number(isMore(a, b)));
-  return told.map(({ blocks }) => blocks);
+  // the most frequent come first
+  const kinds = [...new Set(told.map(({ kind }) => kind))];
+  const most = new Map([...told].reverse().map(({ kind, times }) => [kind, times]));
+  const opsOf = ({ ops, kind, times }: (typeof told)[0]) => (times >= TYPICAL * (most.get(kind) ?? 0) ? ops : -1);
+  const place = ({ kind, isSkip }: (typeof told)[0]) => kinds.indexOf(kind) - (isSkip ? kinds.length : 0);
+  // not by pairs of which one does more: blocks of other modules between them would hide it, differently in each browser
+  return told.sort((a, b) => place(a) - place(b) || opsOf(b) - opsOf(a)).map(({ blocks }) => blocks);
 }
 
 function costOfAll(blocks: Block[]): number {

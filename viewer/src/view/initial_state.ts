@@ -157,7 +157,7 @@ function withDefaultExpansion(traced: GraphIndex, start: State, page: Page, isCl
   const mayBePlain = isShaped && start.shapes === undefined;
   const plain = mayBePlain ? mostTold(traced, { ...start, shapes: IN_ONE_FLOW }, page, isClosed) : shaped;
   const telling = Math.max(plain.telling, shaped.telling);
-  if (telling < (isShaped ? 1 : LITTLE) || lacksTower(telling)) {
+  if (isShaped ? telling < 1 : telling < LITTLE || lacksTower(telling)) {
     const narrow = mostTold(traced, { ...start, narrow: true }, page, isClosed);
     if (narrow.telling > telling) return narrow.state;
   }
@@ -181,7 +181,7 @@ function withPair(traced: GraphIndex, start: State, page: Page, isClosed: (id: s
   return states.find((state) => isU(state, page) && fits(state)) ?? start;
 }
 
-/** With less told than by a block of any class, narrow containers are tried; beside a tower that is closed, in any case. */
+/** With less told than by a block of any class, narrow containers are tried, and where a tower or a structure lacks something. */
 const LITTLE = 0.9;
 
 interface Told {

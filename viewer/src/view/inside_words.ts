@@ -10,16 +10,36 @@ import { familyOf } from "./op_families.js";
 export function closedDetail(index: GraphIndex, node: ModuleNode, detail: string): string {
   const count = ` · ${formatCount(node.parameters.total)}`;
   if (index.graph.marks !== undefined || isPlain(node) || !detail.includes(count)) return detail;
-  const words = known.get(index) ?? new Map<string, string>();
-  known.set(index, words);
+  const { words } = knownOf(index);
   const inside =
     words.get(node.id) ?? (familyOf(index, node) === "attention" ? headsIn(index, node) : blocksIn(index, node));
   words.set(node.id, inside);
   return inside === "" ? detail : detail.replace(count, ` · ${inside}`);
 }
 
-/** Graph → module → what is said of its inside. */
-const known = new WeakMap<GraphIndex, Map<string, string>>();
+interface Known {
+  /** Module → what is said of its inside. */
+  words: Map<string, string>;
+  /** Op → the tensor that it takes as its query. */
+  queries: Map<string, string>;
+}
+
+/** Cached per graph: to look among all edges for each op would take long. */
+const knownWords = new WeakMap<GraphIndex, Known>();
+
+function knownOf(index: GraphIndex): Known {
+  const known = knownWords.get(index) ?? { words: new Map(), queries: queriesIn(index) };
+  knownWords.set(index, known);
+  return known;
+}
+
+function queriesIn({ graph }: GraphIndex): Map<string, string> {
+  const queries = new Map<string, string>();
+  for (const edges of graph.adjacency.values()) {
+    for (const { to, argument, tensor } of edges) if (argument === "query") queries.set(to, tensor);
+  }
+  return queries;
+}
 
 /** Empty unless all attention in a module has as many heads, and a weight there is as wide as these together. */
 function headsIn(index: GraphIndex, node: ModuleNode): string {
@@ -41,9 +61,7 @@ function attentionsIn(index: GraphIndex, id: string): string[] {
 
 /** Heads and their size, from a query of `(batch, heads, tokens, size)`. */
 function queryOf(index: GraphIndex, id: string): { heads: number; size: number } | undefined {
-  const edges = [...index.graph.adjacency.values()].flat();
-  const query = edges.find(({ to, argument }) => to === id && argument === "query");
-  const [, heads, , size, ...more] = index.graph.tensors.get(query?.tensor ?? "")?.shape ?? [];
+  const [, heads, , size, ...more] = index.graph.tensors.get(knownOf(index).queries.get(id) ?? "")?.shape ?? [];
   const isKnown = typeof heads === "number" && typeof size === "number" && more.length === 0;
   return isKnown ? { heads, size } : undefined;
 }
@@ -69,9 +87,12 @@ function blocksIn(index: GraphIndex, node: ModuleNode): string {
 /** Name of a list → the modules in it. */
 function listsIn(index: GraphIndex, { id, path }: ModuleNode): Map<string, ModuleNode[]> {
   const lists = new Map<string, ModuleNode[]>();
+  const found = new Set<string>();
   for (const child of childrenOf(index, id)) {
     const node = index.nodes.get(child);
-    if (node?.kind !== "module") continue;
+    // a block that is called again is still one
+    if (node?.kind !== "module" || found.has(node.path)) continue;
+    found.add(node.path);
     const [, list] = /^(.*)\.\d+$/.exec(node.path.slice(path.length + 1)) ?? [];
     if (list !== undefined) append(lists, list, node);
   }

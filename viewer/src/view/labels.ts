@@ -45,14 +45,8 @@ function wordsOf(index: GraphIndex, node: GraphNode, telling: GraphNode): Words 
       return { name: localName(index, node), detail: moduleDetail(index, node, telling) };
     case "op": {
       const { name, detail } = opWords(node);
-      return {
-        name,
-        detail:
-          detail ||
-          heldBy(index, node)
-            .filter((layer) => layer !== name)
-            .join(", "),
-      };
+      const layers = heldBy(index, node).filter((layer) => layer !== name);
+      return { name, detail: detail || layers.join(", ") };
     }
     case "constant":
       return { name: node.name ?? "constant", detail: "" };
@@ -68,12 +62,12 @@ function wordsOf(index: GraphIndex, node: GraphNode, telling: GraphNode): Words 
   }
 }
 
-/** The layers around no call of their own whose weights an op uses. */
+/** The layers beside an op whose weights it uses, though they are not called with it. */
 function heldBy(index: GraphIndex, { id, weights = {} }: OpNode): string[] {
+  const around = pathAround(index, id);
   const layers = Object.values(weights).flatMap((weight) => {
-    const owner = index.graph.parameters.get(weight)?.owner;
-    const layer = owner === undefined ? "" : localPath(index, id, owner);
-    return owner === undefined || layer === owner || layer === "" ? [] : [layer];
+    const owner = index.graph.parameters.get(weight)?.owner ?? "";
+    return owner !== "" && owner.startsWith(around) ? [owner.slice(around.length)] : [];
   });
   return [...new Set(layers)];
 }
@@ -181,10 +175,15 @@ export function localName(index: GraphIndex, node: ModuleNode): string {
 }
 
 function localPath(index: GraphIndex, id: string, path: string): string {
+  const around = pathAround(index, id);
+  return path.startsWith(around) ? path.slice(around.length) : path;
+}
+
+/** The path of the module around a node, with a dot at its end; empty at the top. */
+function pathAround(index: GraphIndex, id: string): string {
   let parent = index.nodes.get(index.parent.get(id) ?? ROOT);
   while (parent !== undefined && isGroup(parent)) parent = index.nodes.get(index.parent.get(parent.id) ?? ROOT);
-  const prefix = parent?.kind === "module" ? `${parent.path}.` : "";
-  return path.startsWith(prefix) ? path.slice(prefix.length) : path;
+  return parent?.kind === "module" ? `${parent.path}.` : "";
 }
 
 // -- tensors and numbers ----------------------------------------------------------------------------------------------

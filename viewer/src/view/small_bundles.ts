@@ -1,8 +1,7 @@
 /** Bundles of so few nodes that these tell more: a picture avoids them, and shows their nodes where a page has room. */
-import { type BundleNode, childrenOf, type GraphIndex } from "../graph/graph.js";
+import { childrenOf, type GraphIndex } from "../graph/graph.js";
 import type { Frame } from "./frame.js";
-import type { Page } from "./page.js";
-import { WIDEST } from "./page.js";
+import { type Page, WIDEST } from "./page.js";
 import { shownIndex } from "./shown_index.js";
 import type { State } from "./state.js";
 import { view } from "./view.js";
@@ -14,9 +13,8 @@ export const HIDES = 0.12;
 
 /** Bundles of a few nodes, but of inputs and outputs. */
 export function smallBundles(index: GraphIndex): string[][] {
-  const isBundle = (node: { kind: string }): node is BundleNode => node.kind === "bundle";
   return index.graph.nodes
-    .filter(isBundle)
+    .filter(({ kind }) => kind === "bundle")
     .map(({ id }) => childrenOf(index, id))
     .filter((ids) => ids.length <= FEW && !ids.some((id) => /^(input|output)$/.test(index.nodes.get(id)?.kind ?? "")));
 }
