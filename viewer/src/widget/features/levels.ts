@@ -95,7 +95,7 @@ function keyOf({ kind, lines }: Block): string {
 
 /** What covers a container, or its larger name. Screen readers have its title. */
 function faceOf(block: Block): SVGElement {
-  const { kind, lines } = block;
+  const { kind, lines, notes } = block;
   const { width, height } = block.box;
   const at = { x: String(block.x), y: String(block.y) };
   const hit = element("rect", { class: "mg-hit", width: String(width), height: String(height) });
@@ -106,6 +106,7 @@ function faceOf(block: Block): SVGElement {
     return text;
   });
   const face = element("g", { class: `mg-face mg-face-${kind}`, "aria-hidden": "true", "data-lines": keyOf(block) });
+  if (notes.length > 0) face.setAttribute("data-notes", notes.join());
   // words apart, as in the name that screen readers have
   face.append(...(kind === "block" ? [hit] : []), ...texts.flatMap((text) => [text, " "]));
   return face;
