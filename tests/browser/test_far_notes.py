@@ -22,7 +22,11 @@ WIDTHS = """e => Object.fromEntries([...e.shadowRoot.querySelectorAll('.mg-stage
 def far(site, press):
     """Name of a page with six open layers, of which an author says something."""
     made = press.make(
-        encoder("Far", layers=6), depth=9, notes=NOTES, highlight=["layers.3", "layers.4.mlp"], rename={"layers.1": "Best"}
+        encoder("Far", layers=6),
+        depth=9,
+        notes=NOTES,
+        highlight=["layers.3", "layers.4.mlp"],
+        rename={"layers.1": "Best"},
     )
     (site / "modeldiagrams" / f"{made.id}.js").write_text(page.data_script(made), encoding="ascii")
     text = f"{HEAD}{page.fragment(made, assets='modeldiagrams/')}{plain_notes(made)}"
@@ -32,7 +36,6 @@ def far(site, press):
 
 def open_far(reader, server, far):
     """Zoomed out until each layer is a block."""
-    reader.page.set_default_timeout(6000)
     reader.page.goto(f"{server}/{far}")
     reader.header("layers.0").hover()
     loaded(reader)
@@ -58,6 +61,11 @@ def test_blocks_have_the_numbers_of_notes_and_what_is_highlighted(reader, server
         is_marked = node in {"layers.3", "layers.4"}
         assert width == pytest.approx(2.5 if is_marked else 1.25, abs=0.1), node
     assert violations(reader) == []
+    label = reader.header("layers.2").get_attribute("aria-label")
+    assert label.split() == ["layers.2", "[2]", "[3]", "Layer", "·", "16"]
+    button(reader, "Show the whole picture").click()
+    wait_until(reader, lambda: not reader.evaluate(LABELS))
+    assert reader.header("layers.2").get_attribute("aria-label").split() == ["layers.2", "Layer", "·", "16"]
 
 
 @pytest.mark.parametrize("way", ["mouse", "touch", "keys"])

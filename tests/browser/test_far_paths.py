@@ -31,7 +31,6 @@ def select_in_picture(reader, press):
 @pytest.mark.parametrize("way", ["mouse", "touch", "keys"])
 def test_a_path_is_shown_on_the_map(reader_with, server, way):
     with reader_with(**(TOUCH if way == "touch" else {})) as reader:
-        reader.page.set_default_timeout(8000)
         open_map(reader, server)
         assert len(reader.evaluate(BRIGHT)) >= 32
         if way == "keys":
@@ -52,7 +51,6 @@ def test_a_path_is_shown_on_the_map(reader_with, server, way):
         layers = [node for node in reader.evaluate(BRIGHT) if node.count(".") == 1]
         assert layers == ["layers.0", "layers.1", "layers.2"]
         assert "layers.2.mlp" not in reader.evaluate(BRIGHT)
-        reader.page.screenshot(path=f"/tmp/path_{way}.png")
         assert violations(reader) == []
         reader.page.get_by_role("button", name="All paths to layers.2/add").click()
         wait_until(reader, lambda: "layers.31" in reader.evaluate(BRIGHT))

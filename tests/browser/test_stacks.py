@@ -48,7 +48,6 @@ def by_keys(reader):
 @pytest.mark.parametrize(("ask", "context"), [(by_mouse, NARROW), (by_touch, TOUCH), (by_keys, NARROW)])
 def test_details_of_a_stack_tell_where_its_blocks_differ(reader_with, server, stack, ask, context):
     with reader_with(**context) as reader:
-        reader.page.set_default_timeout(8000)
         reader.page.goto(f"{server}/{stack}")
         ask(reader)
         details(reader).get_by_text("layers.0–5", exact=True).wait_for()

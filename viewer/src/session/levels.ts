@@ -33,6 +33,8 @@ export interface Block {
   kind: "block" | "box" | "title";
   /** Numbers of the author's notes on a block and, as that is hidden, on its inside. */
   notes: readonly number[];
+  /** Those of its inside as its second line has them: `[2] [3]`. */
+  inside?: string;
   /** The middle of the text, of a title its beginning, from the upper left corner. */
   x: number;
   y: number;
@@ -87,9 +89,10 @@ function formOf(item: Item, box: Box, inside: Placed | null, context: Context): 
   const steady = before.get(item.id)?.kind === "block" ? STEADY : 1;
   if (block === undefined || opens(inside, scale / steady)) return titled(item, box, inside.geometry.title, scale);
   const detail = detailOf(item);
-  const hidden = signsOf(block.notes.filter((note) => !item.notes?.includes(note)));
-  const lines = hidden === "" ? [detail] : [`${hidden} · ${detail}`, hidden];
-  return lines.map((line) => withDetail(block, line, scale)).find(({ lines }) => lines.length > 1) ?? block;
+  const signs = signsOf(block.notes.filter((note) => !item.notes?.includes(note)));
+  const told = [`${signs} · ${detail}`, signs].map((line) => withDetail(block, line, scale));
+  const found = signs === "" ? undefined : told.find(({ lines }) => lines.length > 1);
+  return found === undefined ? withDetail(block, detail, scale) : { ...found, inside: signs };
 }
 
 /** Whether enough of what is directly inside has room for its name. */
