@@ -162,6 +162,28 @@ def test_help_is_closed_by_its_button_and_beside_it(reader_with, server, touch):
             help_.wait_for(state="hidden")
 
 
+CLOSE_AND_ASK = """e => {
+  e.shadowRoot.querySelector('.mg-help > .mg-close').click();
+  const key = new KeyboardEvent('keydown', { key: '?', code: 'Slash', bubbles: true, composed: true });
+  e.shadowRoot.querySelector('[role=treeitem]').dispatchEvent(key);
+}"""
+
+
+def test_help_that_was_just_closed_can_be_asked_for_again(reader, server):
+    """A browser tells late that a dialog was closed."""
+    open_page(reader, server)
+    reader.node("embed").focus()
+    reader.page.keyboard.press("?")
+    help_ = reader.page.get_by_role("dialog")
+    help_.wait_for()
+    reader.evaluate(CLOSE_AND_ASK)
+    reader.page.wait_for_timeout(100)
+    assert help_.is_visible()
+    # letters do nothing behind it
+    reader.page.keyboard.press("/")
+    assert reader.page.get_by_role("search").count() == 0
+
+
 def test_at_rest_a_sign_says_that_the_picture_can_be_explored(reader, server):
     """It covers nothing, and gives its place to the controls, which shift nothing."""
     open_page(reader, server)

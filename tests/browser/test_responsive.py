@@ -55,6 +55,22 @@ def test_long_work_says_so_and_takes_what_is_asked_meanwhile(hurried):
     assert hurried.errors == []
 
 
+def test_what_is_said_is_in_sight_on_a_phone(reader_with, server):
+    """Below a picture that is taller than the window, where the controls are, it would not be."""
+    with reader_with(has_touch=True, is_mobile=True, viewport={"width": 360, "height": 640}) as reader:
+        reader.page.goto(f"{server}/tall.html")
+        reader.page.evaluate(HURRY)
+        reader.page.evaluate("window.late = 200")
+        reader.header("layers.0").tap()
+        said = reader.page.get_by_text("Loading…")
+        said.wait_for()
+        place = said.bounding_box()
+        assert 0 <= place["y"] <= 640 - place["height"]
+        reader.page.get_by_role("button", name="Stop (Esc)").tap()
+        reader.page.get_by_text("Stopped.").wait_for()
+        reader.page.evaluate("window.late = 0")
+
+
 def _slow(hurried):
     """Begin to close the first layer, which takes long, and wait until the diagram says so."""
     hurried.page.evaluate("window.late = 200")

@@ -17,6 +17,8 @@ const TIGHT = 0.15;
 /** A container is a block until this share of what is in it has room for names; of containers, at a scale smaller by a factor. */
 const SHARE = 0.5;
 const AMPLE = 1.5;
+/** More notes are not told by their numbers. */
+const MOST_NOTES = 3;
 /** Blocks open at a scale larger than that at which they closed by this factor. */
 const STEADY = 1.1;
 
@@ -29,6 +31,10 @@ export interface Block {
   size: number;
   /** `block` covers the inside of a container; `box` and `title` are larger names of what is closed and open. */
   kind: "block" | "box" | "title";
+  /** Numbers of the author's notes on a block and, as that is hidden, on its inside. */
+  notes: readonly number[];
+  /** Those of its inside as its second line has them: `[2] [3]`. */
+  inside?: string;
   /** The middle of the text, of a title its beginning, from the upper left corner. */
   x: number;
   y: number;
@@ -82,7 +88,11 @@ function formOf(item: Item, box: Box, inside: Placed | null, context: Context): 
   const block = labelled(item, box, scale, "block");
   const steady = before.get(item.id)?.kind === "block" ? STEADY : 1;
   if (block === undefined || opens(inside, scale / steady)) return titled(item, box, inside.geometry.title, scale);
-  return withDetail(block, detailOf(item), scale);
+  const detail = detailOf(item);
+  const signs = signsOf(block.notes.filter((note) => !item.notes?.includes(note)));
+  const told = [`${signs} · ${detail}`, signs].map((line) => withDetail(block, line, scale));
+  const found = signs === "" ? undefined : told.find(({ lines }) => lines.length > 1);
+  return found === undefined ? withDetail(block, detail, scale) : { ...found, inside: signs };
 }
 
 /** Whether enough of what is directly inside has room for its name. */
@@ -103,7 +113,15 @@ function labelled(item: Item, box: Box, scale: number, kind: "block" | "box"): B
   const name = nameOf(item);
   const size = Math.min(fitting(name, box, scale), (box.height * scale) / (1 + (kind === "box" ? TIGHT : ROOM)));
   if (name === "" || size < (kind === "box" ? LEGIBLE : SMALLEST_TEXT)) return undefined;
-  return { box, kind, x: box.width / 2, y: box.height / 2, lines: [name], size };
+  return {
+    box,
+    kind,
+    x: box.width / 2,
+    y: box.height / 2,
+    lines: [name],
+    size,
+    notes: kind === "block" ? notesIn(item) : [],
+  };
 }
 
 /** With a line below, if it fits. */
@@ -125,11 +143,30 @@ function titled(item: Item, box: Box, title: Box | null, scale: number): Block |
   const wide = (title.width * scale) / (name.length * CHARACTER);
   const height = title.y + title.height;
   const size = Math.min(LARGEST_TITLE, wide, (height * scale) / (1 + TIGHT));
-  const at = { box, kind: "title" as const, x: title.x, y: height / 2 };
+  const at = { box, kind: "title" as const, x: title.x, y: height / 2, notes: [] };
   return name === "" || size < LEGIBLE ? undefined : { ...at, lines: [name], size };
+}
+
+/** Asked for at every step of a zoom. */
+const notesInside = new WeakMap<Item, readonly number[]>();
+
+/** The numbers of the notes on a part and on what is in it. */
+function notesIn(item: Item): readonly number[] {
+  let found = notesInside.get(item);
+  if (found === undefined) {
+    const all = [...(item.notes ?? []), ...(item.frame?.items.flatMap(notesIn) ?? [])];
+    found = [...new Set(all)].sort((one, other) => one - other);
+    notesInside.set(item, found);
+  }
+  return found;
 }
 
 /** A name, the number of repeats and the numbers of notes, which signs tell in the picture. */
 export function nameOf({ name, times, notes = [] }: Item): string {
-  return [name, ...(times > 1 ? [`×${times}`] : []), ...notes.map((note) => `[${note}]`)].join(" ");
+  return [name, ...(times > 1 ? [`×${times}`] : []), signsOf(notes)].filter((part) => part !== "").join(" ");
+}
+
+function signsOf(notes: readonly number[]): string {
+  const signs = notes.slice(0, MOST_NOTES).map((note) => `[${note}]`);
+  return [...signs, ...(notes.length > MOST_NOTES ? ["…"] : [])].join(" ");
 }

@@ -12,7 +12,7 @@
  *   handler that registered last goes first;
  * - enter a mode that Escape leaves: `widget.modes.set({ text, leave }, true)`;
  * - listen: `widget.on("drawn", …)`. "drawn": there are new nodes in the picture: decorate them, idempotently. "moved":
- *   another part of it is visible (`camera.viewport`). "selected": `widget.selected` changed;
+ *   another part of it is visible (`camera.viewport`). "selected": `widget.selected` changed. "lit": `widget.lit` did;
  * - listen to the window or the document: only inside `widget.whileConnected((signal) => …)`, with its signal, which
  *   aborts when the diagram leaves the page. It runs again when the diagram comes back;
  * - change what is shown: `widget.change((session) => session.withNode(id), idThatStaysInPlace)`. This loads what is
@@ -39,7 +39,7 @@ import { header, type Tree } from "./tree.js";
 
 export type Feature = (widget: Widget) => void;
 
-type EventName = "drawn" | "moved" | "selected";
+type EventName = "drawn" | "moved" | "selected" | "lit";
 type KeyHandler = (id: string | undefined) => boolean;
 
 /** Something to do with a node: a button of the details panel. */
@@ -75,6 +75,8 @@ export class Widget {
   nodePicker: ((id: string) => void) | undefined;
   /** Id of the selected node; empty for the whole model. */
   selected: string | undefined;
+  /** Ids of the nodes on the path that is shown: all others are dimmed. Undefined while none is. */
+  lit: ReadonlySet<string> | undefined;
   readonly actions: Action[] = [];
   /** The version that the diagram is compared with, and how to compare it with another, or with none. */
   comparedWith: string | undefined;
@@ -85,7 +87,7 @@ export class Widget {
   readonly exportDecorators: ((picture: SVGSVGElement) => void)[] = [];
   readonly #shown: ShownPicture;
   readonly #liveRegion = box("mg-unseen-text");
-  readonly #listeners: Record<EventName, (() => void)[]> = { drawn: [], moved: [], selected: [] };
+  readonly #listeners: Record<EventName, (() => void)[]> = { drawn: [], moved: [], selected: [], lit: [] };
   readonly #keys = new Map<string, KeyHandler[]>();
   readonly #queue: TaskQueue;
   readonly #onConnect: ((signal: AbortSignal) => void)[] = [];
@@ -231,6 +233,11 @@ export class Widget {
     if (id === this.selected) return;
     this.selected = id;
     this.#emit("selected");
+  }
+
+  light(nodes: ReadonlySet<string> | undefined): void {
+    this.lit = nodes;
+    this.#emit("lit");
   }
 
   /** Select nothing; whether anything was selected. */

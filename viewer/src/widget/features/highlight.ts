@@ -22,8 +22,6 @@ class Highlighter {
   readonly #widget: Widget;
   readonly #edges = layer("mg-lit");
   #scope: Scope = "near";
-  /** Ids of the nodes that are not dimmed; undefined while none is. */
-  #bright: ReadonlySet<string> | undefined;
   /** What was alone when the picture was last drawn. */
   #root: string | undefined;
   readonly #mode: Mode = { text: "", leave: () => this.show("near") };
@@ -34,7 +32,7 @@ class Highlighter {
     widget.on("selected", () => this.show("near"));
     widget.on("drawn", () => this.#refresh());
     widget.exportDecorators.push((picture) => {
-      dim(picture, this.#bright);
+      dim(picture, widget.lit);
       if (this.#edges.isConnected) picture.append(this.#edges.cloneNode());
     });
     widget.linked.path = {
@@ -52,11 +50,10 @@ class Highlighter {
   }
 
   #redraw(): void {
-    const { selected, tree } = this.#widget;
+    const { selected } = this.#widget;
     markSelected(this.#widget);
     this.#edges.remove();
-    this.#bright = undefined;
-    dim(tree.picture, undefined);
+    this.#light(undefined);
     if (!selected) return;
     void this.#widget.withLayout((session, viz) => {
       if (selected === this.#widget.selected) this.#draw(session.flow(viz), selected);
@@ -105,8 +102,12 @@ class Highlighter {
     if (hasNoPath) this.#widget.status.say(strings.noWay);
     drawEdges(this.#widget, this.#edges, flow, edges);
     if (hasNoPath || this.#scope === "near") return;
-    this.#bright = new Set([id, ...edges.flatMap(({ source, target }) => [source, target])]);
-    dim(this.#widget.tree.picture, this.#bright);
+    this.#light(new Set([id, ...edges.flatMap(({ source, target }) => [source, target])]));
+  }
+
+  #light(nodes: ReadonlySet<string> | undefined): void {
+    this.#widget.light(nodes);
+    dim(this.#widget.tree.picture, nodes);
   }
 
   /** There are new nodes in the picture, or it is another one. */
@@ -121,7 +122,7 @@ class Highlighter {
     else if (this.#edges.parentNode !== picture) this.#redraw();
     else {
       markSelected(this.#widget);
-      dim(picture, this.#bright);
+      dim(picture, this.#widget.lit);
     }
   }
 }

@@ -79,6 +79,7 @@ function paint(picture: SVGSVGElement, wanted: ReadonlyMap<string, Block>): void
     container.classList.toggle("mg-block", block !== undefined && block.kind !== "title");
     container.classList.toggle("mg-titled", block?.kind === "title");
     if (!isSame) old?.remove();
+    if (!isSame || block.inside !== undefined) tell(header(container), block?.inside ?? "");
     if (block === undefined) continue;
     const face = isSame ? old : faceOf(block);
     (face as SVGElement).style.setProperty("--mg-size", `${block.size}px`);
@@ -89,13 +90,27 @@ function paint(picture: SVGSVGElement, wanted: ReadonlyMap<string, Block>): void
   appear(added);
 }
 
+/** Say to screen readers what a block says of its inside, where others see it: between name and detail. */
+function tell(item: SVGElement, words: string): void {
+  const { told = "" } = item.dataset;
+  const label = item.getAttribute("aria-label") ?? "";
+  // a lens writes other labels
+  const own = told === "" ? label : label.replace(told, "");
+  const detail = item.querySelector(":scope > .mg-detail")?.textContent ?? "";
+  const at = detail === "" ? -1 : own.indexOf(detail, 1);
+  const more = at < 0 ? ` ${words}` : `${words} `;
+  item.dataset.told = words && more;
+  const next = at < 0 ? own + more : own.slice(0, at) + more + own.slice(at);
+  if (words !== "" || own !== label) item.setAttribute("aria-label", words === "" ? own : next);
+}
+
 function keyOf({ kind, lines }: Block): string {
   return [kind, ...lines].join("\n");
 }
 
 /** What covers a container, or its larger name. Screen readers have its title. */
 function faceOf(block: Block): SVGElement {
-  const { kind, lines } = block;
+  const { kind, lines, notes } = block;
   const { width, height } = block.box;
   const at = { x: String(block.x), y: String(block.y) };
   const hit = element("rect", { class: "mg-hit", width: String(width), height: String(height) });
@@ -106,6 +121,7 @@ function faceOf(block: Block): SVGElement {
     return text;
   });
   const face = element("g", { class: `mg-face mg-face-${kind}`, "aria-hidden": "true", "data-lines": keyOf(block) });
+  if (notes.length > 0) face.setAttribute("data-notes", notes.join());
   // words apart, as in the name that screen readers have
   face.append(...(kind === "block" ? [hit] : []), ...texts.flatMap((text) => [text, " "]));
   return face;

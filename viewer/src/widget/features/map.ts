@@ -2,7 +2,7 @@
  * A map instead of a whole picture that would be too small to read: blocks with names, which lead to where they are in the
  * picture. For screen readers and keys, the picture stays what it is.
  */
-import type { Box } from "../../layout/layout.js";
+import type { Box, Placed } from "../../layout/layout.js";
 import { isForDiagram } from "../gestures.js";
 import { box } from "../parts/dom.js";
 import { boxIn } from "../scene.js";
@@ -22,6 +22,7 @@ export function map(widget: Widget): void {
   stage.append(shown.element);
   widget.on("moved", () => shown.update());
   widget.on("drawn", () => shown.update());
+  widget.on("lit", () => shown.dim());
   widget.onKey("Enter", (id) => widget.nodePicker === undefined && shown.goTo(id));
   camera.enter = (id) => shown.goTo(id ?? shown.middle);
   widget.whileConnected((signal) => {
@@ -75,6 +76,7 @@ class AtlasView {
         const size = { width: stage.clientWidth, height: stage.clientHeight };
         this.element.replaceChildren(...parseSvg(session.map(size, lens)));
         this.mark();
+        this.dim();
       });
   }
 
@@ -85,6 +87,19 @@ class AtlasView {
     let node = nodeAt(activeElement);
     while (node !== null && this.#cell(idOf(node)) === null) node = nodeAt(node.parentElement);
     if (node !== null) this.#cell(idOf(node))?.classList.add("mg-current");
+  }
+
+  /** Leave bright what is on the path that is shown, and what holds any of it. */
+  dim(): void {
+    const { element } = this;
+    const { lit } = this.#widget;
+    element.classList.toggle("mg-dim", lit !== undefined);
+    if (element.hidden || lit === undefined) return;
+    this.#widget.ifLoaded((session, viz) => {
+      const bright = new Set(holding(session.layout(viz).root.frame.items, lit));
+      for (const cell of element.querySelectorAll<SVGElement>("[data-cell]"))
+        cell.classList.toggle("mg-on", bright.has(cell.dataset.cell ?? ""));
+    });
   }
 
   /** The block in the middle of the map. */
@@ -172,6 +187,14 @@ class AtlasView {
       if (scale > 0 && isSeen && whole < SMALL) camera.fit();
     }, CALM);
   }
+}
+
+/** The items that are among some nodes or hold one. */
+function holding(items: Placed["frame"]["items"], nodes: ReadonlySet<string>): string[] {
+  return items.flatMap(({ id, frame }) => {
+    const inside = frame === null ? [] : holding(frame.items, nodes);
+    return inside.length > 0 || nodes.has(id) ? [id, ...inside] : [];
+  });
 }
 
 function mean(values: readonly number[]): number {

@@ -23,27 +23,38 @@ class Help {
   readonly #mode: Mode = {
     text: "",
     part: this.#dialog,
-    leave: () => this.#dialog.close(),
+    leave: () => this.#close(),
     onKey: ({ key }) => key.length === 1 && key !== " ",
   };
 
   constructor(widget: Widget) {
     this.#widget = widget;
     withStyle(widget);
-    const close = iconButton(strings.close, CLOSE, () => this.#dialog.close());
+    const close = iconButton(strings.close, CLOSE, () => this.#close());
     close.classList.add("mg-close");
     this.#dialog.ariaLabel = words.help;
     this.#dialog.append(close, ...Object.entries(keys()).map(([part, rows]) => section(part, rows)));
-    this.#dialog.addEventListener("close", () => widget.modes.set(this.#mode, false));
+    // closed by the browser, or some time ago: the event comes late
+    this.#dialog.addEventListener("close", () => this.#tell());
     // a press beside it
-    this.#dialog.addEventListener("click", ({ target }) => target === this.#dialog && this.#dialog.close());
+    this.#dialog.addEventListener("click", ({ target }) => target === this.#dialog && this.#close());
     widget.foot.append(this.#dialog);
   }
 
   open(): void {
     if (this.#dialog.open) return;
     this.#dialog.showModal();
-    this.#widget.modes.set(this.#mode, true);
+    this.#tell();
+  }
+
+  #close(): void {
+    this.#dialog.close();
+    this.#tell();
+  }
+
+  /** Say at once whether letters do nothing. */
+  #tell(): void {
+    this.#widget.modes.set(this.#mode, this.#dialog.open);
   }
 }
 

@@ -30,7 +30,9 @@ export class NoteCard {
     (host.closest("figure") ?? host).after(this.element);
     const root = host.shadowRoot ?? host;
     const onNode = ({ target }: Event) => this.#follow(target);
-    for (const type of ["pointerover", "focusin", "click"]) root.addEventListener(type, onNode);
+    for (const type of ["pointerover", "focusin"]) root.addEventListener(type, onNode);
+    // first, because a click on a block from afar is no one else's, and leads to where its node is larger
+    root.addEventListener("click", (event) => this.#onClick(event), { capture: true });
     root.addEventListener("focusout", () => this.#leave());
     host.addEventListener("pointerleave", () => this.#leave());
     this.element.addEventListener("pointerenter", () => clearTimeout(this.#leaving));
@@ -74,6 +76,14 @@ export class NoteCard {
     this.#place();
   }
 
+  #onClick({ target }: Event): void {
+    this.#follow(target);
+    requestAnimationFrame(async () => {
+      await Promise.allSettled((this.#host.shadowRoot ?? document).getAnimations().map(({ finished }) => finished));
+      this.#place();
+    });
+  }
+
   #isHidden(): boolean {
     return this.element.popover === "manual" ? !this.element.matches(":popover-open") : this.element.hidden === true;
   }
@@ -85,7 +95,9 @@ export class NoteCard {
 
   /** Copies of the notes that a node's numbers name. */
   #contents(node: SVGElement): HTMLElement[] {
-    const numbers = node.querySelector(":scope > .mg-note text")?.textContent?.trim() ?? "";
+    // from afar, a block has those of its inside
+    const face = node.querySelector<SVGElement>(":scope > .mg-face[data-notes]")?.dataset.notes;
+    const numbers = face ?? node.querySelector(":scope > .mg-note text")?.textContent?.trim() ?? "";
     return numbers.split(",").flatMap((number) => {
       const note = document.getElementById(`${this.#host.getAttribute("notes")}-note-${number}`);
       if (number === "" || note === null) return [];
