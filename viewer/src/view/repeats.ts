@@ -55,11 +55,17 @@ const searches = new WeakMap<Contents, Search>();
 
 /** The runs among a container's children in execution order, each as long as possible. */
 export function findRuns(index: GraphIndex, contents: Contents): Run[] {
-  return searchOf(index, contents, checkpoint).runs;
+  const search = searchOf(index, contents);
+  while (search.at < search.keys.length) {
+    lookOn(search, MAX_PERIOD);
+    checkpoint();
+  }
+  return search.runs;
 }
 
 /** The runs of single blocks within each repeat of a run; positions are those in the first repeat. */
 export function runsWithin(index: GraphIndex, contents: Contents, { start, period, times }: Run): Run[] {
+  // not for its runs: contents of panels are made anew, and a search of them that pauses would begin again for ever
   const search = searchOf(index, contents);
   // here, calls of one module are in different repeats
   const keys = contents.children.slice(0, start + period).map((id) => computationKey(index, id, NONE));
@@ -74,14 +80,9 @@ export function runsWithin(index: GraphIndex, contents: Contents, { start, perio
   return inside.runs.filter(inEveryRepeat).map((run) => ({ ...run, start: run.start - start }));
 }
 
-/** Pauses only where the same contents are asked for again: others would begin anew for ever. */
-function searchOf(index: GraphIndex, contents: Contents, pause = () => {}): Search {
+function searchOf(index: GraphIndex, contents: Contents): Search {
   const search = searches.get(contents) ?? newSearch(index, contents);
   searches.set(contents, search);
-  while (search.at < search.keys.length) {
-    lookOn(search, MAX_PERIOD);
-    pause();
-  }
   return search;
 }
 
