@@ -37,13 +37,11 @@ export function* each<T>(items: Iterable<T>, action: (item: T) => void): Steps<v
 /** Begin work, or go on with what has begun under this key; done at once unless it is called in slices. */
 export function resumed<T>(begun: Map<string, Steps<T>>, key: string, begin: () => Steps<T>): T {
   const work = begun.get(key) ?? begin();
-  begun.set(key, work);
   for (;;) {
+    begun.delete(key); // a generator that throws has no result
     const { done, value } = work.next();
-    if (done) {
-      begun.delete(key);
-      return value;
-    }
+    if (done) return value;
+    begun.set(key, work);
     checkpoint();
   }
 }

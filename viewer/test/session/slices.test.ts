@@ -101,3 +101,16 @@ it("fails as the work does", async () => {
   await expect(failing).rejects.toThrow("no layout");
   expect(() => checkpoint()).not.toThrow();
 });
+
+it("begins anew after work that failed", () => {
+  const begun = new Map<string, Steps<string>>();
+  let times = 0;
+  const work = function* (): Steps<string> {
+    yield;
+    times += 1;
+    if (times === 1) throw new Error("once");
+    return "made";
+  };
+  expect(() => resumed(begun, "", work)).toThrow("once");
+  expect(resumed(begun, "", work)).toBe("made");
+});
