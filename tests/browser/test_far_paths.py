@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from browser.axe import violations
-from browser.controls import button, loaded, settled, wait_selected, wait_until
+from browser.controls import button, settled, wait_selected, wait_until
 from browser.test_map import cell, is_map, open_map
 
 TOUCH = {"has_touch": True, "viewport": {"width": 900, "height": 700}}

@@ -79,7 +79,7 @@ function paint(picture: SVGSVGElement, wanted: ReadonlyMap<string, Block>): void
     container.classList.toggle("mg-block", block !== undefined && block.kind !== "title");
     container.classList.toggle("mg-titled", block?.kind === "title");
     if (!isSame) old?.remove();
-    if (!isSame || block.inside !== undefined) tell(header(container), block?.inside ?? "");
+    tell(header(container), block?.inside);
     if (block === undefined) continue;
     const face = isSame ? old : faceOf(block);
     (face as SVGElement).style.setProperty("--mg-size", `${block.size}px`);
@@ -90,18 +90,22 @@ function paint(picture: SVGSVGElement, wanted: ReadonlyMap<string, Block>): void
   appear(added);
 }
 
+/** In no label. */
+const NONE = "\0";
+
 /** Say to screen readers what a block says of its inside, where others see it: between name and detail. */
-function tell(item: SVGElement, words: string): void {
+function tell(item: SVGElement, words = ""): void {
   const { told = "" } = item.dataset;
+  if (words === "" && told === "") return;
   const label = item.getAttribute("aria-label") ?? "";
   // a lens writes other labels
   const own = told === "" ? label : label.replace(told, "");
-  const detail = item.querySelector(":scope > .mg-detail")?.textContent ?? "";
-  const at = detail === "" ? -1 : own.indexOf(detail, 1);
-  const more = at < 0 ? ` ${words}` : `${words} `;
-  item.dataset.told = words && more;
-  const next = at < 0 ? own + more : own.slice(0, at) + more + own.slice(at);
-  if (words !== "" || own !== label) item.setAttribute("aria-label", words === "" ? own : next);
+  const detail = own.indexOf(item.querySelector(":scope > .mg-detail")?.textContent || NONE, 1);
+  const [at, more] = detail < 0 ? [own.length, ` ${words}`] : [detail, `${words} `];
+  if (words === "") delete item.dataset.told;
+  else item.dataset.told = more;
+  const next = words === "" ? own : own.slice(0, at) + more + own.slice(at);
+  if (next !== label) item.setAttribute("aria-label", next);
 }
 
 function keyOf({ kind, lines }: Block): string {
