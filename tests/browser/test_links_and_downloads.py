@@ -121,7 +121,7 @@ def test_link_restores_repeats_colours_and_a_path(reader, reader_with, server):
     with reader_with() as other:
         other.page.goto(link)
         other.node("layers.1").wait_for()
-        other.page.locator(".mg-stage .mg-dim").wait_for()
+        other.page.locator(".mg-stage .mg-svg.mg-dim").wait_for()
         other.page.locator(".mg-scale").get_by_text("Parameters").wait_for()
 
 
