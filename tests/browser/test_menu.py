@@ -1,4 +1,7 @@
-"""The menu, the help, and what is seen of the controls before a reader uses them."""
+"""The menu, the help, and what is seen of the controls before a reader uses them.
+
+Long because each of the many entries of the menu has a test of its own.
+"""
 
 import pytest
 

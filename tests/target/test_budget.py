@@ -57,7 +57,8 @@ def test_after_its_seconds_no_other_pass_begins(monkeypatch):
     monkeypatch.setattr(budgets.time, "process_time", lambda: next(now))
     budget = Budget(seconds=20, started=0.0)
     list(InputSolver(NeverRight(), budget).solutions())
-    assert 1 <= len(budget.lines) <= 3
+    # at every look at the clock three more have passed
+    assert 1 <= len(budget.lines) <= 20 // 3
 
 
 def test_the_first_pass_of_a_variant_is_made_however_late_it_is():

@@ -15,18 +15,10 @@ UNSOLVED = {
     "hard_papers_code.EGNN",  # a default of no features of edges, with which its own edges don't fit
     "hard_papers_code.PointTransformerSeg",  # where each cloud ends, as whole numbers inside a tuple
     "hard_platforms.Darknet",  # layers as a list in a language of its own
-    "hard_retired_coupled.VideoCaptioner",  # pictures in a fifth dimension
-    "hard_retired_coupled.WorldModel",  # a state that is a tensor of features, taken for that of a recurrent layer
-    "hard_retired_fields.BoxCaptionGrounder",  # a dict of five kinds of inputs
-    "hard_retired_fields.GraphPolicy",  # a dict of nodes and edges
     "hard_retired_fields.LatentDynamics",  # a size that is the sum of two others
-    "hard_retired_fields.LidarPillars",  # places on a grid
     "hard_retired_fields.MoleculeDocking",  # places in space, taken for ids
-    "hard_retired_library.CachedDecoder",  # caches as a list, one a layer
     "hard_retired_library.HeteroGNN",  # kinds of nodes and edges, and dicts by them
-    "hard_retired_library.MetaLearner",  # layers as a list in a language of its own
     "hard_retired_papers.DETR",  # a made-up transformer whose batch comes second
-    "hard_retired_papers.GRUD",  # four inputs whose sizes depend on each other
     "hard_retired_papers.TreeLSTM",  # four inputs whose values depend on each other
     "hard_sciences.HeteroGNN",  # kinds of nodes and edges, and dicts by them
     "hard_studio.ChurnTransformer",  # two inputs of which an `assert` wants the second, too
@@ -35,7 +27,7 @@ UNSOLVED = {
     "usual_retired_papers.QANetEncoder",  # channels that a mask doesn't have
 }
 """Models that are seen while rules are tuned, and why none is found yet."""
-ASIDE = {"easy": 0.85, "usual": 0.85, "hard": 0.55}
+ASIDE = {"easy": 0.95, "usual": 0.9, "hard": 0.65}
 """Of those that are never looked at."""
 MOST_TRIES = 60
 """Of any model."""
