@@ -87,7 +87,7 @@ class Readers:
         page.set_default_timeout(_PATIENCE)
         reader = Reader(page)
         yield reader
-        assert not reader.errors
+        assert reader.errors == []
         if once:
             page.context.close()
             return
