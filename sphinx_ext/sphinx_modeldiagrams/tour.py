@@ -43,7 +43,7 @@ class TourStepDirective(SphinxDirective):
     def run(self) -> list[Node]:
         """Called by docutils."""
         if not self.env.temp_data.get(_IN_TOUR):
-            raise self.error("tour-step: expected to stand inside of a `model-tour`")
+            raise self.error("tour-step: expected inside a `model-tour`")
         step = nodes.container("", classes=[STEP])
         self.set_source_info(step)
         step[_OPTIONS] = self._options()

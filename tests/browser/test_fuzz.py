@@ -33,7 +33,7 @@ TURNING = """e => {
 """Characters that reverse the text around them, or are none."""
 
 
-LINKED = ("The link was copied.", "The link stands in the address bar.")
+LINKED = ("The link was copied.", "The link is in the address bar.")
 
 
 @pytest.fixture(scope="module")

@@ -292,7 +292,7 @@ def test_a_reader_opens_a_recording_beside_that_of_the_page(shown, own_file):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("notes.txt", b"hello", "notes.txt can't be shown: it is no recording"),
+        ("notes.txt", b"hello", "notes.txt can't be shown: it is not a recording"),
         ("other.mdwatch", None, "other.mdwatch can't be shown: it is a recording of another model"),
     ],
 )

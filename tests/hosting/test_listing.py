@@ -80,7 +80,7 @@ def test_what_has_no_code_is_an_error(shown, target, message):
 
 def test_code_that_is_not_at_hand_is_an_error(shown):
     graph_only = [msgspec.structs.replace(shown[0], sources=())]
-    with pytest.raises(ModelDiagramsError, match=r"mypkg\.py, which is no file of your own, or not at hand"):
+    with pytest.raises(ModelDiagramsError, match=r"mypkg\.py, which is not one of your files or not available"):
         forward_of(graph_only, "")
 
 
@@ -100,7 +100,7 @@ def test_inherited_code_is_that_of_its_base(shown):
     sources = tuple(str(folder / name) for name in ("bases.py", "mypkg.py"))
     lines = forward_of([msgspec.structs.replace(shown[0], graph=graph, sources=sources)], "").lines
     assert {line.number: line.part.ids for line in lines if line.part}[15] == ("/relu",)
-    with pytest.raises(ModelDiagramsError, match=r"in the class at mypkg\.py:4, or in one that it inherits from"):
+    with pytest.raises(ModelDiagramsError, match=r"in the class at mypkg\.py:4, or in a base class"):
         forward_of([msgspec.structs.replace(shown[0], graph=graph, sources=sources[1:])], "")
 
 

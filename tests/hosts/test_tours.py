@@ -139,7 +139,7 @@ def test_the_page_brings_the_script_of_tours_and_only_once_the_data(page, site):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("no-steps", "option `steps`: missing: expected one `tour-step` or more inside of the tour"),
+        ("no-steps", "option `steps`: missing: expected at least one `tour-step` inside the tour"),
         ("no-such-part", "model-tour: step 2: option `focus`: nothing matches 'fcc'; did you mean 'fc'?"),
         ("no-such-op", "model-tour: step 1: option `highlight`: nothing matches 'rely'; did you mean 'relu'?"),
         ("hidden", "model-tour: step 2: option `focus`: the picture has no 'fc': the option `hide`, or a comment"),

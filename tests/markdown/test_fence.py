@@ -244,7 +244,7 @@ def test_notes_of_fences_have_code_of_their_own(host, caplog):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("/// model-note | fc\nText.\n///", "line 1: model-note: expected to stand inside of a `model-tour`"),
+        ("/// model-note | fc\nText.\n///", "line 1: model-note: expected inside a `model-tour`"),
         ("{tour}//// model-note\nText.\n////\n///", "line 6: model-note: expected a pattern: `//// model-note"),
         (
             "{tour}//// model-note | fc\nOne.\n////\n\n//// model-note | fc\nTwo.\n////\n///",

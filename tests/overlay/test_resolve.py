@@ -88,7 +88,7 @@ def test_groups_hold_groups() -> None:
 def test_a_group_with_a_way_out_and_in_again_is_refused() -> None:
     overlay, problems = resolve(weighted(with_repeats()), {"group": {"Ends": ["*.fc1", "*.fc3"]}})
     assert overlay.groups == ()
-    message = "'Ends': blocks.0.fc1 is no unit with others in blocks.0: blocks.0.fc2 is on the way;"
+    message = "'Ends': blocks.0.fc1 can't be grouped with the others in blocks.0, because blocks.0.fc2 is between them;"
     with pytest.raises(OptionError, match=message):
         raise problems[0]
 

@@ -91,5 +91,5 @@ def test_notes_that_can_not_be_shown_are_located(make_site, build, tmp_path):
         """
     )
     log = build(source, tmp_path / "out").stderr
-    assert re.search(r"page\.rst:5: ERROR: `model-note` belongs inside of `model-graph` or `model-tour`", log)
+    assert re.search(r"page\.rst:5: ERROR: `model-note` belongs inside `model-graph` or `model-tour`", log)
     assert re.search(r"page\.rst:9: ERROR: two notes have the same pattern; write both in one", log)

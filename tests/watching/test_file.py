@@ -204,7 +204,7 @@ def test_frames_that_two_have_written_are_no_recording(tmp_path):
     path.write_bytes(MAGIC + framed(payload))
     growing = GrowingRecording(path, 8, 2)
     for read in (lambda: load_recording(path), lambda: Writer(path), growing.read):
-        with pytest.raises(RecordingError, match=r"run\.mdwatch: a frame does not go with those before"):
+        with pytest.raises(RecordingError, match=r"run\.mdwatch: a frame does not continue those before"):
             read()
 
 

@@ -151,5 +151,5 @@ def test_a_damaged_frame_is_the_end(read, trained, tmp_path):
 
 def test_other_files_are_no_recordings(read):
     empty, other = read([b"", b"PK\3\4 and more"], [])
-    assert "it is no recording" in empty["error"]
-    assert "it is no recording" in other["error"]
+    assert "it is not a recording" in empty["error"]
+    assert "it is not a recording" in other["error"]

@@ -50,7 +50,7 @@ def test_process_that_is_killed_when_it_starts_is_not_taken_for_another_version(
     )
 
 
-@pytest.mark.parametrize(("program", "said"), [("", "it said nothing"), ("raise ImportError('x')", "ImportError: x")])
+@pytest.mark.parametrize(("program", "said"), [("", "no output"), ("raise ImportError('x')", "ImportError: x")])
 def test_interpreter_without_our_library_is_told_what_to_install(program, said):
     message = start_failure(program)
     assert f"in the environment of other/python, but its `-m modeldiagrams.worker` ended ({said})" in message

@@ -53,7 +53,7 @@ def said(graph: Graph, overlay: Overlay | None) -> Said | None:
     if gone:
         rest = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
         warnings.warn(
-            f"the overlay speaks of {gone[0]!r}{rest}, which {graph.model.name} does not have; it was made for another"
+            f"the overlay names {gone[0]!r}{rest}, which {graph.model.name} does not have; it was made for another"
             " graph: make it again with `annotate`",
             stacklevel=4,
         )

@@ -38,7 +38,7 @@ class Compared:
         """
         if not self._comparison.has_picture:
             reason = "nothing changed" if self.difference.inventory is None else "these are two different architectures"
-            raise RenderError(f"{reason}, so there is no picture; `--format text` says all there is to say")
+            raise RenderError(f"{reason}, so there is no picture; `--format text` lists what was found")
         return with_style(self._picture(), View(), self._comparison.earlier).svg
 
     def to_html(self) -> str:

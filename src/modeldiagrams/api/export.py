@@ -160,7 +160,7 @@ def write(  # noqa: PLR0913  (one for each way to look at it)
     """
     check_format(path.name, flat=flat, theme=theme)
     if overlay is not None and path.suffix not in DRAWN:
-        raise OptionError("overlay", f"{path.suffix} files have no place for it; pictures and .html files do")
+        raise OptionError("overlay", f"{path.suffix} files can't hold it; pictures and .html files can")
     if path.suffix == ".json":
         save(graph, path)
         return None
@@ -215,7 +215,7 @@ def check_format(
     if suffix != ".html" and "recording" in view:
         raise OptionError("recording", f"{suffix} files show no training; .html files do")
     for given in view if suffix == ".json" else ():
-        raise OptionError(given, ".json files hold the whole graph, however it is looked at")
+        raise OptionError(given, ".json files hold the whole graph, whatever the view")
 
 
 def draw_diagram(

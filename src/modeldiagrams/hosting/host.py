@@ -160,7 +160,7 @@ def _add_steps(values: dict[str, Any], steps: Sequence[Mapping[str, Any]] | None
         raise OptionError("steps", "belongs to `model-tour`, which has a `tour-step` with prose for each")
     if steps is not None:
         if not steps:
-            raise OptionError("steps", "missing: expected one `tour-step` or more inside of the tour")
+            raise OptionError("steps", "missing: expected at least one `tour-step` inside the tour")
         values["steps"] = [*steps]
 
 

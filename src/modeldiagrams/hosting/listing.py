@@ -139,7 +139,8 @@ def _file(diagram: Diagram, source: str) -> str:
     if file is not None:
         return file
     raise ModelDiagramsError(
-        f"the code is in {relative}, which is no file of your own, or not at hand: expected a model that is traced here"
+        f"the code is in {relative}, which is not one of your files or not available: "
+        "expected a model that this build traces"
     )
 
 
@@ -153,7 +154,7 @@ def _forward(diagram: Diagram, place: _Place) -> tuple[str, _Function]:
         if function is not None:
             return class_.file, function
     raise ModelDiagramsError(
-        f"expected a `forward` in the class at {place.source}, or in one that it inherits from in files of your own"
+        f"expected a `forward` in the class at {place.source}, or in a base class in your own files"
     )
 
 

@@ -111,7 +111,7 @@ class Tours:
     def end(self, html: str) -> None:
         """Report blocks that were not read as their author meant them."""
         for tour in self.open:
-            message = f"{TOUR_BLOCK}: it does not end; expected a line of as many slashes as it begins with"
+            message = f"{TOUR_BLOCK}: the block is not closed; expected a line with as many slashes as its first line"
             self.host.warn(message, tour.line)
         for found in _UNREAD.finditer(html):
             message = (
@@ -162,7 +162,7 @@ class _StepBlock(_Block):
             steps = self.tours.open[-1].steps
             steps.append(_Step(step, still, self.argument or "", self._read(), self.place))
         else:
-            self.tours.host.warn(f"{STEP_BLOCK}: expected to stand inside of a `{TOUR_BLOCK}`", self.place)
+            self.tours.host.warn(f"{STEP_BLOCK}: expected inside a `{TOUR_BLOCK}`", self.place)
         return step
 
     def _read(self) -> dict[str, Any]:
@@ -181,7 +181,7 @@ class _NoteBlock(_Block):
         note = SubElement(parent, "div")
         notes = self.tours.open[-1].notes if self.tours.open else None
         if notes is None:
-            self._warn(f"expected to stand inside of a `{TOUR_BLOCK}`; a `model-graph` fence has the option `notes`")
+            self._warn(f"expected inside a `{TOUR_BLOCK}`; a `model-graph` fence has the option `notes`")
         elif not self.argument:
             self._warn(f"expected a pattern: `//// {NOTE_BLOCK} | encoder.*`")
         elif self.argument in notes:

@@ -13,7 +13,7 @@ from modeldiagrams.options.reading import read_embedded, read_lists, read_map, r
 __all__ = ["Author"]
 
 
-_PATTERNS = "Patterns are those of `expand`, and of ops and inputs their names: `softmax`, `input:mask`."
+_PATTERNS = "Patterns are those of `expand`, and names of ops and inputs: `softmax`, `input:mask`."
 
 
 class Author(OptionGroup, frozen=True, kw_only=True):
@@ -23,36 +23,36 @@ class Author(OptionGroup, frozen=True, kw_only=True):
         dict[str, Annotated[str, Meta(min_length=1)]] | None,
         Meta(
             description="Other names in the picture, by pattern: `{'*.self_attn': Multi-head attention}`. Details and"
-            f" outline tell the real ones. {_PATTERNS}",
+            f" outline give the real names. {_PATTERNS}",
             extra={**PER_DIAGRAM, READ: read_map},
         ),
     ] = None
     hide: Annotated[
         list[str] | None,
         Meta(
-            description="Patterns of nodes that the picture leaves out, with all that is inside: `[Dropout,"
-            " input:mask]`. What they connect stays connected, the outline tells them, and readers see them together"
-            " with reshapes and casts.",
+            description="Patterns of nodes that the picture leaves out, with everything inside them: `[Dropout,"
+            " input:mask]`. Edges bridge them, the outline lists them, and readers can show them together with reshapes"
+            " and casts.",
             extra={**PER_DIAGRAM, READ: read_patterns},
         ),
     ] = None
     group: Annotated[
         dict[str, list[str]] | None,
         Meta(
-            description="Siblings under one name, as a container that opens and closes: `{Feed forward: ['*.linear1',"
-            " '*.linear2', relu]}`. There is one in each container with matches, and for each"
-            " stretch that no way leaves and enters again. The name of another group stands for"
-            " all that is in it.",
+            description="Siblings to group under one name, in a container that opens and closes: `{Feed forward:"
+            " ['*.linear1', '*.linear2', relu]}`. Each container with matches gets its own group, and so does each"
+            " stretch of siblings that no path leaves and enters again. The name of another group stands for all its"
+            " members.",
             extra={**PER_DIAGRAM, READ: read_lists},
         ),
     ] = None
     highlight: Annotated[
         list[str] | None,
-        Meta(description="Patterns of nodes to stress.", extra={**PER_DIAGRAM, READ: read_patterns}),
+        Meta(description="Patterns of nodes to highlight.", extra={**PER_DIAGRAM, READ: read_patterns}),
     ] = None
     fade: Annotated[
         list[str] | None,
-        Meta(description="Patterns of nodes that step back.", extra={**PER_DIAGRAM, READ: read_patterns}),
+        Meta(description="Patterns of nodes to fade.", extra={**PER_DIAGRAM, READ: read_patterns}),
     ] = None
     kind: Annotated[
         dict[str, Kind] | None,
@@ -65,26 +65,26 @@ class Author(OptionGroup, frozen=True, kw_only=True):
     order: Annotated[
         dict[str, list[str]] | None,
         Meta(
-            description="The order of what is directly in a container, beside each other from left to right:"
-            " `{attention: [query, key, value]}`. The model's class stands for the whole.",
+            description="The order of nodes that stand side by side in a container, from left to right:"
+            " `{attention: [query, key, value]}`. The model's class stands for the outermost container.",
             extra={**PER_DIAGRAM, READ: read_lists},
         ),
     ] = None
     arrange: Annotated[
         dict[str, Literal["row", "column", "grid"]] | None,
         Meta(
-            description="How what is directly in a container stands, by pattern: `row`, `column` or `grid`:"
-            " `{'*.experts': grid}`. The model's class stands for the whole.",
+            description="How the direct children of a container are arranged, by pattern: `row`, `column` or `grid`:"
+            " `{'*.experts': grid}`. The model's class stands for the outermost container.",
             extra={**PER_DIAGRAM, READ: read_map},
         ),
     ] = None
     align_items: Annotated[
         dict[str, Literal["start", "center", "end"]] | None,
         Meta(
-            description="Which edges of what is directly in a container are in line, by pattern,"
-            " `{'*.experts': start}`: of what stands beside each other, the tops (`start`), middles (`center`) or"
-            " bottoms (`end`); of what an arrangement puts below each other, the left edges, middles or right edges."
-            " The model's class stands for the whole.",
+            description="How the direct children of a container line up, by pattern, `{'*.experts': start}`: nodes that"
+            " stand side by side by their tops (`start`), middles (`center`) or bottoms (`end`); nodes that `arrange`"
+            " stacks by their left edges, middles or right edges. The model's class stands for the outermost"
+            " container.",
             extra={**PER_DIAGRAM, READ: read_map},
         ),
     ] = None
@@ -92,7 +92,7 @@ class Author(OptionGroup, frozen=True, kw_only=True):
         dict[str, str] | None,
         Meta(
             description="Notes by pattern, in the markup of the page: `{'*.self_attn': See *Vaswani et al.*}`. The"
-            " picture has their numbers at the nodes, and the notes stand below it.",
+            " picture shows their numbers at the nodes, and the notes follow below it.",
             extra={**PER_DIAGRAM, READ: read_map},
         ),
     ] = None
@@ -100,9 +100,10 @@ class Author(OptionGroup, frozen=True, kw_only=True):
         dict[str, dict[Literal["image", "alt"], str]] | None,
         Meta(
             description="Images in the boxes of nodes, by pattern: PNG, JPEG or SVG files, relative to the page as in"
-            " links, with a text for readers who do not see them: `{stem: {image: filters.png, alt: Sixteen edge"
-            " filters}}`, or just `{stem: filters.png}`. Instead of a file, a function `mypkg.docs:attention_map` makes"
-            " one of the model, its inputs and its outputs. Readers see them in full size.",
+            " links, with a text for readers who can't see them: `{stem: {image: filters.png, alt: Sixteen edge"
+            " filters}}`, or just `{stem: filters.png}`. Instead of a file, name a function such as"
+            " `mypkg.docs:attention_map` that makes the image from the model, its inputs and its outputs."
+            " Readers can open it in full size.",
             extra={**PER_DIAGRAM, READ: read_embedded},
         ),
     ] = None

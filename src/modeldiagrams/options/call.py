@@ -61,18 +61,18 @@ class Call(OptionGroup, frozen=True, kw_only=True):
     vocabulary: Annotated[
         dict[Literal["arguments", "inputs"], dict[str, Any]] | None,
         Meta(
-            description="What names mean in this project, for arguments and inputs that are left out: `{arguments:"
-            " {n_words: 5000, 'd_.*': 64}, inputs: {tokens: {shape: [1, 16], dtype: int64, high: 5000}}}`. A name is a"
-            " regular expression for a whole name in lower case. These come before the names that are known anyway; a"
-            " site sets them for all its diagrams with `defaults`.",
+            description="Values for arguments and inputs that a diagram leaves out, by their names in this project:"
+            " `{arguments: {n_words: 5000, 'd_.*': 64}, inputs: {tokens: {shape: [1, 16], dtype: int64, high: 5000}}}`."
+            " A name is a regular expression for a whole name in lower case. These names come before the built-in ones."
+            " A site sets them for all its diagrams with `defaults`.",
             extra={READ: read_vocabulary},
         ),
     ] = None
     measure_time: Annotated[
         bool | None,
         Meta(
-            description="Whether it is measured how long each op takes: the model runs for real, with its weights in"
-            " memory, and up to ten times more. The numbers differ from run to run."
+            description="Whether to measure how long each op takes: the model runs for real, with its weights in"
+            " memory, and up to ten times more. Times differ from run to run."
         ),
     ] = None
 

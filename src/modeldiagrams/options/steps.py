@@ -27,17 +27,18 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the picture shows while a step is read; every step begins with the tour's own picture."""
 
     open: Annotated[
-        _Patterns, Meta(description="Patterns as of `expand`: modules that this step opens, with all around them.")
+        _Patterns,
+        Meta(description="Patterns as for `expand`: modules that this step opens, with everything around them."),
     ] = None
     focus: Annotated[
         _Patterns,
         Meta(
-            description="Patterns, or ids of ops: what the picture moves to. If nothing of it is visible, what hides"
-            " the first is opened."
+            description="Patterns, or ids of ops: what the picture moves to. If none of it is visible, the modules that"
+            " hide the first match are opened."
         ),
     ] = None
     highlight: Annotated[
-        _Patterns, Meta(description="Patterns, or ids of ops: what stays bright while the rest is dimmed.")
+        _Patterns, Meta(description="Patterns, or ids of ops: what stays bright while everything else is dimmed.")
     ] = None
     alone: Annotated[
         str | None, Meta(description="A pattern: the module that is the whole picture during this step.")
@@ -45,8 +46,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     lens: Annotated[
         Literal["class", "parameters", "flops", "memory", "intensity", "time"] | None,
         Meta(
-            description="What colours the nodes during this step: their class, or what they cost; `time` is there with"
-            " the option `measure_time`."
+            description="What colours the nodes during this step: their class, or what they cost; `time` needs the"
+            " option `measure_time`."
         ),
     ] = None
 

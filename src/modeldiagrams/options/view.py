@@ -56,7 +56,7 @@ class View(OptionGroup, frozen=True, kw_only=True, omit_defaults=False):
         bool | None,
         Meta(
             description="Whether the ops that one Python function ran are one box with the function's name, as by"
-            " default; `false` shows the ops. A function with fewer than three visible ops never is a box."
+            " default; `false` shows the ops. A function with fewer than three visible ops is never a box."
         ),
     ] = None
     fit: Annotated[
@@ -74,7 +74,7 @@ class View(OptionGroup, frozen=True, kw_only=True, omit_defaults=False):
         dict[Kind, str] | None,
         Meta(
             description="Colours of kinds, as `'#rrggbb'`: `{linear: '#2266cc'}`. A site sets them for all its diagrams"
-            " with `defaults`; they hold in pages and in picture files. Boxes are tints of them, on which text needs a"
+            " with `defaults`; they apply to pages and to picture files. Boxes are tints of them, on which text needs a"
             " contrast of 4.5. Kinds are those of `kind`.",
             extra={READ: read_palette},
         ),
@@ -89,11 +89,11 @@ class View(OptionGroup, frozen=True, kw_only=True, omit_defaults=False):
     shapes: Annotated[
         list[Literal["columns", "u", "streams", "fans", "dense"]] | Literal["none"] | None,
         Meta(
-            description="Structures that have a layout of their own, by default all that the graph has: `columns` puts"
-            " an encoder and its decoder, or towers that meet late, beside each other; `u` draws nested skips as in a"
-            " U-Net, down on the left and up on the right, whatever the direction; `streams` keeps parallel streams in"
-            " their places, as in HRNet; `fans` centres what parts and what joins three branches or more; `dense` leads"
-            " the arcs of dense blocks at one side. `none` draws every model in one flow without any of them.",
+            description="Structures that get a layout of their own, by default all that the graph has: `columns` puts"
+            " an encoder and its decoder, or towers that meet late, side by side; `u` draws nested skips as in a U-Net,"
+            " down on the left and up on the right, whatever the direction; `streams` keeps parallel streams in their"
+            " places, as in HRNet; `fans` centres the nodes where three or more branches part and join; `dense` draws"
+            " the arcs of dense blocks on one side. `none` draws every model in one flow without any of these.",
             extra={READ: read_shapes},
         ),
     ] = None

@@ -109,8 +109,8 @@ class _Making:
 
     def _refuse_alone(self, name: str, parent: str | None, member: str, members: Sequence[str]) -> None:
         between = self._between(members)
-        way = f": {self._beside(between, parent)} is on the way" if between else ""
-        where = f"{member} is no unit with others in {parent or self.graph.model.name}{way}"
+        way = f", because {self._beside(between, parent)} is between them" if between else ""
+        where = f"{member} can't be grouped with the others in {parent or self.graph.model.name}{way}"
         self._refuse(name, f"{where}; add what is between, or leave it out")
 
     def _members(self, name: str) -> Iterable[str]:

@@ -200,7 +200,7 @@ def with_group(groups: Sequence[Group], new: Group) -> list[Group]:
             len(shared) == len(wanted) == len(held[group.id]) or len(shared) < _fewer(wanted, held[group.id])
         ):
             text = f"{shared[0]} is in group {group.name!r} already"
-            raise ValueError(f"{text}; expected groups without a common member, or one whole inside of the other")
+            raise ValueError(f"{text}; expected groups without a common member, or one entirely inside the other")
     around = [group for group in groups if wanted.keys() <= held[group.id].keys()]
     inside = [group for group in groups if held[group.id].keys() < wanted.keys()]
     for group in inside:  # the innermost first

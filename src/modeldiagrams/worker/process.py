@@ -177,7 +177,7 @@ class Process:
             return f"the process was killed by signal {_signal_name(-status)} when it started"
         return (
             f"expected modeldiagrams {own_version()} in the environment of {python or sys.executable},"
-            f" but its `-m modeldiagrams.worker` ended ({last or 'it said nothing'}); install it there"
+            f" but its `-m modeldiagrams.worker` ended ({last or 'no output'}); install it there"
         )
 
     @contextlib.contextmanager

@@ -44,7 +44,8 @@ const WORDS: Readonly<Record<string, Wording>> = {
   "op-added": ({ subject }) => `op ${subject} added`,
   "op-removed": ({ subject }) => `op ${subject} removed`,
   "op-order": ({ subject }) => `order of ops differs in ${subject}`,
-  rewritten: ({ subject, before, after }) => `${subject} computes otherwise: −${counted(before)} +${counted(after)}`,
+  rewritten: ({ subject, before, after }) =>
+    `${subject} computes something else: −${counted(before)} +${counted(after)}`,
   rewired: ({ subject }) => `${subject} reads other values`,
   shared: ({ subject }) => `${subject} is now one module called several times`,
   unshared: ({ subject }) => `${subject} is now a module of its own for each call`,

@@ -11,9 +11,9 @@ const ENGLISH = {
   unitIntensity: "FLOP/B",
   lensHint: "A bar is a box’s share of the whole model; a box with ×12 counts all 12.",
   intensityHint: "FLOPs per byte that the ops read and write; a bar is on a scale of ratios.",
-  timeHint: "The time inside of PyTorch’s functions, as it was measured; Python between them is not in it.",
+  timeHint: "The measured time inside PyTorch’s functions, without the Python between them.",
   sharedHint: "Weights that several boxes use count in each of them.",
-  notShown: "{0} is in nothing that the picture shows.",
+  notShown: "{0} is in no box of the picture.",
   atLeast: "≥ {0}",
   lessThan: "< {0}",
 

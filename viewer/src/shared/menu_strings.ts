@@ -18,7 +18,7 @@ const ENGLISH = {
   save: "Save as",
   copyLink: "Copy a link to this view",
   linkCopied: "The link was copied.",
-  linkShown: "The link stands in the address bar.",
+  linkShown: "The link is in the address bar.",
   linkGone: "The link names {0}, which this model does not have; the nearest is {1}.",
   diagramGone: "The link leads to the diagram {0}, which this page does not have.",
   copyCommand: "Copy the command that draws this",

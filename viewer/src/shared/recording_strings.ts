@@ -76,10 +76,10 @@ const ENGLISH = {
   closeFile: "Close {0}",
   reading: "Reading {0}…",
   notRead: "{0} can't be shown: {1}",
-  noRecording: "it is no recording (.mdwatch)",
+  noRecording: "it is not a recording (.mdwatch)",
   otherModel: "it is a recording of another model",
   onlyNoticed:
-    "Read in the browser: listed is only what was noticed while training. “modeldiagrams watch” looks for dead units, gradients, frozen layers and jumps, too.",
+    "Read in the browser: the list has only what was noticed during the training. “modeldiagrams watch” also looks for dead units, gradients, frozen layers and jumps.",
   wasTraced: "The model was also exported or traced, which is not recorded.",
 } satisfies Unshared;
 

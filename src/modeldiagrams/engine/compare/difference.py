@@ -93,10 +93,10 @@ class Difference(Found, frozen=True, kw_only=True):
         """Why weights can't be renamed; "" if they can."""
         found = self.checkpoints
         if found.ambiguous:
-            return f"nothing but names tells apart {_list(found.ambiguous[0].before)}"
+            return f"{_list(found.ambiguous[0].before)} differ in nothing but their names"
         kept = [name for name in found.other_role if name not in {pair.before for pair in found.renamed}]
         if kept:
-            return f"another job is now done by {_list(kept)}"
+            return f"another weight now has the name {_list(kept)}"
         for keys, problem in (
             ([pair.before for pair in found.reshaped], "another shape is needed for"),
             (found.gone, "there is no place for"),

@@ -94,7 +94,7 @@ def checkpoint_lines(found: Checkpoints) -> Iterator[str]:
     for group in found.ambiguous[:_MOST_RULES]:
         yield f"  ambiguous: {_some(group.before)} ↔ {_some(group.after)}"
     if found.other_role:
-        yield f"  other job under the same name: {_some(found.other_role)}"
+        yield f"  other role under the same name: {_some(found.other_role)}"
 
 
 def _rules(renamed: Sequence[tuple[str, str]]) -> Iterator[str]:

@@ -107,7 +107,7 @@ class Decoder:
 
     def _strange(self, error: Exception) -> RecordingError:
         return RecordingError(
-            f"{self._path}: a frame does not go with those before it, as if several had written the file "
+            f"{self._path}: a frame does not continue those before it, as if several processes had written the file "
             f"({type(error).__name__}: {error}); record to another path"
         )
 

@@ -25,7 +25,7 @@ interface Whole {
  * Read a file; unpacking lets the page breathe after each frame.
  *
  * @param nodes ids of all nodes of the graph, in order
- * @throws SyntaxError or RangeError where it is no recording, or frames don't go together
+ * @throws SyntaxError or RangeError where it is not a recording, or frames don't go together
  */
 export async function readRecording(name: string, file: Uint8Array, nodes: readonly string[]): Promise<Recording> {
   if (!isRecording(file)) throw new SyntaxError(words.noRecording);
