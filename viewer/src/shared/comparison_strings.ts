@@ -1,10 +1,7 @@
 /** The words of comparisons, which come with `compare.js`; sites translate them as all others. */
-import { strings } from "./strings.js";
+import { withTranslations } from "./strings.js";
 
-/** No key of the widget's own words: a site's translation is of one of them. */
-type Unshared = Record<string, string> & { [Key in keyof typeof strings]?: never };
-
-const ENGLISH = {
+export const words = withTranslations({
   changes: "Changes",
   versions: "Versions",
   sideBefore: "Before",
@@ -32,6 +29,4 @@ const ENGLISH = {
   flopsOf: "FLOPs {0}",
   asBefore: "{0}, as before",
   uncounted: "not counted",
-} satisfies Unshared;
-
-export const words: Readonly<typeof ENGLISH> = { ...ENGLISH, ...(strings as Partial<typeof ENGLISH>) };
+});

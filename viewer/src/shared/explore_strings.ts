@@ -1,10 +1,7 @@
 /** The words of search and details, which come with `explore.js`; sites translate them as all others. */
-import { strings } from "./strings.js";
+import { withTranslations } from "./strings.js";
 
-/** No key of the widget's own words: a site's translation is of one of them. */
-type Unshared = Record<string, string> & { [Key in keyof typeof strings]?: never };
-
-const ENGLISH = {
+export const words = withTranslations({
   // details of a node
   detailsBelow: "Details of {0} are below the diagram",
   copy: "Copy",
@@ -46,7 +43,4 @@ const ENGLISH = {
   moreHits: "{0} more kinds match.",
   next: "Next (Enter)",
   previous: "Previous (Shift+Enter)",
-} satisfies Unshared;
-
-/** Those that the widget has, too, are among them. */
-export const words: Readonly<typeof ENGLISH & typeof strings> = { ...ENGLISH, ...strings };
+});

@@ -1,10 +1,7 @@
 /** The words of lenses, which come with `lenses.js`; sites translate them as all others. */
-import { strings } from "./strings.js";
+import { withTranslations } from "./strings.js";
 
-/** No key of the widget's own words: a site's translation is of one of them. */
-type Unshared = Record<string, string> & { [Key in keyof typeof strings]?: never };
-
-const ENGLISH = {
+export const words = withTranslations({
   lensOf: "{0}: {1} in all",
   ofWhole: "{0} of all",
   unitFlops: "FLOPs",
@@ -32,6 +29,4 @@ const ENGLISH = {
   aliveAt: "Op {0} of {1}, {2}: {3} alive",
   memoryHint:
     "A tensor is alive from the op that makes it to the last one that needs it. Weights, inputs, gradients and the workspace of kernels come on top.",
-} satisfies Unshared;
-
-export const words: Readonly<typeof ENGLISH> = { ...ENGLISH, ...(strings as Partial<typeof ENGLISH>) };
+});

@@ -1,10 +1,7 @@
 /** The words of the menu, which come with `menu.js`; sites translate them as all others. */
-import { strings } from "./strings.js";
+import { withTranslations } from "./strings.js";
 
-/** No key of the widget's own words: a site's translation is of one of them. */
-type Unshared = Record<string, string> & { [Key in keyof typeof strings]?: never };
-
-const ENGLISH = {
+export const words = withTranslations({
   all: "all",
   reset: "As the author shows it",
   plumbing: "Show reshapes, casts and constants, too",
@@ -52,9 +49,7 @@ const ENGLISH = {
   tableDoes: "with a lens on costs: their table, and from a box to its row",
   changesDo: "next and previous change, where changes are shown",
   escapeDoes: "one step back",
-} satisfies Unshared;
-
-export const words: Readonly<typeof ENGLISH> = { ...ENGLISH, ...(strings as Partial<typeof ENGLISH>) };
+});
 
 /** The rows of the help, by parts. */
 export function keys(): Record<string, (readonly [key: string, effect: string])[]> {

@@ -1,10 +1,7 @@
 /** The words of recordings, which come with `recording.js`; sites translate them as all others. */
-import { strings } from "./strings.js";
+import { withTranslations } from "./strings.js";
 
-/** No key of the widget's own words: a site's translation is of one of them. */
-type Unshared = Record<string, string> & { [Key in keyof typeof strings]?: never };
-
-const ENGLISH = {
+export const words = withTranslations({
   training: "Training",
   recorded: "Recorded values",
   stepOf: "Step {0}",
@@ -81,6 +78,4 @@ const ENGLISH = {
   onlyNoticed:
     "Read in the browser: the list has only what was noticed during the training. “modeldiagrams watch” also looks for dead units, gradients, frozen layers and jumps.",
   wasTraced: "The model was also exported or traced, which is not recorded.",
-} satisfies Unshared;
-
-export const words: Readonly<typeof ENGLISH> = { ...ENGLISH, ...(strings as Partial<typeof ENGLISH>) };
+});

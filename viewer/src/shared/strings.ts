@@ -111,6 +111,16 @@ if (typeof IS_PART === "undefined" || !IS_PART)
 
 export const strings: Readonly<typeof ENGLISH> = globalThis.modelDiagramsWords;
 
+/** No key of the widget's own words: a site's translation is of one of them. */
+type Unshared = Record<string, string> & { [Key in keyof typeof ENGLISH]?: never };
+
+/** The words of a part of the widget, which come with its script, beside the widget's own; as the site translates them. */
+export function withTranslations<Words extends Unshared>(
+  english: Words,
+): Readonly<Record<keyof Words, string> & typeof ENGLISH> {
+  return { ...english, ...strings };
+}
+
 /** A text with its placeholders filled in. */
 export function fill(text: string, ...values: (string | number)[]): string {
   return text.replace(/\{(\d)\}/g, (_, position: string) => String(values[Number(position)] ?? ""));
