@@ -1,6 +1,5 @@
 """The table of costs, and the memory over the pass: their numbers are the graph's, and lead to the boxes and back."""
 
-import csv
 import re
 
 import pytest
@@ -13,26 +12,8 @@ from torch.utils._pytree import tree_flatten
 import modeldiagrams
 from browser.axe import violations
 from browser.controls import FOCUSED, button, wait_selected, wait_until
+from browser.costs import Block, Net, saved_rows
 from browser.readers import Reader
-
-
-class Block(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
-
-    def forward(self, x):
-        return x + self.down(torch.relu(self.up(x)))
-
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.embed, self.head = nn.Linear(8, 16), nn.Linear(16, 100)
-        self.blocks = nn.Sequential(*(Block(16) for _ in range(3)))
-
-    def forward(self, x):
-        return self.head(self.blocks(self.embed(x)))
 
 
 @pytest.fixture(scope="module")
@@ -70,18 +51,9 @@ def column(reader, title):
     return rows.locator(f":scope > :nth-child({titles.index(title) + 1})").all_inner_texts()
 
 
-def saved(reader, tmp_path):
-    with reader.page.expect_download() as download:
-        button(reader, "Save as CSV").click()
-    path = tmp_path / "costs.csv"
-    download.value.save_as(path)
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def test_the_costs_are_those_of_the_summary(reader: Reader, page, graph, tmp_path):
     open_table(reader, page)
-    rows = saved(reader, tmp_path)
+    rows = saved_rows(reader, tmp_path).values()
     summary = modeldiagrams.summary(graph, depth=9).rows
     model = summary[0]
     for key, whole in (("flops", model["flops"]), ("activation_bytes", model["activation_bytes"])):

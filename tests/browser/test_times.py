@@ -1,48 +1,37 @@
 """The lens on times: its numbers are the graph's, wherever a reader sees them, and it is there only with them."""
 
-import csv
 import re
 
 import pytest
 import torch
-from torch import nn
 
 import modeldiagrams
 from browser.axe import violations
 from browser.controls import FOCUSED, button, details, facts, wait_selected
+from browser.costs import Block, Net, saved_rows
 from browser.readers import Reader
 
 
-class Block(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+class BlockWithViews(Block):
+    """What the picture leaves out takes time, too."""
 
     def forward(self, x):
-        # what the picture leaves out takes time, too
         return x + self.down(torch.relu(self.up(x)).reshape(-1, 4 * x.shape[-1]).contiguous()).view_as(x)
 
 
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.embed, self.head = nn.Linear(8, 64), nn.Linear(64, 1000)
-        self.blocks = nn.Sequential(*(Block(64) for _ in range(3)))
-
-    def forward(self, x):
-        return self.head(self.blocks(self.embed(x)))
+def traced(**options):
+    return modeldiagrams.trace(Net(BlockWithViews, width=64, classes=1000), (torch.ones(20, 8),), **options)
 
 
 @pytest.fixture(scope="module")
 def graph():
-    return modeldiagrams.trace(Net(), (torch.ones(20, 8),), measure_time=True)
+    return traced(measure_time=True)
 
 
 @pytest.fixture(scope="module")
 def folder(graph, tmp_path_factory):
     folder = tmp_path_factory.mktemp("times")
-    plain = modeldiagrams.trace(Net(), (torch.ones(20, 8),))
-    for name, shown, depth in (("timed", graph, 0), ("open", graph, 2), ("plain", plain, 0)):
+    for name, shown, depth in (("timed", graph, 0), ("open", graph, 2), ("plain", traced(), 0)):
         page = modeldiagrams.to_html(shown, depth=depth)
         (folder / f"{name}.html").write_text(page, encoding="utf-8")
     return folder
@@ -64,15 +53,6 @@ def rows_of(reader):
     return {row.get_attribute("data-row"): row for row in reader.page.locator("tr[data-row]").all()}
 
 
-def saved(reader, tmp_path):
-    with reader.page.expect_download() as download:
-        button(reader, "Save as CSV").click()
-    path = tmp_path / "costs.csv"
-    download.value.save_as(path)
-    with path.open(encoding="utf-8", newline="") as file:
-        return {row["id"]: row for row in csv.DictReader(file)}
-
-
 def share(part, whole):
     value = 100 * part / whole
     return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}".removesuffix(".0")
@@ -91,7 +71,7 @@ def test_the_lens_shows_shares_of_the_time_by_mouse(reader: Reader, folder, grap
     assert f"{share(blocks, whole)} %" in text_of(reader, "blocks")
     assert reader.node("head").locator(".mg-bar").count() == 1
     button(reader, "Table (T)").click()
-    found = saved(reader, tmp_path)
+    found = saved_rows(reader, tmp_path)
     assert {name: int(row["time_ns"]) for name, row in found.items()} == {
         "embed": graph.node("embed").time_ns,
         "blocks": blocks,
@@ -143,7 +123,7 @@ def test_what_no_box_shows_is_told(reader: Reader, folder, graph, tmp_path):
     show(reader, folder, "open")
     choose(reader)
     button(reader, "Table (T)").click()
-    shown = sum(int(row["time_ns"]) for row in saved(reader, tmp_path).values())
+    shown = sum(int(row["time_ns"]) for row in saved_rows(reader, tmp_path).values())
     left_out = [f"blocks.{i}/{name}" for i in range(3) for name in ("reshape", "contiguous", "view_as")]
     assert graph.model.time_ns - shown == sum(graph.node(name).time_ns for name in left_out) > 0
     told = reader.page.locator(".mg-scale .mg-lens-hint").inner_text()
@@ -179,4 +159,4 @@ def test_there_is_no_lens_without_times(reader: Reader, folder, tmp_path):
     reader.page.keyboard.press("Escape")
     button(reader, "Table (T)").click()
     assert "Own time" not in reader.page.get_by_role("table").inner_text()
-    assert "time_ns" not in saved(reader, tmp_path)["head"]
+    assert "time_ns" not in saved_rows(reader, tmp_path)["head"]
