@@ -98,7 +98,7 @@ def test_a_training_is_read_as_python_reads_it(read, trained):
     assert comparable(page) == comparable(expected)
     assert page["steps"] == list(range(11))
     assert [finding["kind"] for finding in page["findings"]] == ["nonfinite"]
-    assert "was noticed while training" in page["notes"][-1]
+    assert "was noticed during the training" in page["notes"][-1]
 
 
 def test_nodes_that_a_graph_lacks_are_named(read, trained):
