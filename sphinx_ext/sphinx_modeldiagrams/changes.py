@@ -83,7 +83,9 @@ class ModelHistoryDirective(_VersionsDirective):
 
 
 def _paragraph(model: ModelChanges) -> list[nodes.Node]:
-    name = nodes.paragraph("", "", nodes.strong("", model.name), nodes.Text(f": {model.said}" if model.said else ""))
+    name = nodes.paragraph(
+        "", "", nodes.strong("", model.name), nodes.Text(f": {model.outcome}" if model.outcome else "")
+    )
     return [name, *(as_changes(model.changes) if model.changes else [])]
 
 

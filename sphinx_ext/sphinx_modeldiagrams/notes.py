@@ -39,9 +39,7 @@ class ModelNoteDirective(SphinxDirective):
         """Called by docutils."""
         self.assert_has_content()
         if not self.env.temp_data.get(_INSIDE):
-            raise self.error(
-                "`model-note` belongs inside `model-graph` or `model-tour`, below its options; indent it"
-            )
+            raise self.error("`model-note` belongs inside `model-graph` or `model-tour`, below its options; indent it")
         note = model_note("", pattern=self.arguments[0], text="\n".join(self.content))
         self.state.nested_parse(self.content, self.content_offset, note)
         return [note]

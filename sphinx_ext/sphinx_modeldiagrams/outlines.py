@@ -83,7 +83,7 @@ def _below(parent: Branch, indent: str) -> Iterator[tuple[str, Branch | None, st
 
 
 def _text(row: OutlineRow) -> str:
-    return "  ".join(filter(None, (row.name, _class_name(row)))) + _times(row) + _said(row)
+    return "  ".join(filter(None, (row.name, _class_name(row)))) + _times(row) + _remark(row)
 
 
 def _line(branch: Branch, links: Mapping[str, nodes.reference], *, is_last: bool) -> nodes.paragraph:
@@ -98,11 +98,11 @@ def _line(branch: Branch, links: Mapping[str, nodes.reference], *, is_last: bool
         parts += [nodes.Text(" "), nodes.literal("", _class_name(row))]
     left_out = branch.hidden + (len(branch.children) if is_last else 0)
     hidden = f" (… {left_out} more inside)" if left_out else ""
-    return nodes.paragraph("", "", *parts, nodes.Text(_times(row) + _said(row) + hidden))
+    return nodes.paragraph("", "", *parts, nodes.Text(_times(row) + _remark(row) + hidden))
 
 
-def _said(row: OutlineRow) -> str:
-    return f" ({row.said})" if row.said else ""
+def _remark(row: OutlineRow) -> str:
+    return f" ({row.remark})" if row.remark else ""
 
 
 def _class_name(row: OutlineRow) -> str:

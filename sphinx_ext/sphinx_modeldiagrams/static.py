@@ -14,7 +14,7 @@ from sphinx.util import logging
 from modeldiagrams.common.files import digest, write_atomically
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.options.reading import PAGES
-from modeldiagrams.render.draw import Said
+from modeldiagrams.render.draw import Authored
 from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.images import SIZE
 from sphinx_modeldiagrams.reporting import warn
@@ -148,7 +148,7 @@ def _drawn(diagram: Diagram, graph: Graph, builder: Builder, form: FileForm, ste
     page = (width, height) if step is None else (width, height * _STEP)
     view = msgspec.structs.replace(diagram.options.view, fit=page)
     beside = diagram.beside
-    if isinstance(beside, Said):
+    if isinstance(beside, Authored):
         shown = (beside.steps[step],) if step is not None else ()
         beside = msgspec.structs.replace(beside, steps=shown)
     try:

@@ -52,7 +52,7 @@ class OptionError(ModelDiagramsError):
 
 
 class RecordingError(ModelDiagramsError):
-    """A file is no recording of a training, or can't be read."""
+    """A file is not a recording of a training, or can't be read."""
 
 
 class SettingError(ModelDiagramsError):

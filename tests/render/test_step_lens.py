@@ -12,7 +12,7 @@ from torch import nn
 import modeldiagrams
 from modeldiagrams.options.options import View
 from modeldiagrams.options.steps import Step
-from modeldiagrams.render.draw import Flat, Picture, Said, render, with_style
+from modeldiagrams.render.draw import Authored, Flat, Picture, render, with_style
 
 GRAPH = Path(__file__).parents[1] / "golden" / "stack.json"
 VIEW = View(depth=2)
@@ -21,7 +21,7 @@ LEGEND = re.compile(r'<g class="(mg-family-[^"]*)" transform[^>]*><rect [^>]*/><
 
 
 def drawn(lens: str | None, flat: Flat | None = None) -> Picture:
-    return render(modeldiagrams.load(GRAPH), VIEW, flat=flat, beside=Said(steps=(Step(lens=lens),)))
+    return render(modeldiagrams.load(GRAPH), VIEW, flat=flat, beside=Authored(steps=(Step(lens=lens),)))
 
 
 def test_classes_have_the_colours_of_the_legend() -> None:
@@ -47,7 +47,7 @@ def test_amounts_have_tints_and_a_scale(lens) -> None:
     assert max(tints) > 0
     assert [words.split()[-1] for words, _ in LEGEND.findall(step.svg)] == [f"mg-amount-{i}" for i in range(1, 6)]
     assert not any("mg-kind-input" in words and "amount" in words for words, _ in NODE.findall(step.svg))
-    assert ".mg-amount-5" in with_style(step, VIEW, Said()).svg
+    assert ".mg-amount-5" in with_style(step, VIEW, Authored()).svg
 
 
 def test_flat_pictures_have_them_too() -> None:
@@ -57,13 +57,13 @@ def test_flat_pictures_have_them_too() -> None:
 
 def test_others_are_as_before() -> None:
     picture = drawn(None)
-    assert "mg-amount" not in with_style(picture.steps[0], VIEW, Said()).svg
+    assert "mg-amount" not in with_style(picture.steps[0], VIEW, Authored()).svg
     assert picture.steps[0].svg == picture.svg
 
 
 def test_times_have_tints_where_there_are_any() -> None:
     graph = modeldiagrams.trace(nn.Sequential(nn.Linear(8, 8), nn.ReLU()), (torch.zeros(1, 8),), measure_time=True)
-    (step,) = render(graph, VIEW, beside=Said(steps=(Step(lens="time"),))).steps
+    (step,) = render(graph, VIEW, beside=Authored(steps=(Step(lens="time"),))).steps
     assert step.lens == "time"
     assert re.search(r'mg-node[^"]* mg-amount-\d', step.svg)
     assert "Own time: &lt; 1 %" in step.svg

@@ -13,7 +13,7 @@ from modeldiagrams.hosting.parts import find_part
 from modeldiagrams.ir.graph import ModuleNode, OpNode
 from modeldiagrams.options.options import Call, Options, View
 from modeldiagrams.options.steps import Step
-from modeldiagrams.render.draw import Said, render
+from modeldiagrams.render.draw import Authored, render
 
 GRAPHS = sorted((Path(__file__).parents[1] / "golden").glob("*.json"))
 
@@ -33,7 +33,7 @@ def patterns(graph):
 def as_steps_and_words_find(graph, wanted, overlay=None):
     """For each pattern, what a step lights, and what words would."""
     steps = tuple(Step(highlight=(pattern,)) for pattern in wanted)
-    beside = Said(overlay=overlay.to_json() if overlay else None, steps=steps)
+    beside = Authored(overlay=overlay.to_json() if overlay else None, steps=steps)
     shown = [Diagram(id="net", options=Options(call=Call(model="net")), graph=graph, overlay=overlay)]
     for pattern, step in zip(wanted, render(graph, View(depth=9), beside=beside).steps, strict=True):
         try:

@@ -11,8 +11,8 @@ from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.options import View
 from modeldiagrams.overlay.overlay import Overlay
+from modeldiagrams.render.draw import Authored, render_json
 from modeldiagrams.render.draw import Picture as Rendered
-from modeldiagrams.render.draw import Said, render_json
 from truth.drawn import runs
 from truth.oracle import Picture, Trace, Verdict, judge
 
@@ -39,7 +39,7 @@ class Sweep:
 
     def __init__(self, graph: Graph, *, quick: bool = False, overlay: Overlay | None = None):
         self._json = serialize(graph)
-        self._said = Said(overlay=overlay.to_json()) if overlay else None
+        self._said = Authored(overlay=overlay.to_json()) if overlay else None
         self._groups: list[State] = json.loads(overlay.to_json()).get("groups", []) if overlay else []
         self._functions = sorted([*graph.functions, *(group["id"] for group in self._groups)])
         self.trace = Trace(json.loads(self._json), (), self._groups)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.engine.annotations import annotations_of, sources_of
 from modeldiagrams.engine.embedding import without_model
 from modeldiagrams.options.parsing import parse_option
-from modeldiagrams.render.draw import Said
+from modeldiagrams.render.draw import Authored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.overlay.overlay import Overlay
 
-__all__ = ["annotations_by_options", "annotations_in_code", "said"]
+__all__ = ["annotations_by_options", "annotations_in_code", "authored"]
 
 
 def annotations_by_options(
@@ -45,7 +45,7 @@ def annotations_in_code(graph: Graph, model: Any) -> Annotations:
     return annotations_of(graph, {}, sources_of(model), Path.cwd(), without_model)
 
 
-def said(graph: Graph, overlay: Overlay | None) -> Said | None:
+def authored(graph: Graph, overlay: Overlay | None) -> Authored | None:
     """What a picture shows besides its graph; warns of what is not in the graph."""
     if overlay is None:
         return None
@@ -57,4 +57,4 @@ def said(graph: Graph, overlay: Overlay | None) -> Said | None:
             " graph: make it again with `annotate`",
             stacklevel=4,
         )
-    return Said(overlay=overlay.without_texts().to_json())
+    return Authored(overlay=overlay.without_texts().to_json())

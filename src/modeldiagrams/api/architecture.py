@@ -46,11 +46,11 @@ class Architecture:
         name: str = "",
         fail_on: Literal["any", "notable", "breaking"] = "any",
     ) -> None:
-        """Fail if a model is not what its committed graph says; the message tells what changed.
+        """Fail if a model no longer matches its committed graph; the message lists what changed.
 
         Args:
             model: The model, in train or eval mode.
-            args: Positional arguments of one call; always the same shapes, as the graph is made with them.
+            args: Positional arguments of one call; use the same shapes every time, because the graph depends on them.
             kwargs: Keyword arguments of that call.
             name: Tells the checks of one test apart.
             fail_on: The least serious level of change that fails; ``any`` includes those without effect on results.

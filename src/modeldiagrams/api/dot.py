@@ -48,18 +48,18 @@ def to_dot(  # noqa: PLR0913 (options of a view)
     direction: Direction = "TB",
     functions: bool = True,
 ) -> graphviz.Digraph:
-    """Convert a graph to Graphviz, to be styled or laid out there; needs ``pip install "modeldiagrams[dot]"``.
+    """Convert a graph to Graphviz, which can style it and lay it out; needs ``pip install "modeldiagrams[dot]"``.
 
     Open modules are clusters. A closed module with several inputs or outputs has a port for each. The ``dot`` program
     is only needed to draw the result.
 
     Args:
         graph: What to convert.
-        depth: How many levels of modules are open; by default 1, and 0 where `expand` is given.
-        expand: Patterns of module paths or class names that are open as well, as in the option reference.
+        depth: How many levels of modules are open; by default 1, or 0 if `expand` is given.
+        expand: Patterns of module paths or class names that are also open, as in the option reference.
         collapse: Patterns of modules that are closed.
         direction: ``TB`` (top to bottom) or ``LR`` (left to right).
-        functions: Whether function calls are boxes, closed unless `expand` names them; without, their ops are.
+        functions: Whether function calls are boxes, closed unless `expand` names them; if not, their ops are.
 
     Returns:
         A `graphviz.Digraph`: its `source` is the text in the DOT language, its `render` draws it.

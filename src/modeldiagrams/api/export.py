@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, get_args
 
-from modeldiagrams.api.annotations import said
+from modeldiagrams.api.annotations import authored
 from modeldiagrams.api.dot import to_dot
 from modeldiagrams.api.mermaid import to_mermaid
 from modeldiagrams.engine.diagram import Diagram, forward_problem
@@ -54,9 +54,9 @@ def to_svg(
         flat: Whether it is for other programs than browsers (drawing programs, books): without a style sheet, with
             text as outlines. Otherwise it has light and dark colours, and uses the reader's font.
         theme: ``light`` (by default) or ``dark``, for a flat picture; others have both.
-        overlay: What is said about nodes, see `annotate`.
-        **view: `depth`, `expand`, `collapse`, `direction` and `fit`, as in the option reference. With `fit` the
-            direction is the one that shows more, and `depth` and `expand` count unless they make the picture tiny.
+        overlay: Names, notes and other annotations of nodes, see `annotate`.
+        **view: `depth`, `expand`, `collapse`, `direction` and `fit`, as in the option reference. With `fit`, the
+            direction is the one that shows more, and `depth` and `expand` apply unless they make the picture tiny.
 
     Returns:
         The SVG.
@@ -67,8 +67,8 @@ def to_svg(
     """
     check_format("picture.svg", flat=flat, theme=theme)
     if not flat:
-        return render(graph, parse_view(view), standalone=True, beside=said(graph, overlay)).svg
-    return render(graph, parse_view(view), flat=Flat(theme=theme or "light"), beside=said(graph, overlay)).svg
+        return render(graph, parse_view(view), standalone=True, beside=authored(graph, overlay)).svg
+    return render(graph, parse_view(view), flat=Flat(theme=theme or "light"), beside=authored(graph, overlay)).svg
 
 
 def to_png(
@@ -79,7 +79,7 @@ def to_png(
     Args:
         graph: What to draw.
         theme: ``light`` or ``dark``.
-        scale: Pixels of the file for one CSS pixel; fewer, where the file would have more than 100 million.
+        scale: Pixels of the file per CSS pixel; fewer if the file would have more than 100 million.
         overlay: As in `to_svg`.
         **view: As in `to_svg`.
 
@@ -93,7 +93,7 @@ def to_png(
     check_format("picture.png", theme=theme)
     if not (isinstance(scale, int | float) and scale > 0):
         raise OptionError("scale", f"expected a number above 0, got {scale!r}")
-    return as_png(render(graph, parse_view(view), flat=Flat(theme=theme), beside=said(graph, overlay)), scale)
+    return as_png(render(graph, parse_view(view), flat=Flat(theme=theme), beside=authored(graph, overlay)), scale)
 
 
 def to_pdf(graph: Graph, *, theme: Theme = "light", overlay: Overlay | None = None, **view: Any) -> bytes:
@@ -114,7 +114,7 @@ def to_pdf(graph: Graph, *, theme: Theme = "light", overlay: Overlay | None = No
     """
     check_format("picture.pdf", theme=theme)
     flat = Flat(theme=theme, outlines=False)
-    return as_pdf(render(graph, parse_view(view), flat=flat, beside=said(graph, overlay)))
+    return as_pdf(render(graph, parse_view(view), flat=flat, beside=authored(graph, overlay)))
 
 
 def to_html(
@@ -129,15 +129,15 @@ def to_html(
     Args:
         graph: What to draw.
         overlay: As in `to_svg`.
-        recording: What a training recorded, a file that `watch` wrote; or two, to see side by side.
+        recording: A file that `watch` wrote, or two files to compare side by side.
         **view: As in `to_svg`.
 
     Returns:
-        The document. It loads nothing from anywhere.
+        The document. It loads no other files.
 
     Raises:
         OptionError: for a wrong view keyword.
-        RecordingError: if a file is no recording, or one of another model.
+        RecordingError: if a file is not a recording, or is one of another model.
         RenderError: if the graph can't be drawn.
     """
     return standalone(draw_diagram(graph, view, overlay, read_recordings(graph, named_files(recording))))
@@ -172,7 +172,7 @@ def write(  # noqa: PLR0913  (one for each way to look at it)
         write_document(path, standalone(diagram).encode())
         return diagram.picture.unmatched if diagram.picture else None
     look = Flat(theme=theme or "light", outlines=path.suffix != ".pdf") if flat or path.suffix != ".svg" else None
-    picture = render(graph, parse_view(view), standalone=look is None, flat=look, beside=said(graph, overlay))
+    picture = render(graph, parse_view(view), standalone=look is None, flat=look, beside=authored(graph, overlay))
     write_document(path, content_of(picture, _PICTURES[path.suffix]))
     return picture.unmatched
 
@@ -227,7 +227,7 @@ def draw_diagram(
         id=diagram_id(options),
         options=options,
         graph=graph,
-        picture=render(graph, options.view, beside=said(graph, overlay)),
+        picture=render(graph, options.view, beside=authored(graph, overlay)),
         overlay=overlay,
         recordings=tuple(recordings),
         problem=forward_problem(graph.model.name, graph),

@@ -50,11 +50,11 @@ def to_mermaid(  # noqa: PLR0913 (options of a view)
 
     Args:
         graph: What to convert.
-        depth: How many levels of modules are open; by default 1, and 0 where `expand` is given.
-        expand: Patterns of module paths or class names that are open as well, as in the option reference.
+        depth: How many levels of modules are open; by default 1, or 0 if `expand` is given.
+        expand: Patterns of module paths or class names that are also open, as in the option reference.
         collapse: Patterns of modules that are closed.
         direction: ``TB`` (top to bottom) or ``LR`` (left to right).
-        functions: Whether function calls are boxes, closed unless `expand` names them; without, their ops are.
+        functions: Whether function calls are boxes, closed unless `expand` names them; if not, their ops are.
 
     Returns:
         The text of a ``mermaid`` code block.

@@ -34,9 +34,9 @@ def to_networkx(
         graph: What to convert.
         depth: How many levels of modules are open; a closed module is one node. Without `depth`, `expand` and
             `collapse` there are no modules, only the ops, inputs, outputs and weights, with the `parent` of each.
-        expand: Patterns of module paths or class names that are open as well, as in the option reference.
+        expand: Patterns of module paths or class names that are also open, as in the option reference.
         collapse: Patterns of modules that are closed.
-        functions: Whether function calls are boxes, closed unless `expand` names them; without, their ops are.
+        functions: Whether function calls are boxes, closed unless `expand` names them; if not, their ops are.
 
     Returns:
         Its nodes are ids; their attributes are the keys of the graph format, and `parent`. Its edges have `tensor`,

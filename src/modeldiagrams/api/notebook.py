@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.api.annotations import annotations_in_code, said
+from modeldiagrams.api.annotations import annotations_in_code, authored
 from modeldiagrams.api.export import DRAWN, draw_diagram, write
 from modeldiagrams.api.notebook_viewer import OUTPUTS
 from modeldiagrams.engine.diagram import forward_problem, in_words
@@ -42,17 +42,17 @@ def diagram(  # noqa: PLR0913  (one for each thing to say)
 ) -> ModelDiagram:
     """Trace a model and show it, e.g. as the last expression of a notebook cell.
 
-    A model that raises gives a warning, and a diagram of what was traced until then. Comments ``# diagram: …`` in the
-    model's files are read.
+    If the model raises, you get a warning, and a diagram of what was traced until then. Comments ``# diagram: …`` in
+    the model's files are read.
 
     Args:
         model: The model, in train or eval mode; the diagram shows that mode.
         args: Positional arguments of one call. A model that fails without any gets example inputs, found as in
             documentation; the outline below the picture says which.
         kwargs: Keyword arguments of that call.
-        overlay: What is said about nodes, see `annotate` and `Overlay.load`; besides what comments in the code say.
-        recording: What a training of the model recorded, a file that `watch` wrote; or two, to see side by side.
-        measure_time: Whether it is measured how long each op takes, see `trace`.
+        overlay: Annotations of nodes, in addition to comments in the code; see `annotate` and `Overlay.load`.
+        recording: A file that `watch` wrote during a training of the model, or two files to compare side by side.
+        measure_time: Whether to measure how long each op takes, see `trace`.
         **view: As in `to_svg`.
 
     Returns:
@@ -60,8 +60,8 @@ def diagram(  # noqa: PLR0913  (one for each thing to say)
 
     Raises:
         OptionError: for a wrong view keyword.
-        RecordingError: if a file is no recording, or one of another model.
-        TypeError: if `model` can't be called or is a class of modules, or `args` is no tuple.
+        RecordingError: if a file is not a recording, or is one of another model.
+        TypeError: if `model` can't be called or is a class of modules, or `args` is not a tuple.
         ModelDiagramsError: if PyTorch is not installed.
         TargetError: if example inputs that the model's class offers can't be made.
     """
@@ -100,7 +100,7 @@ class ModelDiagram:
 
     Attributes:
         graph: What was traced.
-        overlay: What is said about its nodes, by `annotate` or by comments in the model's code; None for nothing.
+        overlay: Annotations of its nodes, by `annotate` or by comments in the model's code; None without any.
     """
 
     def __init__(
@@ -118,17 +118,17 @@ class ModelDiagram:
         self._recordings = recordings
         self._is_annotated = is_annotated
 
-    def annotate(self, pattern: str, **said: Any) -> ModelDiagram:
-        """The same diagram in which something is said of nodes.
+    def annotate(self, pattern: str, **annotations: Any) -> ModelDiagram:
+        """The same diagram with annotations of nodes.
 
         Args:
             pattern: Which nodes, see `annotate`.
-            **said: What is said, as in `annotate`: `text`, `rename`, `group`, `highlight=True`, …
+            **annotations: As in `annotate`: `text`, `rename`, `group`, `highlight=True`, …
 
         Raises:
             OptionError: as in `annotate`.
         """
-        more = annotate(self.graph, pattern, **said)
+        more = annotate(self.graph, pattern, **annotations)
         overlay = self.overlay | more if self.overlay else more
         return ModelDiagram(self.graph, self._view, overlay, self._recordings, is_annotated=True)
 
@@ -166,7 +166,7 @@ class ModelDiagram:
     def _svg(self) -> str:
         """A picture for where nothing is known of styles, scripts and background."""
         return render(
-            self.graph, parse_view(self._view), flat=Flat(outlines=False), beside=said(self.graph, self.overlay)
+            self.graph, parse_view(self._view), flat=Flat(outlines=False), beside=authored(self.graph, self.overlay)
         ).svg
 
     def __repr__(self) -> str:

@@ -79,17 +79,17 @@ class NotebookViewer:
 
 
 def notebook(viewer: Literal["once", "each"] = "once") -> NotebookViewer | None:
-    """Say which outputs of this notebook carry the viewer, which makes diagrams interactive.
+    """Choose which outputs of this notebook contain the viewer, which makes diagrams interactive.
 
-    Without a call, it is the first output with a diagram; in Colab and Databricks it is each, because these show every
-    output in a frame of its own.
+    By default, the first output with a diagram contains it. In Colab and Databricks every output does, because these
+    show each output in a frame of its own.
 
     Args:
         viewer: ``once`` for the output of the cell that calls this as its last expression, ``each`` for every diagram
             that is shown from now on.
 
     Returns:
-        What shows itself as the viewer; nothing for ``each``.
+        An object that the notebook shows as the viewer; None for ``each``.
 
     Raises:
         OptionError: for another word.

@@ -32,16 +32,16 @@ def summary(graph: Graph, *, depth: int = LEVELS, columns: Sequence[Column] | No
 
     Args:
         graph: The traced model.
-        depth: How many levels of modules the table has.
+        depth: How many levels of modules the table shows.
         columns: Those after name and class, out of ``inputs``, ``outputs``, ``parameters``, ``trainable``, ``flops``,
-            ``activations``, ``time`` and ``calls``; by default all but inputs and activations, and the time where it
+            ``activations``, ``time`` and ``calls``; by default all but inputs and activations, and the time only if it
             was measured.
 
     Returns:
         The table: text when printed, HTML in a notebook, and `rows` for scripts.
 
     Raises:
-        OptionError: for a depth that is no number above 0, and for an unknown column.
+        OptionError: for a depth that is not a number above 0, and for an unknown column.
         RenderError: if the viewer, which groups equal modules, fails or was not built.
     """
     check_table(depth, columns or ())

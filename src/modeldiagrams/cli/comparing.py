@@ -62,7 +62,7 @@ def diff_command(before: str, after: str, form: str, fail_on: _FailOn, *, detail
         compared = Compared(*graphs, details=details)
         found = compared.difference
         drawn = {"html": compared.to_html, "svg": compared.to_svg}
-        echo(drawn[form]() if form in drawn else _told(found, form, details=details))
+        echo(drawn[form]() if form in drawn else _as_text(found, form, details=details))
     # under other inputs or another mode, nothing found is not nothing changed
     _exit(found, fail_on, is_sure=fail_on == "none" or not found.reservations)
 
@@ -87,7 +87,7 @@ def check_command(source: Path, against: str | None, form: str, fail_on: _FailOn
     """
     with errors():
         found = check(source, against)
-        echo(_told(found, form, details=details))
+        echo(_as_text(found, form, details=details))
     _exit(found, fail_on, is_sure=found.is_sure)
 
 
@@ -108,7 +108,7 @@ def history_command(model: str, source: Path, since: str | None, form: str) -> N
         echo({"json": found.to_json, "markdown": found.to_markdown}.get(form, found.to_text)())
 
 
-def _told(found: Difference | Check, form: str, *, details: bool) -> str:
+def _as_text(found: Difference | Check, form: str, *, details: bool) -> str:
     if form == "json":
         return found.to_json()
     return found.to_markdown(details=details) if form == "markdown" else found.to_text(details=details)

@@ -13,7 +13,7 @@ from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.ir.text import readable
 from modeldiagrams.options.options import Options
 from modeldiagrams.overlay.overlay import Overlay
-from modeldiagrams.render.draw import Beside, Earlier, Picture, Said
+from modeldiagrams.render.draw import Authored, Beside, Earlier, Picture
 from modeldiagrams.watching.page import PageRecording
 from modeldiagrams.worker import Kind, Problem
 
@@ -110,7 +110,7 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
             return self.comparison.earlier
         overlay = self.overlay.without_texts().to_json() if self.overlay else None
         steps = self.options.tour.steps or ()
-        return Said(overlay=overlay, steps=tuple(steps)) if overlay or steps else None
+        return Authored(overlay=overlay, steps=tuple(steps)) if overlay or steps else None
 
     @property
     def shown_problem(self) -> Problem | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup
 
-from modeldiagrams.engine.compare.check import said
+from modeldiagrams.engine.compare.check import outcome_of
 from modeldiagrams.engine.compare.texts import checkpoint_lines, head_lines
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.templating import template
@@ -63,7 +63,7 @@ class ModelChanges(NamedTuple):
 
     name: str
     changes: ChangeList | None
-    said: str
+    outcome: str
     """Why there are no changes."""
 
 
@@ -108,9 +108,9 @@ def model_changes(found: Check) -> list[ModelChanges]:
         ModelChanges(
             model.name,
             change_list(model.difference, details=False) if model.difference else None,
-            "" if model.difference else said(model),
+            "" if model.difference else outcome_of(model),
         )
-        for model in found.told()
+        for model in found.reported()
     ]
 
 

@@ -130,6 +130,6 @@ def _label(row: OutlineRow, link: Callable[[str, str], str] | None) -> str:
         parts.append(f'<span class="mg-class" data-class="{html_text(row.class_)}">{mention}</span>')
     if row.times > 1:
         parts.append(f'<span class="mg-times">×{row.times}</span>')
-    if row.said:
-        parts.append(f'<span class="mg-said">({html_text(row.said)})</span>')
+    if row.remark:
+        parts.append(f'<span class="mg-said">({html_text(row.remark)})</span>')
     return " ".join(parts)

@@ -42,18 +42,18 @@ class LookUps:
         raise GraphError(name, f"no node has this id{f'; did you mean {near[0]!r}?' if near else ''}")
 
     def parent(self, node: Node | str) -> ModuleNode | None:
-        """The module call that a node is directly inside of.
+        """The module call that directly contains a node.
 
         Args:
             node: A node or its id.
 
         Returns:
-            The module call; None directly in the model.
+            The module call; None for a node directly in the model.
         """
         return next(iter(self.ancestors(node)), None)
 
     def ancestors(self, node: Node | str) -> tuple[ModuleNode, ...]:
-        """All module calls that a node is inside of.
+        """All module calls that contain a node.
 
         Args:
             node: A node or its id.
@@ -69,7 +69,7 @@ class LookUps:
         return tuple(found)
 
     def children(self, module: Node | str | None = None) -> tuple[Node, ...]:
-        """What is directly inside of a module call.
+        """The nodes directly inside a module call.
 
         Args:
             module: A module call or its id; None is the model.
@@ -80,7 +80,7 @@ class LookUps:
         return tuple(self._children.get(None if module is None else self._id(module), ()))
 
     def descendants(self, module: Node | str) -> tuple[Node, ...]:
-        """What is inside of a module call, at any depth.
+        """The nodes inside a module call, at any depth.
 
         Args:
             module: A module call or its id.
@@ -100,7 +100,7 @@ class LookUps:
         """Module calls by path or class.
 
         Args:
-            *wanted: Classes (`torch.nn.Linear`; not their subclasses, which graphs don't know), and patterns. A pattern
+            *wanted: Classes (`torch.nn.Linear`, without subclasses, which graphs don't know), and patterns. A pattern
                 is compared with the whole path (``encoder.layers.0``), the class's name (``Linear``) and its full name
                 (``torch.nn.modules.linear.Linear``). ``*`` stands for anything, dots included, and ``?`` for one
                 character. Without any, all module calls match.
@@ -118,7 +118,7 @@ class LookUps:
         )
 
     def function_calls(self, *wanted: str) -> tuple[FunctionCall, ...]:
-        """Calls of functions that are groups of ops, and scopes of ``record_function``; they are no module calls.
+        """Calls of functions that are groups of ops, and scopes of ``record_function``. They are not module calls.
 
         Args:
             *wanted: Patterns, as for `module_calls`, of the short name (``rotate_half``), the full name
@@ -133,10 +133,10 @@ class LookUps:
         )
 
     def matching(self, pattern: str) -> tuple[str, ...]:
-        """Ids of what a pattern of an author matches.
+        """Ids of the nodes that an author's pattern matches.
 
         Args:
-            pattern: Of module calls and function calls, as for `module_calls` and `function_calls`. Where it matches
+            pattern: Of module calls and function calls, as for `module_calls` and `function_calls`. If it matches
                 none of them, of other nodes: their id (``encoder/add``, ``input:x``), their name (``x``) or an op's
                 short name (``softmax``).
 

@@ -30,19 +30,19 @@ class Queries(LookUps):
         collapse: Sequence[str] | str = (),
         functions: bool = False,
     ) -> tuple[Connection, ...]:
-        """What flows between modules.
+        """The tensors that flow between modules.
 
         Args:
             depth: How many levels of modules are open, as in diagrams: with 0, each module directly in the model
-                stands for everything inside of it. None opens all modules.
+                stands for everything inside it. None opens all modules.
             expand: Patterns of modules, as for `module_calls`, that are open as well, with those around them; also as
                 one text with commas.
             collapse: Patterns of modules that are closed in any case.
-            functions: Whether function calls stand for what is inside of them, as in diagrams, unless `expand` names
+            functions: Whether function calls stand for what is inside them, as in diagrams, unless `expand` names
                 them, `depth` is None, or they are around modules of an open level.
 
         Returns:
-            One connection for each pair of nodes and kind of flow. What stays inside of a closed module is left out.
+            One connection for each pair of nodes and kind of flow. What stays inside a closed module is left out.
         """
         shown = self.shown(depth, expand=expand, collapse=collapse, functions=functions)
         found: dict[tuple[str, str, Flow], dict[str, None]] = defaultdict(dict)
@@ -64,7 +64,7 @@ class Queries(LookUps):
         collapse: Sequence[str] | str = (),
         functions: bool = False,
     ) -> dict[str, str]:
-        """What stands for each node at a depth.
+        """The box that stands for each node at a depth.
 
         Args:
             depth: As in `connections`. A module with one op in it stays closed, whatever the depth.
@@ -98,10 +98,10 @@ class Queries(LookUps):
         return found
 
     def between(self, source: Node | str, target: Node | str) -> tuple[Node, ...]:
-        """What leads from one node to another: every node on any path between them.
+        """Every node on any path from one node to another.
 
         Args:
-            source: A node or its id. A module call stands for everything inside of it.
+            source: A node or its id. A module call stands for everything inside it.
             target: Likewise.
 
         Returns:
@@ -121,7 +121,7 @@ class Queries(LookUps):
         """Every module call as a row of a table, e.g. for ``pandas.DataFrame(graph.module_rows())``.
 
         Returns:
-            Rows in execution order; the numbers of a module include the modules inside of it.
+            Rows in execution order; the numbers of a module include the modules inside it.
         """
         rows: list[ModuleRow] = []
         levels: dict[str | None, int] = {None: 0}

@@ -141,10 +141,10 @@ class Overlay(_Struct, frozen=True, kw_only=True):
         return encoded(said)
 
     def merge(self, other: Overlay) -> Overlay:
-        """Both together. Where both say something of one node, the other's word counts; its notes come last.
+        """Both overlays together. If both annotate a node, values of the other one win; its notes come last.
 
-        Groups of both stay: another group of the same name gets an id of its own, and one that is whole inside of
-        another stands in it.
+        Groups of both stay: another group of the same name gets an id of its own, and one that lies entirely inside
+        another is put into it.
 
         Raises:
             ValueError: if the other one is for another graph, or two groups overlap.

@@ -34,7 +34,7 @@ _VALUES = ("rename", "kind", *_OF_CONTAINERS)
 _EXPECTED = {**dict.fromkeys(_FLAGS, "True or False"), "order": "a list of patterns", "rename": "a name"}
 
 
-def annotate(  # noqa: PLR0913  (what is said most often)
+def annotate(  # noqa: PLR0913  (the most common options)
     graph: Graph,
     pattern: str,
     *,
@@ -42,32 +42,32 @@ def annotate(  # noqa: PLR0913  (what is said most often)
     group: str | None = None,
     image: Any = None,
     alt: str | None = None,
-    **said: Any,
+    **more: Any,
 ) -> Overlay:
-    """Say something of nodes, for `to_svg`, `to_html` and other pictures: ``to_svg(graph, overlay=annotate(…))``.
+    """Annotate nodes, for `to_svg`, `to_html` and other pictures: ``to_svg(graph, overlay=annotate(…))``.
 
-    Several overlays are one by ``|``.
+    ``|`` joins several overlays.
 
     Args:
-        graph: The graph that it is said of.
+        graph: The graph with the nodes.
         pattern: Which nodes: a path (``encoder.layers.0``), a class (``Linear``), a function, an op's id or name, and
             ``*`` for anything in them. Several are separated by commas.
-        text: A note, which stands under the picture, with its number at the nodes.
+        text: A note. It is shown below the picture, with its number at the nodes.
         group: A name: siblings that match become one container of this name.
         image: A picture in the box: a PNG, JPEG or SVG file, its bytes, SVG text, a Matplotlib figure, a PIL image, or
-            a table (a pandas `DataFrame`, a dict, or a list of rows). Readers see it in full size.
-        alt: What it shows, for readers who do not see it.
-        **said: Further options of the reference that speak of nodes: `rename`, `kind`, `arrange` and `align_items` with
-            a value, `hide`, `highlight` and `fade` with True, and `order` with a list of patterns.
+            a table (a pandas `DataFrame`, a dict, or a list of rows). Readers can open it in full size.
+        alt: What the image shows, for readers who can't see it.
+        **more: Other options of the reference for nodes: `rename`, `kind`, `arrange` and `align_items` with a value,
+            `hide`, `highlight` and `fade` with True, and `order` with a list of patterns.
 
     Returns:
         The overlay.
 
     Raises:
-        OptionError: for an unknown option or value, a pattern that matches nothing, a group that can't be one, and an
-            image that is none, is damaged or too large.
+        OptionError: for an unknown option or value, a pattern that matches nothing, nodes that can't be a group, and an
+            image that is in no known format, damaged or too large.
     """
-    options = _options_of(pattern, {"notes": text, **said})
+    options = _options_of(pattern, {"notes": text, **more})
     if image is not None:
         options["embed"] = {pattern: _image(image, alt or f"Picture of {pattern}")}
     if group is not None:
@@ -82,9 +82,9 @@ def annotate(  # noqa: PLR0913  (what is said most often)
     return overlay
 
 
-def _options_of(pattern: str, said: dict[str, Any]) -> dict[str, Any]:
+def _options_of(pattern: str, given: dict[str, Any]) -> dict[str, Any]:
     options: dict[str, Any] = {}
-    for name, value in said.items():
+    for name, value in given.items():
         if name not in (*_FLAGS, *_VALUES, "order", "notes"):
             raise OptionError(
                 name, f"unknown here; expected text, image, alt, group, {', '.join((*_VALUES, *_FLAGS, 'order'))}"

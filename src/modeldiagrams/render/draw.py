@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from modeldiagrams.options.options import View
 
 __all__ = [
+    "Authored",
     "Beside",
     "Earlier",
     "Flat",
     "OutlineRow",
     "Picture",
-    "Said",
     "StepPicture",
     "Theme",
     "difference_json",
@@ -64,7 +64,7 @@ class Earlier(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Whether changes of level ``detail`` are marked."""
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+class Authored(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """What an author says about the nodes of a graph."""
 
     overlay: bytes | None = None
@@ -73,10 +73,10 @@ class Said(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Of a tour; each has a picture of its own, and a flat picture is that of the first."""
 
 
-Beside: TypeAlias = Earlier | Said
+Beside: TypeAlias = Earlier | Authored
 """What a picture shows besides its graph."""
 
-_MORE_STYLE = {type(None): (), Earlier: ("difference.css",), Said: ("author.css",)}
+_MORE_STYLE = {type(None): (), Earlier: ("difference.css",), Authored: ("author.css",)}
 
 
 class OutlineRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,7 +101,7 @@ class OutlineRow(msgspec.Struct, frozen=True, kw_only=True):
     """Numbers of its author's notes."""
 
     @property
-    def said(self) -> str:
+    def remark(self) -> str:
         """What its author says of it, in words; empty if nothing."""
         words = [
             f"shown as “{self.renamed}”" if self.renamed else "",
@@ -231,7 +231,7 @@ def _request(view: View, flat: Flat | None, state: dict[str, Any] | None, beside
     match beside:
         case Earlier():
             more: dict[str, Any] = {"before": beside.graph.decode(), "details": beside.details}
-        case Said():
+        case Authored():
             more = {"overlay": msgspec.Raw(beside.overlay or b"null"), "steps": beside.steps}
         case None:
             more = {}

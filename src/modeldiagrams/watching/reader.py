@@ -28,10 +28,10 @@ def load_recording(path: str | os.PathLike[str]) -> Recording:
         path: The file, ``run.mdwatch``.
 
     Returns:
-        All whole frames of the file. Where a run went back to an earlier step, what it wrote later counts.
+        All complete frames of the file. If a run went back to an earlier step, what it wrote later counts.
 
     Raises:
-        RecordingError: if the file can't be read or is no recording.
+        RecordingError: if the file can't be read or is not a recording.
     """
     file = Path(path)
     data = read_from(file)

@@ -1,4 +1,4 @@
-"""What was recorded of a training, and questions about it."""
+"""What was recorded of a training, and what scripts ask about it."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Recording:
         tensor: str | None = None,
         phase: str | None = "train",
     ) -> list[tuple[int, Key, Row]]:
-        """Rows with their step and key; what isn't given, may be anything.
+        """Rows with their step and key; arguments that are left out match anything.
 
         Args:
             node: Id of a module call, as in the graph.
@@ -156,7 +156,7 @@ class Recording:
         write_atomically(Path(path), self.to_bytes())
 
     def to_pandas(self) -> pd.DataFrame:
-        """A table with a line for each row of each moment; needs pandas.
+        """A table with one line for each row of each moment; needs pandas.
 
         Raises:
             ModelDiagramsError: if pandas is not installed.

@@ -58,7 +58,7 @@ def answer_requests(answer: Callable[[Request, int], Answer], prepare: Callable[
         prepare()
     process = _process_id()
     for request in _read_ahead(requests) if prepare else _read(requests):
-        reply = _whatever_happens(answer, request, log)
+        reply = _answered(answer, request, log)
         if _process_id() != process:
             # the model forked and its child got here; the parent answers
             _leave(0)
@@ -86,7 +86,7 @@ def _read_ahead(requests: IO[bytes]) -> Iterator[Request]:
         yield waiting.get()
 
 
-def _whatever_happens(answer: Callable[[Request, int], Answer], request: Request, log: int) -> Answer:
+def _answered(answer: Callable[[Request, int], Answer], request: Request, log: int) -> Answer:
     """The answer; never raises, because the other side waits for one."""
     try:
         return answer(request, log)

@@ -72,7 +72,7 @@ class _Machine:
         self._roots = {root.rstrip("/\\"): name for root, name in roots.items() if len(Path(root).parts) > 1}
         values = {value: f"${name}" for name, value in environment}
         self._secrets = {value: name for value, name in values.items() if _is_secret(name, value)}
-        self._values = {value: name for value, name in values.items() if _is_telling(value)}
+        self._values = {value: name for value, name in values.items() if _is_revealing(value)}
 
     def without(self, text: str) -> str:
         """Text without absolute paths and values of the environment."""
@@ -102,7 +102,7 @@ def _is_secret(name: str, value: str) -> bool:
     return bool(_SECRET.search(name.upper())) and len(value) >= _SHORTEST_SECRET and not _PLAIN.fullmatch(value)
 
 
-def _is_telling(value: str) -> bool:
+def _is_revealing(value: str) -> bool:
     """Whether a value says more than a word or a dotted name, which a message may have from elsewhere."""
     return len(value) >= _SHORTEST_VALUE and not all(part.isidentifier() for part in value.split("."))
 

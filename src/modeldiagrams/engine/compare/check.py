@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.compare.versions import Kept
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["Check", "Compared", "changes_since", "check", "said"]
+__all__ = ["Check", "Compared", "changes_since", "check", "outcome_of"]
 
 Compare = Callable[[bytes, bytes], str]
 State = Literal["same", "changed", "new", "gone", "failed"]
@@ -80,8 +80,8 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
         texts = [
             model.difference.to_text(details=details, title=model.name)
             if model.difference
-            else f"{model.name}\n  {said(model)}"
-            for model in self.told()
+            else f"{model.name}\n  {outcome_of(model)}"
+            for model in self.reported()
         ]
         return "\n\n".join([*texts, self.summary()])
 
@@ -90,13 +90,13 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
         texts = [
             model.difference.to_markdown(details=details, title=model.name)
             if model.difference
-            else f"### {plain_markdown(model.name)}\n\n{plain_markdown(said(model))}"
-            for model in self.told()
+            else f"### {plain_markdown(model.name)}\n\n{plain_markdown(outcome_of(model))}"
+            for model in self.reported()
         ]
         return "\n\n".join([f"## Architectures: {self.summary()}", *texts])
 
-    def told(self) -> Iterator[Compared]:
-        """The models that are not as before."""
+    def reported(self) -> Iterator[Compared]:
+        """The models that reports list: those that are not as before."""
         return (model for model in self.models if model.state != "same")
 
     def summary(self) -> str:
@@ -196,7 +196,7 @@ def _is_graph(item: Kept, folder: Path) -> bool:
     return True
 
 
-def said(model: Compared) -> str:
+def outcome_of(model: Compared) -> str:
     """Why a model has no difference."""
     return f"not compared: {model.problem}" if model.state == "failed" else _WORDS[model.state]
 

@@ -29,10 +29,10 @@ class Difference(Found, frozen=True, kw_only=True):
 
     Attributes:
         same: Whether nothing differs.
-        same_computation: Whether the outputs are computed alike, whatever modules and names there are.
-        reservations: Why the comparison may say too much or too little, such as other example inputs.
-        inventory: Class of layers → how many there are before and after, for two different architectures; else None.
-        changes: Each once, the interface first.
+        same_computation: Whether the outputs are computed in the same way, whatever the modules and names.
+        reservations: Why the comparison may report too much or too little, such as other example inputs.
+        inventory: For two different architectures, class of layers → their number before and after; else None.
+        changes: Each change once, those of the interface first.
     """
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class Difference(Found, frozen=True, kw_only=True):
         """Lines for a terminal.
 
         Args:
-            details: Whether changes of level ``detail`` are told one by one.
+            details: Whether to list changes of level ``detail`` one by one.
             title: The first line; by default the names of the models.
         """
         return as_text(self, details=details, title=title)
@@ -53,7 +53,7 @@ class Difference(Found, frozen=True, kw_only=True):
         """The same for a pull request or a page.
 
         Args:
-            details: Whether changes of level ``detail`` are told one by one.
+            details: Whether to list changes of level ``detail`` one by one.
             title: The first line; by default the names of the models.
         """
         return as_markdown(self, details=details, title=title)
@@ -73,10 +73,10 @@ class Difference(Found, frozen=True, kw_only=True):
             state_dict: What ``state_dict()`` of the model before returned.
 
         Returns:
-            The same tensors under the names that the model after has for them.
+            The same tensors under their names in the model after.
 
         Raises:
-            ModelDiagramsError: if not every weight has exactly one counterpart beyond doubt.
+            ModelDiagramsError: unless every weight certainly has exactly one counterpart.
         """
         doubt = self._doubt()
         if doubt:
@@ -118,8 +118,8 @@ def diff(before: Graph, after: Graph) -> Difference:
         The changes, each once at its cause, and whether saved weights still load.
 
     Raises:
-        GraphError: if one of the graphs does not hold a complete pass, so that nothing could be said for sure.
-        RenderError: if the viewer, which compares, fails or was not built.
+        GraphError: if one of the graphs does not hold a complete pass, so that a comparison would not be reliable.
+        RenderError: if the viewer, which compares the graphs, fails or was not built.
     """
     return difference_by(difference_json, before, after)
 

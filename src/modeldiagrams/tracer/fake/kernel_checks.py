@@ -61,7 +61,8 @@ def check_dtypes(operator: Any, args: Sequence[Any]) -> None:
         first, second = (args[position] for position in _FACTORS[name])
         if first.dtype is not second.dtype and type(first) in _PLAIN and type(second) in _PLAIN:
             raise RuntimeError(
-                f"{name}: both operands must have the same dtype, but got {_said(first)} and {_said(second)}"
+                f"{name}: both operands must have the same dtype,"
+                f" but got {_dtype_name(first)} and {_dtype_name(second)}"
             )
     elif name in _FLOATING and args[0].dtype in _WHOLE and type(args[0]) in _PLAIN:
         if not args[0].numel() or (name == "im2col" and args[0].dtype is torch.bool):
@@ -112,5 +113,5 @@ def _positions(name: str, args: Sequence[Any]) -> Iterator[tuple[int, int, Tenso
             yield dimension, args[0].shape[dimension], index
 
 
-def _said(tensor: Tensor) -> str:
+def _dtype_name(tensor: Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")

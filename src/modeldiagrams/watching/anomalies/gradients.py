@@ -38,11 +38,11 @@ class Gradients:
         """Look at the next moment."""
         for made, used in moment.edges:
             self._edges[made].append(used)
-        ways = list(_ways(moment, self._edges))
+        arrivals = list(_arrivals(moment, self._edges))
         if not self._exploding:
-            self._exploding = _exploding(moment.step, ways)
-        if can_vanish and ways:
-            self._add_vanishing(moment.step, _vanishing(ways))
+            self._exploding = _exploding(moment.step, arrivals)
+        if can_vanish and arrivals:
+            self._add_vanishing(moment.step, _vanishing(arrivals))
 
     def _add_vanishing(self, step: int, found: tuple[str, str] | None) -> None:
         last = self._vanishing
@@ -59,23 +59,23 @@ class Gradients:
         return [*self._exploding, *([_anomaly("vanishing", *lost)] if lost is not None and is_lasting else [])]
 
 
-def _exploding(step: int, ways: Sequence[_Way]) -> list[Anomaly]:
-    for way in ways:
-        at_once, in_all = way.size.times(way.largest), way.size.times(way.first)
+def _exploding(step: int, arrivals: Sequence[_Arrival]) -> list[Anomaly]:
+    for arrival in arrivals:
+        at_once, in_all = arrival.size.times(arrival.largest), arrival.size.times(arrival.first)
         if at_once > _GROWN:
-            node, text = _blamed(way)
+            node, text = _located(arrival)
             return [_anomaly("exploding", step, node, f"{text} {at_once:.0e} times as large")]
         if in_all > _GROWN_IN_ALL:
             text = f"the gradient of its output is {in_all:.0e} times as large as next to the loss"
-            return [_anomaly("exploding", step, way.key.node, text)]
+            return [_anomaly("exploding", step, arrival.key.node, text)]
     return []
 
 
-def _vanishing(ways: Sequence[_Way]) -> tuple[str, str] | None:
-    for way in ways:
-        size, largest = way.size.rms, way.largest.rms
+def _vanishing(arrivals: Sequence[_Arrival]) -> tuple[str, str] | None:
+    for arrival in arrivals:
+        size, largest = arrival.size.rms, arrival.largest.rms
         if size < _SHRUNK * largest:
-            node, text = _blamed(way)
+            node, text = _located(arrival)
             left = f"{size / largest:.0e} of the largest behind" if size else "zero"
             return node, f"{text} {left}"
     return None
@@ -106,7 +106,7 @@ class _Size(NamedTuple):
         return _Size(max(self.rms, other.rms), max(self.norm, other.norm))
 
 
-class _Way(NamedTuple):
+class _Arrival(NamedTuple):
     """How a gradient came to an output."""
 
     key: Key
@@ -121,7 +121,7 @@ class _Way(NamedTuple):
     """The largest of those with which its ways begin."""
 
 
-def _ways(moment: Moment, edges: _Edges) -> Iterator[_Way]:
+def _arrivals(moment: Moment, edges: _Edges) -> Iterator[_Arrival]:
     """Gradients as they arrived, but for those that come from a loss.
 
     Losses may be of very different sizes: a gradient is compared with those that it comes from, and where as many
@@ -140,19 +140,19 @@ def _ways(moment: Moment, edges: _Edges) -> Iterator[_Way]:
             most = reduce(_Size.or_larger, (largest[other] for other in behind))
             begun = reduce(_Size.or_larger, (first[other] for other in behind))
             nearest = max(behind, key=arrived.__getitem__)
-            yield _Way(key, size, nearest, moment.rows[nearest].rms, most, begun)
+            yield _Arrival(key, size, nearest, moment.rows[nearest].rms, most, begun)
             largest[key], first[key] = size.or_larger(most), begun
         else:
             largest[key] = first[key] = size
         arrived[key] = len(arrived)
 
 
-def _blamed(way: _Way) -> tuple[str, str]:
+def _located(arrival: _Arrival) -> tuple[str, str]:
     """The module between two gradients if the change is its doing, or else the one whose gradient is so different."""
-    small, large = sorted((way.before, way.size.rms))
+    small, large = sorted((arrival.before, arrival.size.rms))
     if large > _SUDDEN * small:
-        return way.behind.node, "on its way back through this module, the gradient becomes"
-    return way.key.node, "the gradient of its output is"
+        return arrival.behind.node, "on its way back through this module, the gradient becomes"
+    return arrival.key.node, "the gradient of its output is"
 
 
 def _anomaly(kind: str, step: int, node: str, text: str) -> Anomaly:

@@ -87,7 +87,7 @@ class Decoder:
         try:
             return self._decoded(payload, with_rows=with_rows)
         except (LookupError, ValueError, struct.error, msgspec.MsgspecError) as error:
-            raise self._strange(error) from error
+            raise self._frame_error(error) from error
 
     def with_rows(self, moment: Moment, payload: bytes) -> Moment:
         """A moment that was decoded without its rows, with them; names may have come since.
@@ -100,12 +100,12 @@ class Decoder:
             _, at = _get_losses(payload, at + size)
             return msgspec.structs.replace(moment, rows=self._rows(payload, at))
         except (LookupError, ValueError, struct.error) as error:
-            raise self._strange(error) from error
+            raise self._frame_error(error) from error
 
     def _rows(self, payload: bytes, at: int) -> dict[Key, Row]:
         return {self.names[number]: row for number, row in _get_rows(payload, at).items()}
 
-    def _strange(self, error: Exception) -> RecordingError:
+    def _frame_error(self, error: Exception) -> RecordingError:
         return RecordingError(
             f"{self._path}: a frame does not continue those before it, as if several processes had written the file "
             f"({type(error).__name__}: {error}); record to another path"

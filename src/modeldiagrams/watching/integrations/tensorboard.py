@@ -21,7 +21,7 @@ _SCALARS = ("norm", "zero_share", "bad_share", "dead_share", "ratio")
 
 
 def to_tensorboard(recording: Recording, folder: str | os.PathLike[str]) -> None:
-    """Write a recording as event files, its histograms with the very bins that were recorded; needs tensorboard.
+    """Write a recording as event files, with histograms in exactly the recorded bins; needs tensorboard.
 
     Args:
         recording: What to write.

@@ -23,11 +23,11 @@ def to_wandb(
     page: str | os.PathLike[str] | None = None,
     name: str = "recording",
 ) -> Any:
-    """Add a recording to a run, as an artifact; and a page that shows it as one of its media. Needs wandb.
+    """Add a recording to a run as an artifact, and a page that shows it to the run's media. Needs wandb.
 
     Args:
         path: The file that `watch` wrote.
-        run: The run; the one that is active, if None.
+        run: The run; None for the active one.
         page: An HTML file with the diagram of the model and the recording.
         name: Name of the artifact.
 
@@ -36,7 +36,7 @@ def to_wandb(
 
     Raises:
         ModelDiagramsError: if no run is active.
-        RecordingError: if the file is no recording.
+        RecordingError: if the file is not a recording.
     """
     recording = load_recording(path)
     run = run or wandb.run

@@ -43,15 +43,15 @@ class Tripwire(Listener):
         optimizers: All that made a step meanwhile.
     """
 
-    def __init__(self, model: nn.Module, tell: Callable[[str, str, str, str], None], *, can_repeat: bool) -> None:
+    def __init__(self, model: nn.Module, report: Callable[[str, str, str, str], None], *, can_repeat: bool) -> None:
         """Begin to look.
 
         Args:
             model: The watched model.
-            tell: Called once, with node, kind of the tensor, its name and a sentence.
+            report: Called once, with node, kind of the tensor, its name and a sentence.
             can_repeat: Whether a pass can be run again: it is not spread over processes, and not compiled.
         """
-        self._model, self._tell = weakref.ref(model), weakref.WeakMethod(tell)  # global hooks would keep them
+        self._model, self._report = weakref.ref(model), weakref.WeakMethod(report)  # global hooks would keep them
         self._inputs: tuple[Any, Any, Any] | None = None
         self.is_done = False
         self.optimizers = weakref.WeakSet[torch.optim.Optimizer]()
@@ -86,9 +86,9 @@ class Tripwire(Listener):
             warnings.warn(text, RuntimeWarning, stacklevel=2)
 
     def _look_at(self, optimizer: torch.optim.Optimizer) -> None:
-        model, tell = self._model(), self._tell()
+        model, report = self._model(), self._report()
         is_scaled = getattr(optimizer, "found_inf", None) is not None  # a fused one, which then leaves the step out
-        if model is None or tell is None or self.is_done or is_scaled:
+        if model is None or report is None or self.is_done or is_scaled:
             return
         gradients = list(_few_small(optimizer, {id(parameter) for parameter in model.parameters()}))
         if gradients and not _finite(gradients):
@@ -97,7 +97,7 @@ class Tripwire(Listener):
             if self._inputs:
                 with contextlib.suppress(Exception):  # whatever the model does a second time, training goes on
                     found, order = _repeat(model, self._inputs)
-            tell(*(found or _by_gradients(Names(model), order)))
+            report(*(found or _by_gradients(Names(model), order)))
 
 
 def _repeat(model: nn.Module, inputs: tuple[Any, Any, Any]) -> tuple[_Found | None, list[str]]:

@@ -44,25 +44,25 @@ def watch(  # noqa: PLR0913 (all by name)
 ) -> Watcher:
     """Record activations, gradients, parameters and updates of a model while it trains.
 
-    Training is not changed: in other steps than the recorded ones no hook is on the model.
+    The training is not changed. Outside recorded steps, there are no hooks on the model.
 
     Args:
-        model: The model, also inside of `DistributedDataParallel`, FSDP or `torch.compile`.
+        model: The model, also wrapped in `DistributedDataParallel`, FSDP or `torch.compile`.
         every: Which steps are recorded: 0, `every`, 2 · `every`, …
         log: What is recorded: ``activations``, ``gradients``, ``parameters``, ``updates``; also ``inputs`` of modules.
-        path: The file. One that exists is gone on with: its steps from `start` on count no more.
-        scaler: The `torch.amp.GradScaler`, whose factor gradients are then without.
-        sample: How many values of a tensor histograms count, at most. Other numbers are of all values.
+        path: The file. An existing recording is continued; what it has of steps from `start` on no longer counts.
+        scaler: The `torch.amp.GradScaler`; gradients are recorded without its factor.
+        sample: How many values of a tensor a histogram counts at most. Other numbers cover all values.
         modules: Which modules: patterns of their paths (``["encoder.*"]``), or a function of path and module.
-            Parameters are recorded of all modules.
+            Parameters of all modules are recorded.
         start: The number of the first step, for a training that is resumed.
 
     Returns:
-        A watcher, to be closed or used with ``with``; call its `step` after each of the optimizer's.
+        A watcher. Close it, or use it with ``with``; call its `step` after each step of the optimizer.
 
     Raises:
         OptionError: if an argument is not of the expected form.
-        RecordingError: if the file exists and is no recording.
+        RecordingError: if the file exists and is not a recording.
     """
     _check(model, every, sample, start)
     log = _checked_log(log)
@@ -71,7 +71,7 @@ def watch(  # noqa: PLR0913 (all by name)
 
 
 class Watcher:
-    """Records a training that goes on; made by `watch`.
+    """Records a running training; made by `watch`.
 
     Attributes:
         n: The number of the step that is running.
@@ -89,7 +89,7 @@ class Watcher:
         self._writer = Writer(path) if is_first() else None
         self._write(Frame(record=self._run()))
         can_repeat = not settings.is_compiled and not is_spread()
-        self._tripwire = Tripwire(self._model, self._tell, can_repeat=can_repeat)
+        self._tripwire = Tripwire(self._model, self._report, can_repeat=can_repeat)
         self._begin_if_due()
 
     def __enter__(self) -> Self:
@@ -103,10 +103,10 @@ class Watcher:
             self.close()
 
     def step(self, loss: float | Tensor | None = None) -> None:
-        """Say that a step is over: after the optimizer's, or where it would have been.
+        """End a step: call this after the step of the optimizer, or where it would have been.
 
         Args:
-            loss: The loss of the step, to be shown beside what was recorded.
+            loss: The loss of the step, shown with the recorded values.
         """
         if loss is not None:
             self._losses.add(self.n, loss)
@@ -121,7 +121,7 @@ class Watcher:
 
     @contextlib.contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Record what the model does meanwhile as a phase of its own, whether or not the step is a recorded one.
+        """Record what the model does inside the ``with`` block as a phase of its own, in any step.
 
         Args:
             name: ``validation``, for example.
@@ -144,7 +144,7 @@ class Watcher:
             self._end()
 
     def close(self) -> None:
-        """Write what is left, and close the file."""
+        """Write remaining data and close the file."""
         self._drop()
         self._tripwire.remove()
         losses = self._losses.take([loss.item() for loss in self._losses.tensors()])
@@ -208,7 +208,7 @@ class Watcher:
                 self._edges.update(moment.edges)
         return moments
 
-    def _tell(self, node: str, what: str, tensor: str, text: str) -> None:
+    def _report(self, node: str, what: str, tensor: str, text: str) -> None:
         """Write that something isn't finite."""
         anomaly = Anomaly(step=self.n, kind="nonfinite", node=node, what=what, tensor=tensor, text=text)
         self._write(Frame(record=anomaly))
