@@ -48,8 +48,8 @@ _DRAWN = (
 )
 _FORCE = click.option("--force", is_flag=True, help="Overwrite a complete graph even if the new one is incomplete.")
 _MODES = (
-    "How values are computed. fake: shapes only, without arithmetic. meta: the same with weights that take no memory,"
-    " for models larger than this machine. real: with numbers. auto, the default: fake, and real if that fails."
+    "How values are computed. fake: shapes only, without arithmetic. meta: the same, and weights take no memory, for"
+    " models larger than this machine. real: with values. auto, the default: fake, and real if that fails."
 )
 
 
@@ -80,7 +80,7 @@ def _trace_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def _draw_options(command: Callable[..., None]) -> Callable[..., None]:
     for_drawing = "SVG for drawing programs and books: no style sheet, text as outlines."
-    colours = "Colours of .png, .pdf and flat .svg files: by default light."
+    colours = "Colours of .png, .pdf and flat .svg files; light by default."
     flat = click.option("--flat", is_flag=True, help=for_drawing)
     theme = click.option("--theme", type=click.Choice(get_args(Theme)), help=colours)
     recording = click.option("--recording", metavar="YAML", help=f"{option_help()['recording']} For .html files.")
@@ -90,16 +90,16 @@ def _draw_options(command: Callable[..., None]) -> Callable[..., None]:
 @main.command("trace")
 @click.argument("target")
 @_trace_options
-@click.option("-o", "--output", type=_GRAPH_FILE, help="The graph file to write; by default it goes to stdout.")
+@click.option("-o", "--output", type=_GRAPH_FILE, help="The graph file to write; stdout by default.")
 @_FORCE
 @click.option(
-    "--explain", "explained", is_flag=True, help="Print what was assumed as options to paste, instead of the graph."
+    "--explain", "explained", is_flag=True, help="Print assumptions as options to paste, instead of the graph."
 )
 def _trace(target: str, mode: Mode, output: Path | None, *, force: bool, explained: bool, **given: str | None) -> None:
     """Run a model once and write its graph.
 
-    TARGET is the model: a dotted path (mypkg.Model), pkg.mod:attr, or a file and a name in it (model.py:Net), of a
-    class, a factory function or an instance. Modules in the current directory can be imported.
+    TARGET is a class, a factory function or an instance: a dotted path (mypkg.Model), pkg.mod:attr, or a file and a
+    name in it (model.py:Net). Modules in the current directory can be imported.
     """
     with errors(), report(output) as say:
         if output and output != STDIO and output.suffix != ".json":
@@ -137,7 +137,7 @@ def _render(graph: Path, output: Path, *, flat: bool, theme: Theme | None, **vie
 @click.argument("target")
 @_trace_options
 @_draw_options
-@click.option("-o", "--output", type=_GRAPH_FILE, help=f"{_DRAWN} By default the model's name with .html.")
+@click.option("-o", "--output", type=_GRAPH_FILE, help=f"{_DRAWN} By default, the model's name with .html.")
 @_FORCE
 def _show(  # noqa: PLR0913  (one for each flag)
     target: str, mode: Mode, output: Path | None, *, flat: bool, theme: Theme | None, force: bool, **given: str | None
@@ -169,13 +169,13 @@ def _show(  # noqa: PLR0913  (one for each flag)
 @click.option(
     "--columns",
     help=f"Columns after name and class, separated by commas: {', '.join(COLUMNS)}; by default"
-    f" {', '.join(DEFAULT_COLUMNS)}, and the time where it was measured.",
+    f" {', '.join(DEFAULT_COLUMNS)}, and the time if it was measured.",
 )
 def _summary(target: str, mode: Mode, depth: int, columns: str | None, **given: str | None) -> None:
     """Print a table of a model's modules with shapes, parameters and FLOPs.
 
     TARGET is the model, as for `trace`, or a graph file; `-` reads a graph from stdin. Equal modules in a row are one
-    line (`layers.0–11`, ×12), whose numbers are those of one of them.
+    line (`layers.0–11`, ×12) with the numbers of one of them.
     """
     names = None if columns is None else cast("list[Column]", [name.strip() for name in columns.split(",")])
     with errors():
@@ -199,12 +199,12 @@ main.add_command(watch_command)
 
 @main.command("snapshot")
 @click.argument("source", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--prune", is_flag=True, help="Remove graphs that no page uses any more.")
+@click.option("--prune", is_flag=True, help="Remove graphs that no page uses any longer.")
 def _snapshot(source: Path, *, prune: bool) -> None:
-    """Trace every model that documentation mentions, and keep the graphs.
+    """Trace every model that a documentation shows, and write the graphs.
 
-    SOURCE is the folder of conf.py (Sphinx) or mkdocs.yml (MkDocs). The graphs go to the folder `model-graphs` beside
-    it; commit them, and the documentation builds where PyTorch is not installed.
+    SOURCE is the folder of conf.py (Sphinx) or mkdocs.yml (MkDocs). The graphs go into the folder `model-graphs` in
+    it. Commit them, and the documentation builds without PyTorch.
     """
     start = time.monotonic()
     with errors():

@@ -1,4 +1,4 @@
-"""The commands that tell what changed."""
+"""The commands that compare."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["check_command", "diff_command", "history_command"]
 _FailOn = Literal["none", "any", "notable", "breaking"]
 
 _TEXTS = ("text", "markdown", "json")
-_DETAILS = click.option("--details", is_flag=True, help="Also list what has no effect on results.")
+_DETAILS = click.option("--details", is_flag=True, help="Also list changes that have no effect on results.")
 
 
 def _format(*forms: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -52,7 +52,7 @@ def _fail_on(default: _FailOn) -> Callable[[Callable[..., None]], Callable[..., 
 @_fail_on("none")
 @_DETAILS
 def diff_command(before: str, after: str, form: str, fail_on: _FailOn, *, details: bool) -> None:
-    """Tell what changed between two versions of a model, and whether saved weights still load.
+    """List what changed between two versions of a model, and whether saved weights still load.
 
     BEFORE and AFTER are graph files, models as for `trace`, `git:REV:path` of a committed graph file, or addresses of
     graph files (https://…); `-` reads one from stdin.
@@ -79,10 +79,10 @@ def diff_command(before: str, after: str, form: str, fail_on: _FailOn, *, detail
 @_fail_on("any")
 @_DETAILS
 def check_command(source: Path, against: str | None, form: str, fail_on: _FailOn, *, details: bool) -> None:
-    """Tell which models of a documentation are no longer what their committed graphs say.
+    """List the models of a documentation that no longer match their committed graphs.
 
-    SOURCE is the folder of conf.py (Sphinx) or mkdocs.yml (MkDocs). Every model that its pages show is traced, and
-    compared with its graph, which `snapshot` wrote. No file is changed. The exit status is 2 if a model can't be traced
+    SOURCE is the folder of conf.py (Sphinx) or mkdocs.yml (MkDocs). Every model that its pages show is traced and
+    compared with the graph that `snapshot` wrote. No file is changed. The exit status is 2 if a model can't be traced
     or compared.
     """
     with errors():
@@ -97,10 +97,10 @@ def check_command(source: Path, against: str | None, form: str, fail_on: _FailOn
 @click.option("--since", metavar="REV", help="Leave out tags that don't contain this git revision.")
 @_format(*_TEXTS)
 def history_command(model: str, source: Path, since: str | None, form: str) -> None:
-    """Tell how a model changed from release to release, by its committed graph in all git tags.
+    """Show how a model changed from release to release, by its committed graph in each git tag.
 
-    MODEL is a graph file, or a model whose graph `snapshot` wrote for the documentation in SOURCE. Tags count that lead
-    to the current commit, in the order of their dates.
+    MODEL is a graph file, or a model whose graph `snapshot` wrote for the documentation in SOURCE. Only tags that lead
+    to the current commit count, in the order of their dates.
     """
     with errors():
         file = Path(model) if is_graph_file(model) else committed_graph(model, source / SNAPSHOTS)

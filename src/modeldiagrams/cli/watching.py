@@ -22,8 +22,8 @@ __all__ = ["watch_command"]
 
 _MOST_PORTS = 65535
 _MODEL = (
-    "The model that is trained, as for `trace`, or a graph file of it. Without it, the page has the modules of the"
-    " recording, and no data flow."
+    "The model that is trained, as for `trace`, or a graph file of it. Without it, the page shows the modules of the"
+    " recording, but no data flow."
 )
 
 
@@ -35,16 +35,17 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--model", metavar="TARGET", help=_MODEL)
 @click.option("--inputs", metavar="YAML", help="Example inputs of the model, as for `trace`.")
 @click.option(
-    "--port", default=0, type=click.IntRange(0, _MOST_PORTS), help="Port of the page; by default any that is free."
+    "--port", default=0, type=click.IntRange(0, _MOST_PORTS), help="Port of the page; by default any free one."
 )
-@click.option("--no-browser", is_flag=True, help="Print the page's address, and don't open it.")
+@click.option("--no-browser", is_flag=True, help="Print the address of the page without opening it.")
 def watch_command(
     recordings: tuple[Path, ...], model: str | None, inputs: str | None, port: int, *, no_browser: bool
 ) -> None:
-    """Follow a training in the browser, or several of one model beside each other.
+    """Follow a training in the browser, or several trainings of one model side by side.
 
-    RECORDING is the file that `modeldiagrams.watch` writes, run.mdwatch. It is only read: training goes on whatever
-    happens here. The page is for this machine; through `ssh -L PORT:127.0.0.1:PORT` it is for another, too.
+    RECORDING is the file that `modeldiagrams.watch` writes, run.mdwatch. The command only reads it: the training
+    neither waits for it nor ends with it. Only this machine can open the page, unless `ssh -L
+    PORT:127.0.0.1:PORT` forwards it.
     """
     with errors():
         graph = _graph(recordings[0], model, inputs)
