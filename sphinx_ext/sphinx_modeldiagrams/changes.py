@@ -24,7 +24,7 @@ __all__ = ["ModelChangesDirective", "ModelHistoryDirective", "as_changes"]
 
 
 def as_changes(found: ChangeList) -> list[nodes.Node]:
-    """The list of changes, between what is said of the whole model and of its weights."""
+    """The list of changes, between the lines about the whole model and those about its weights."""
     rows = [nodes.list_item("", _row(row)) for row in found.rows]
     if found.rest:
         rows.append(nodes.list_item("", nodes.paragraph("", found.rest)))

@@ -24,7 +24,7 @@ _INDENT = "\N{NO-BREAK SPACE}" * 2
 
 
 def as_table(summary: Summary, links: Mapping[str, nodes.reference]) -> list[nodes.Node]:
-    """The table, and what is said of the whole model.
+    """The table, and the totals of the whole model.
 
     Args:
         summary: The content.

@@ -28,7 +28,7 @@ def annotations_by_options(
     """What options of struct `Author` and comments in code say.
 
     Args:
-        graph: What they are said of.
+        graph: The graph with the nodes.
         given: Option → value. Files are relative to the current folder.
         make: Calls functions of the author's that make images.
         sources: Absolute paths of the model's source files, whose comments are read.
@@ -46,7 +46,7 @@ def annotations_in_code(graph: Graph, model: Any) -> Annotations:
 
 
 def authored(graph: Graph, overlay: Overlay | None) -> Authored | None:
-    """What a picture shows besides its graph; warns of what is not in the graph."""
+    """An overlay as a picture takes it; warns if it names nodes that the graph does not have."""
     if overlay is None:
         return None
     gone = overlay.gone(graph)

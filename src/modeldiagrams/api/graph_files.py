@@ -32,7 +32,7 @@ def loaded(graph: Path) -> Graph:
 
 
 def is_worse(graph: Graph, output: Path) -> bool:
-    """Whether a graph that is not complete would take the place of one that is, or of a picture; then that is told."""
+    """Whether an incomplete graph would replace a complete one, or a picture; prints that it does not."""
     if graph.status.state == "complete" or not output.is_file():
         return False
     if output.suffix == ".json":

@@ -1,4 +1,4 @@
-"""Parts of a diagram that the text of its page speaks of: which nodes they are, and where a link to them leads."""
+"""Parts of a diagram to which the text of its page refers: which nodes they are, and where a link to them leads."""
 
 from __future__ import annotations
 

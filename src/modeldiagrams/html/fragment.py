@@ -61,7 +61,7 @@ SCRIPTS = ("model-graph.js", "core.js", "explore.js", "menu.js", "lenses.js", "v
 COMPARING = "compare.js"
 """Loaded by those who compare."""
 PROSE = "prose.js"
-"""Loaded by pages whose text speaks of parts of a diagram."""
+"""Loaded by pages whose text refers to parts of a diagram."""
 CODE = "code.js"
 """Loaded by those who zoom in on a diagram whose code the site links to."""
 RECORDING = "recording.js"

@@ -94,7 +94,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[SummaryRow, ...]
     """The model, and its modules in execution order."""
     totals: dict[str, str]
-    """What is said of the whole model: title → text."""
+    """The totals of the whole model: title → text."""
 
     @property
     def default_columns(self) -> tuple[Column, ...]:

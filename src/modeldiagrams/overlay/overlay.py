@@ -172,7 +172,7 @@ class Overlay(_Struct, frozen=True, kw_only=True):
         return any(self.hides(graph, one) for one in (*groups, *calls, *([around] if around else [])))
 
     def gone(self, graph: Graph) -> tuple[str, ...]:
-        """Ids that this overlay speaks of and a graph does not have; none for the graph that it was made for."""
+        """Ids in this overlay that a graph does not have; none for the graph that it was made for."""
         if self.graph == structural_digest(graph):
             return ()
         known = {"", *(node.id for node in graph.nodes), *graph.functions, *(group.id for group in self.groups)}

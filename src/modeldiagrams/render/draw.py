@@ -102,7 +102,7 @@ class OutlineRow(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def remark(self) -> str:
-        """What its author says of it, in words; empty if nothing."""
+        """What its author changed or noted; empty if nothing."""
         words = [
             f"shown as “{self.renamed}”" if self.renamed else "",
             "not in the picture" if self.hidden else "",

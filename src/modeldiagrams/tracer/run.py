@@ -71,7 +71,7 @@ def trace(  # noqa: PLR0913  (one for each choice)
 ) -> Graph:
     """Run one forward pass of a model and record it.
 
-    Never raises for what the model does: a forward that raises gives a graph that ends there, see `Graph.status`.
+    Never raises because of the model: if its forward raises, the graph ends there, see `Graph.status`.
     Weights, buffers, gradients, inputs, what modules hold and the random state are restored afterwards; the docstring
     of `modeldiagrams.tracer.restore` says exactly what is restored and what is not.
 
@@ -82,16 +82,16 @@ def trace(  # noqa: PLR0913  (one for each choice)
         mode: How values are computed. ``fake``: shapes only, no arithmetic. ``meta``: as they are, with parameters on
             the meta device. ``real``: for real. ``auto``: meta and then fake where the parameters are on meta, else
             fake, and real where fake fails.
-        costs: Whether floating point operations are counted. Without, a trace is faster, but does not see operators
-            that C++ extensions run.
-        measure_time: Whether it is measured how long each op takes, in up to ten more passes. They run for real, also
-            with the mode ``auto``. Where nothing can be measured, a note of `Graph.status` says why.
+        costs: Whether to count floating point operations. If not, a trace is faster, but does not see operators that
+            C++ extensions run.
+        measure_time: Whether to measure how long each op takes, in up to ten more passes. These run for real, also in
+            the mode ``auto``. If nothing can be measured, a note of `Graph.status` says why.
 
     Returns:
         The graph of the pass.
 
     Raises:
-        TypeError: if `model` can't be called or is a class of modules, or `args` is no tuple.
+        TypeError: if `model` can't be called or is a class of modules, or `args` is not a tuple.
         ValueError: for an unknown mode, and for `measure_time` with a mode that runs nothing for real.
     """
     return trace_run(model, args, kwargs, mode, costs=costs, measure_time=measure_time).graph

@@ -124,7 +124,7 @@ def _end_group() -> NoReturn:
 def get_ready() -> None:
     """Import all that a trace needs, which takes seconds. Starts no thread, because this process may fork.
 
-    Without torch nothing happens: another folder may have it, and if not, the first model is told.
+    Without torch nothing happens: another folder may have it, and if not, the first model gets the error.
     """
     try:
         from modeldiagrams.worker.tracing import warm_up  # noqa: PLC0415  (imports torch)

@@ -37,7 +37,7 @@ def spawned(
         role: What it is to do.
         log: For all that it prints.
         gpu: Whether it may see one.
-        inherited: File descriptors that it gets, and whose numbers it is told.
+        inherited: File descriptors that it gets, with their numbers as arguments.
 
     Raises:
         WorkerError: if there is no such interpreter.

@@ -24,7 +24,7 @@ _LOOK = 0.25
 _SHARE = 4
 """Reading takes at most one part in so many of the time, because the training needs the machine."""
 _ALIVE = 15.0
-"""Seconds after which a reader is told that nothing is new, so that a connection that is gone is noticed."""
+"""Seconds after which a reader gets a message without news, so that a lost connection is noticed."""
 
 
 class Message(NamedTuple):

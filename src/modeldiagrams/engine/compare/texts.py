@@ -53,7 +53,7 @@ def _title(found: Found) -> str:
 
 
 def head_lines(found: Found) -> Iterator[str]:
-    """What is said of the whole model."""
+    """The lines about the whole model."""
     yield f"parameters {_numbers(found.before.parameters, found.after.parameters)}"
     yield f"FLOPs {_numbers(found.before.flops, found.after.flops)}"
     for text in found.reservations:

@@ -26,7 +26,7 @@ _WIDTH = NAN + INFINITE + 1
 
 
 class Copied:
-    """What the device said of one measured tensor."""
+    """The numbers of one measured tensor, from its device."""
 
     __slots__ = ("bins", "counts", "floats", "ints", "weight_norm")
 

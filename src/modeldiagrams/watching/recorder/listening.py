@@ -42,7 +42,7 @@ class Listener:
 
     @contextlib.contextmanager
     def listens_alone(self, modules: list[nn.Module]) -> Iterator[None]:
-        """Listen to calls that nobody else is told of: they are none of the training's."""
+        """Listen to calls without reporting them to others: they are not part of the training."""
         others = {id(module): _listeners.pop(id(module)) for module in modules if id(module) in _listeners}
         self.listen(modules)
         try:
