@@ -348,7 +348,7 @@ it.each([
 it.each([
   [chain(9, nested), []],
   [chain(9, nested), ["b.2", "b.6"]],
-  [{ ...chain(9, nested), said: { "b.2": { key: "row", arrange: "row" as const } } }, ["b.2", "b.6"]],
+  [{ ...chain(9, nested), annotations: { "b.2": { key: "row", arrange: "row" as const } } }, ["b.2", "b.6"]],
   [pyramid(), ["back", "pyr"]],
 ])("is the same from left to right, where lines would be no U: %#", (graph, expanded) => {
   const [down, right] = [drawn(graph, { expanded }), drawn(graph, { expanded, direction: "LR" })];

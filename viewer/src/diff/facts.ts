@@ -124,8 +124,8 @@ export class Facts {
     return this.all().some(({ id }) => ids.includes(id));
   }
 
-  /** Whether one of these is said of a module, by its path in the first or the second graph. */
-  isSaid(ids: readonly ChangeId[], at: 0 | 1, path: string): boolean {
+  /** Whether one of these is reported of a module, by its path in the first or the second graph. */
+  isReported(ids: readonly ChangeId[], at: 0 | 1, path: string): boolean {
     return this.all().some((fact) => ids.includes(fact.id) && fact.places.some((place) => place[at]?.path === path));
   }
 }

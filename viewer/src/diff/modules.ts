@@ -6,7 +6,7 @@ import type { Matching } from "./match.js";
 import { type Merged, mergedLayers } from "./merged.js";
 import { areOfOneFamily, familyOf, isNumbered, patternOf, stemOf } from "./words.js";
 
-/** What is said as a whole: nothing inside is said again. */
+/** What is reported as a whole: nothing inside is reported again. */
 export type Covered = Set<Item>;
 
 export function moduleFacts(matching: Matching, facts: Facts): Covered {
@@ -108,12 +108,12 @@ function unmatched(matching: Matching, facts: Facts, covered: Covered, isBefore:
     if (isAround) facts.add(isBefore ? "unwrapped" : "wrapped", item.label, NONE, placeOf(item, isBefore));
     else {
       for (const inner of [item, ...within]) covered.add(inner);
-      lone(matching, facts, item, isBefore);
+      addWithoutCounterpart(matching, facts, item, isBefore);
     }
   }
 }
 
-function lone(matching: Matching, facts: Facts, item: Item, isBefore: boolean): void {
+function addWithoutCounterpart(matching: Matching, facts: Facts, item: Item, isBefore: boolean): void {
   if (repeat(matching, facts, item, isBefore)) return;
   facts.add(isBefore ? "removed" : "added", item.label, names(item, isBefore), placeOf(item, isBefore));
 }
@@ -127,7 +127,7 @@ function names(item: Item, isBefore: boolean): [string | null, string | null] {
   return isBefore ? [name, null] : [null, name];
 }
 
-/** Whether a module without a counterpart is one more of several: then that is said. */
+/** Whether a module without a counterpart is one more of several; then adds that. */
 function repeat(matching: Matching, facts: Facts, item: Item, isBefore: boolean): boolean {
   const pairs = isBefore ? matching.after : matching.before;
   const other = item.parent === null ? undefined : pairs.get(item.parent);

@@ -85,10 +85,10 @@ function pairOfOps(
   covered: Covered,
 ): void {
   // what is a layer says its arguments itself
-  const isSaid = x.parent !== null && isLeaf(x.parent) && Object.keys(x.parent.attributes).length > 0;
-  if (!isSaid) argumentsOf(facts, x, y);
-  const isSaidOfSources = [x, y].every(({ sources }) => sources.some(({ from }) => covered.has(originOf(from))));
-  if (!isSaidOfSources && !isReordered(orders, x, y) && isRewired(matching, x, y))
+  const isInAttributes = x.parent !== null && isLeaf(x.parent) && Object.keys(x.parent.attributes).length > 0;
+  if (!isInAttributes) argumentsOf(facts, x, y);
+  const isExplainedBySources = [x, y].every(({ sources }) => sources.some(({ from }) => covered.has(originOf(from))));
+  if (!isExplainedBySources && !isReordered(orders, x, y) && isRewired(matching, x, y))
     facts.add("rewired", y.label, NONE, [x, y]);
 }
 
@@ -118,7 +118,7 @@ function isDerived(x: Item, y: Item, before: Json, after: Json): boolean {
   return isFraction || (sizes(x).some((size) => size === before) && sizes(y).some((size) => size === after));
 }
 
-/** Whether an op is in a module of which another order is said, or reads from it. */
+/** Whether an op is in a module whose order is reported to differ, or reads from it. */
 function isReordered(orders: readonly Place[], x: Item, y: Item): boolean {
   const isIn = (at: 0 | 1, item: Item) => orders.some(({ [at]: end }) => end !== null && isInside(item, end));
   const areIn = (at: 0 | 1, item: Item) => isIn(at, item) || item.sources.some(({ from }) => isIn(at, from));

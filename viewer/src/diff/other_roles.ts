@@ -10,30 +10,31 @@ export function otherRoles(
   matching: Matching,
   sameComputation: boolean,
 ): string[] {
-  const heirs = heirsIn(after, matching);
+  const newUses = newUsesIn(after, matching);
   return [...before].flatMap(([key, { shape }]) => {
     const other = after.get(key);
     if (other === undefined || String(other.shape) !== String(shape)) return [];
     const isElsewhere = pairs.has(key) && pairs.get(key) !== key;
-    const isOther = !sameComputation && (isAmongOthers(matching, key) || hasHeir(heirs, matching, key, shape));
+    const isOther =
+      !sameComputation && (isAmongOthers(matching, key) || isUsedByAnother(newUses, matching, key, shape));
     return isElsewhere || isOther ? [key] : [];
   });
 }
 
 /** What weights are used for now that were used for something else, with where they are. */
-function heirsIn(keys: Keys, matching: Matching): ReadonlySet<string> {
-  const heirs = new Set<string>();
+function newUsesIn(keys: Keys, matching: Matching): ReadonlySet<string> {
+  const newUses = new Set<string>();
   for (const [key, { shape }] of keys) {
     const now = use(matching, 1, key);
-    if (now !== use(matching, 0, key)) heirs.add(`${now} ${besidesOf(key)} ${shape}`);
+    if (now !== use(matching, 0, key)) newUses.add(`${now} ${besidesOf(key)} ${shape}`);
   }
-  return heirs;
+  return newUses;
 }
 
 /** Whether what a weight was used for is now done by another one of its shape beside it, which did something else. */
-function hasHeir(heirs: ReadonlySet<string>, matching: Matching, key: string, shape: unknown): boolean {
+function isUsedByAnother(newUses: ReadonlySet<string>, matching: Matching, key: string, shape: unknown): boolean {
   const own = use(matching, 0, key);
-  return own !== use(matching, 1, key) && heirs.has(`${own} ${besidesOf(key)} ${shape}`);
+  return own !== use(matching, 1, key) && newUses.has(`${own} ${besidesOf(key)} ${shape}`);
 }
 
 /** What the module that owns a weight is used for. */

@@ -15,8 +15,8 @@ export function weightFacts(
   { checkpoints, pairs }: WeightMap,
 ): void {
   const { a, b } = matching;
-  lone({ of: a, pairs: matching.after, isBefore: true, keys: checkpoints.gone }, facts, covered);
-  lone({ of: b, pairs: matching.before, isBefore: false, keys: checkpoints.new }, facts, covered);
+  addWithoutCounterpart({ of: a, pairs: matching.after, isBefore: true, keys: checkpoints.gone }, facts, covered);
+  addWithoutCounterpart({ of: b, pairs: matching.before, isBefore: false, keys: checkpoints.new }, facts, covered);
   reshaped(matching, facts, covered, checkpoints);
   for (const [key, other] of pairs) kept(matching, facts, key, other);
   ties(matching, facts, pairs);
@@ -39,15 +39,19 @@ function ownerOf(of: Side, key: string): Item {
   return of.byId.get(of.parameters.get(key)?.owner ?? "") ?? of.root;
 }
 
-interface Lone {
+interface WithoutCounterpart {
   of: Side;
   pairs: ReadonlyMap<Item, Item>;
   isBefore: boolean;
   keys: readonly string[];
 }
 
-/** Weights without counterpart in modules that have one, and say nothing of it. */
-function lone({ of, pairs, isBefore, keys }: Lone, facts: Facts, covered: Covered): void {
+/** Weights without counterpart in modules that have one, unless a change of the module explains them. */
+function addWithoutCounterpart(
+  { of, pairs, isBefore, keys }: WithoutCounterpart,
+  facts: Facts,
+  covered: Covered,
+): void {
   const running = holders(of.items.map(({ path }) => path));
   const unused = new Set<string>();
   const say = (name: string, item: Item) => {
@@ -59,19 +63,19 @@ function lone({ of, pairs, isBefore, keys }: Lone, facts: Facts, covered: Covere
     const item = of.byId.get(owner);
     // weights of modules that never run are told by the outermost of these
     if (item === undefined) unused.add([...holders([owner])].reverse().find((path) => !running.has(path)) ?? owner);
-    else if (pairs.has(item) && !isSaidOf(facts, item, isBefore)) say(`${kind} ${lastPart(key)}`, item);
+    else if (pairs.has(item) && !isReportedOfModule(facts, item, isBefore)) say(`${kind} ${lastPart(key)}`, item);
   }
   for (const path of unused) say(`${patternOf(path)} (not used)`, of.root);
 }
 
-/** Whether weights that come or go are told by what is said of their module. */
-function isSaidOf(facts: Facts, item: Item, isBefore: boolean): boolean {
+/** Whether a change of its module already explains that a weight comes or goes. */
+function isReportedOfModule(facts: Facts, item: Item, isBefore: boolean): boolean {
   const at = isBefore ? 0 : 1;
-  if (facts.isSaid(["argument", "replaced"], at, item.path)) return true;
-  return [...holders([item.path])].some((path) => facts.isSaid(["shared", "unshared"], at, path));
+  if (facts.isReported(["argument", "replaced"], at, item.path)) return true;
+  return [...holders([item.path])].some((path) => facts.isReported(["shared", "unshared"], at, path));
 }
 
-/** Whether a module around a weight is said as a whole. */
+/** Whether a change reports a module around a weight as a whole. */
 function isUnder({ byId, parameters }: Side, key: string, covered: Covered): boolean {
   const parts = (parameters.get(key)?.owner ?? "").split(".");
   return parts.some((_, i) => {

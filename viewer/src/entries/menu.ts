@@ -2,6 +2,6 @@
 import { help } from "../widget/menu/help.js";
 import { followLink } from "../widget/menu/link.js";
 import { Popup } from "../widget/menu/popup.js";
-import { wearTheme } from "../widget/menu/theme.js";
+import { applyTheme } from "../widget/menu/theme.js";
 
-globalThis.modelDiagramsMenu = { makePopup: (widget) => new Popup(widget), help, followLink, wearTheme };
+globalThis.modelDiagramsMenu = { makePopup: (widget) => new Popup(widget), help, followLink, applyTheme };

@@ -3,7 +3,7 @@
  * `generated/format.ts`, which git does not keep and no build needs. `docs/pages/reference/format.md` explains them.
  */
 import type * as format from "../../generated/format.js";
-import type { Image, Node as SaidOfNode } from "../../generated/overlay.js";
+import type { Image, Node as NodeAnnotation } from "../../generated/overlay.js";
 
 export type { InputNode, OutputNode, ParameterCount } from "../../generated/format.js";
 /** The graph of a difference that has something, where the other has not. */
@@ -63,12 +63,12 @@ export interface Mark {
 }
 
 /** What an author says about a node, function call or group. */
-export interface Said extends SaidOfNode {
+export interface Annotation extends NodeAnnotation {
   /** Numbers of its notes. */
   notes?: number[];
   /** Numbers of its images. */
   images?: number[];
-  /** Equal for containers of whose insides the same is said; absent where nothing is. */
+  /** Equal for containers with equal annotations inside; absent without any. */
   key?: string;
 }
 
@@ -87,7 +87,7 @@ export interface GraphData extends Omit<format.Graph, "model" | "nodes" | "adjac
   /** Only there: node of both graphs → name and detail in the earlier and in the later one, where they differ. */
   texts?: Record<string, Texts>;
   /** Only with an overlay: what its author says of nodes, functions and groups. */
-  said?: Record<string, Said>;
+  annotations?: Record<string, Annotation>;
   /** The same: its images, by number from 1. */
   images?: Image[];
 }
@@ -101,7 +101,7 @@ interface ById {
   marks?: ReadonlyMap<string, Mark>;
   formerTensors?: ReadonlyMap<string, TensorSpec>;
   texts?: ReadonlyMap<string, Texts>;
-  said?: ReadonlyMap<string, Said>;
+  annotations?: ReadonlyMap<string, Annotation>;
 }
 
 /** A graph in maps: in a plain object, a module named `constructor` would be found where there is none. */

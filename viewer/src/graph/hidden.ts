@@ -32,8 +32,8 @@ export function* withoutHidden(graph: Graph): Steps<Graph> {
 }
 
 /** Ids of nodes that are hidden, or inside of what is. */
-export function hiddenIn({ nodes, hierarchy, functions = {}, said }: Graph): Set<string> {
-  const hidden = new Set([...(said ?? [])].filter(([, { hide }]) => hide).map(([id]) => id));
+export function hiddenIn({ nodes, hierarchy, functions = {}, annotations }: Graph): Set<string> {
+  const hidden = new Set([...(annotations ?? [])].filter(([, { hide }]) => hide).map(([id]) => id));
   if (hidden.size === 0) return hidden;
   const isInHiddenCall = (scope: string | null | undefined): boolean =>
     scope != null &&

@@ -22,7 +22,7 @@ export function index(data: GraphData): GraphIndex {
 }
 
 /** The same in steps. */
-export function* indexingData({ marks, formerTensors, texts, said, ...data }: GraphData): Steps<GraphIndex> {
+export function* indexingData({ marks, formerTensors, texts, annotations, ...data }: GraphData): Steps<GraphIndex> {
   const mapped = <T>(values: Record<string, T>) => new Map(Object.entries(values));
   const adjacency = mapped(data.adjacency);
   yield;
@@ -36,7 +36,7 @@ export function* indexingData({ marks, formerTensors, texts, said, ...data }: Gr
     ...(marks && { marks: mapped(marks) }),
     ...(formerTensors && { formerTensors: mapped(formerTensors) }),
     ...(texts && { texts: mapped(texts) }),
-    ...(said && { said: mapped(said) }),
+    ...(annotations && { annotations: mapped(annotations) }),
   });
 }
 

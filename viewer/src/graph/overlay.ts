@@ -1,18 +1,19 @@
 /** Applies an overlay: what an author says about nodes becomes part of the graph that views start from. */
 import type { Overlay } from "../../generated/overlay.js";
 import { append } from "./append.js";
-import type { FunctionNode, GraphData, GraphNode, Said } from "./graph.js";
+import type { Annotation, FunctionNode, GraphData, GraphNode } from "./graph.js";
 
 /** The graph with what an overlay says of it. Ids that the graph does not have are ignored. */
 export function annotated(data: GraphData, overlay: Overlay | null | undefined): GraphData {
   if (overlay == null) return data;
-  const said = new Map<string, Said>(Object.entries(overlay.nodes ?? {}));
+  const annotations = new Map<string, Annotation>(Object.entries(overlay.nodes ?? {}));
   for (const kind of ["notes", "images"] as const)
     overlay[kind]?.forEach(({ nodes = [] }, i) => {
-      for (const id of nodes) said.set(id, { ...said.get(id), [kind]: [...(said.get(id)?.[kind] ?? []), i + 1] });
+      for (const id of nodes)
+        annotations.set(id, { ...annotations.get(id), [kind]: [...(annotations.get(id)?.[kind] ?? []), i + 1] });
     });
   const graph = new Grouping(data).with(overlay.groups ?? []);
-  return { ...graph, said: Object.fromEntries(withKeys(graph, said)), images: overlay.images ?? [] };
+  return { ...graph, annotations: Object.fromEntries(withKeys(graph, annotations)), images: overlay.images ?? [] };
 }
 
 type Calls = Map<string, FunctionNode>;
@@ -115,8 +116,11 @@ function gathered(data: GraphData, nodes: GraphNode[], held: ReadonlySet<string>
   ];
 }
 
-/** Tells containers apart of whose insides not the same is said; equal ones may be shown as one. */
-function withKeys({ nodes, hierarchy, functions = {} }: GraphData, said: ReadonlyMap<string, Said>): Map<string, Said> {
+/** Tells containers with different annotations inside apart; equal ones may be shown as one. */
+function withKeys(
+  { nodes, hierarchy, functions = {} }: GraphData,
+  annotations: ReadonlyMap<string, Annotation>,
+): Map<string, Annotation> {
   const calls = new Map(Object.entries(functions)) as Calls;
   const scopes = new Map(nodes.map((node) => [node.id, "scope" in node ? node.scope : null]));
   const parentOf = (id: string): string | null =>
@@ -127,13 +131,13 @@ function withKeys({ nodes, hierarchy, functions = {} }: GraphData, said: Readonl
   const offset = (id: string, from: string) => (order.get(id) ?? 0) - (order.get(from) ?? 0);
   const entries = new Map<string, string[]>();
   const groups = [...calls.values()].filter(({ group }) => group).map(({ id }) => id);
-  for (const id of new Set([...said.keys(), ...groups])) {
+  for (const id of new Set([...annotations.keys(), ...groups])) {
     if (!order.has(id)) continue;
-    const { order: children = [], ...words } = said.get(id) ?? {};
+    const { order: children = [], ...words } = annotations.get(id) ?? {};
     const text = JSON.stringify([words, calls.get(id)?.name, children.map((child) => offset(child, id))]);
     for (let at: string | null = id; at !== null; at = parentOf(at)) append(entries, at, `${offset(id, at)} ${text}`);
   }
-  const result = new Map(said);
+  const result = new Map(annotations);
   for (const [id, lines] of entries) result.set(id, { ...result.get(id), key: lines.sort().join("\n") });
   return result;
 }

@@ -58,7 +58,7 @@ export function factsOf(index: GraphIndex, id: string): Fact[] {
   const { model } = index.graph;
   const known = node ?? model;
   const facts: Fact[] = [
-    { label: "author", lines: saidOf(index, id) },
+    { label: "author", lines: annotationsOf(index, id) },
     { label: "inputs", lines: inputsOf(index, id, node) },
     { label: "outputs", lines: outputsOf(index, node) },
     { label: "arguments", lines: argumentsOf(node) },
@@ -77,11 +77,11 @@ export function factsOf(index: GraphIndex, id: string): Fact[] {
 }
 
 /** What the picture shows otherwise than it was traced, here and directly inside. */
-function saidOf(index: GraphIndex, id: string): string[] {
-  const { said } = index.graph;
-  if (said === undefined) return [];
-  const own = said.get(id);
-  const hidden = contentsOf(index, id).children.filter((child) => said.get(child)?.hide);
+function annotationsOf(index: GraphIndex, id: string): string[] {
+  const { annotations } = index.graph;
+  if (annotations === undefined) return [];
+  const own = annotations.get(id);
+  const hidden = contentsOf(index, id).children.filter((child) => annotations.get(child)?.hide);
   return [
     ...(own?.rename != null ? [fill(words.shownAs, own.rename)] : []),
     ...(own?.hide ? [words.hiddenNode] : []),

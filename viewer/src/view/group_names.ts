@@ -16,8 +16,8 @@ export function boxedWords(index: GraphIndex, chain: string[], members: string[]
   const inner = nodes[nodes.length - 1];
   if (inner === undefined) return { name: "", detail: "" };
   const own = words(index, inner, chain.length > 1 ? tellingOf(index, chain) : undefined);
-  const { said } = index.graph;
-  const renamed = said && chain.map((id) => said.get(id)?.rename).find((name) => name != null);
+  const { annotations } = index.graph;
+  const renamed = annotations && chain.map((id) => annotations.get(id)?.rename).find((name) => name != null);
   if (renamed != null) return { name: renamed, detail: own.detail };
   if (chain.length === 1 && members.length < 2 && last === undefined) return byClass(index, inner, own);
   const names = nodes

@@ -35,7 +35,7 @@ export function failureText(index: GraphIndex): string {
 /** The text of one node, with the author's name for it; `telling` is a module around it that shares its box and has the better class. */
 export function words(index: GraphIndex, node: GraphNode, telling: GraphNode = node): Words {
   const own = wordsOf(index, node, telling);
-  const name = index.graph.said?.get(node.id)?.rename;
+  const name = index.graph.annotations?.get(node.id)?.rename;
   return name == null ? own : { ...own, name };
 }
 
@@ -114,7 +114,7 @@ function containsModules(index: GraphIndex, node: ModuleNode): boolean {
 
 /** Names a layer after its class if its own name is only a number or the class: `Conv2d` with detail `3 → 32, 7×7`. */
 export function byClass(index: GraphIndex, node: GraphNode, own: Words): Words {
-  if (node.kind !== "module" || index.graph.said?.get(node.id)?.rename != null) return own;
+  if (node.kind !== "module" || index.graph.annotations?.get(node.id)?.rename != null) return own;
   const name = shortName(node.class);
   if ((own.name !== name && !/^\d+$/.test(own.name)) || containsModules(index, node)) return own;
   return { name, detail: own.detail.slice(name.length).replace(/^[ ·]+/, "") };
@@ -170,7 +170,7 @@ function matrixWeight(op: string, shapes: number[][]): string {
 
 /** The module's path relative to its parent: `encoder.layer.3` inside `encoder` is `layer.3`. */
 export function localName(index: GraphIndex, node: ModuleNode): string {
-  const name = index.graph.said?.get(node.id)?.rename ?? localPath(index, node.id, node.path);
+  const name = index.graph.annotations?.get(node.id)?.rename ?? localPath(index, node.id, node.path);
   return name === "" ? shortName(node.class) : name;
 }
 

@@ -47,7 +47,7 @@ export function outlineRows(traced: GraphIndex): OutlineRow[] {
   const queue: Siblings[] = [{ parent: null, path: "", entries: inside(ROOT) }];
   for (const { parent, path, entries } of queue) {
     for (const entry of entries) {
-      const position = rows.push({ parent, ...rowOf(entry, path), ...saidOf(traced, entry) }) - 1;
+      const position = rows.push({ parent, ...rowOf(entry, path), ...annotationsOf(traced, entry) }) - 1;
       if ("modules" in entry) queue.push({ parent: position, path, entries: entriesOf(entry.modules, new Map()) });
       else {
         const { id = ROOT, path: own = "" } = entry.calls[0] ?? {};
@@ -132,10 +132,10 @@ function rowOf(entry: Entry, path: string): Omit<OutlineRow, "parent"> {
   return { id, name: joined(distinct), class: type, times: calls.length, shared };
 }
 
-/** What is said of every module of a row. */
-function saidOf({ graph }: GraphIndex, entry: Entry): Pick<OutlineRow, "renamed" | "hidden" | "notes"> {
-  if (graph.said === undefined || !("calls" in entry)) return {};
-  const all = entry.calls.map(({ id }) => graph.said?.get(id) ?? {});
+/** The annotations that all modules of a row have. */
+function annotationsOf({ graph }: GraphIndex, entry: Entry): Pick<OutlineRow, "renamed" | "hidden" | "notes"> {
+  if (graph.annotations === undefined || !("calls" in entry)) return {};
+  const all = entry.calls.map(({ id }) => graph.annotations?.get(id) ?? {});
   const [first, ...others] = all;
   const notes = (first?.notes ?? []).filter((number) => others.every((other) => other.notes?.includes(number)));
   const renamed = others.every(({ rename }) => rename === first?.rename) ? first?.rename : null;

@@ -126,8 +126,8 @@ function pathsCalledAgain(index: GraphIndex, contents: Contents): Set<string> {
 function computationKey(index: GraphIndex, id: string, again: ReadonlySet<string>): string {
   const key = unmarkedKey(index, id, again);
   const mark = index.graph.marks?.get(id);
-  const said = index.graph.said?.get(id)?.key;
-  if (said !== undefined) return `${said} ${key}`;
+  const annotated = index.graph.annotations?.get(id)?.key;
+  if (annotated !== undefined) return `${annotated} ${key}`;
   return mark === undefined ? key : `${mark.status} ${mark.words} ${key}`;
 }
 

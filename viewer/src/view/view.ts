@@ -2,6 +2,7 @@
 import { append } from "../graph/append.js";
 import { ancestors, childrenOf, contentsOf, type GraphIndex, type GraphNode, type Link, ROOT } from "../graph/graph.js";
 import { checkpoint } from "../shared/slices.js";
+import { arrangedDirection, markPlacing, withAnnotations } from "./annotations.js";
 import { boxOf, isExpandable, type ModuleBox, singleChain } from "./boxes.js";
 import {
   type FoldedRun,
@@ -21,7 +22,6 @@ import { glyphOf, marksOf, withDifference } from "./marks.js";
 import { familyOf, learnFamilies } from "./op_families.js";
 import { nameParallels } from "./port_names.js";
 import { asReturns, handedOn, type Loop, loopInside, openInputs } from "./returns.js";
-import { arrangedDirection, markPlacing, withSaid } from "./said.js";
 import { markChanges } from "./shape_changes.js";
 import { SHAPES } from "./shapes.js";
 import { shownIndex } from "./shown_index.js";
@@ -232,7 +232,7 @@ function itemOf(
   };
   return withDifference(
     index,
-    withSaid(index, item, box.chain),
+    withAnnotations(index, item, box.chain),
     isBundle(node) ? childrenOf(index, id, isBundle) : box.chain,
   );
 }

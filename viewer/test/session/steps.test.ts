@@ -77,7 +77,7 @@ it("tells which patterns find nothing", () => {
 });
 
 it("tells which patterns find only what the author hides", () => {
-  const session = new Session({ graph: { ...graph, said: { "enc.att": { hide: true } } }, state: COLLAPSED });
+  const session = new Session({ graph: { ...graph, annotations: { "enc.att": { hide: true } } }, state: COLLAPSED });
   const told = { patterns: ["softmax"], hidden: true };
   expect(unfound(session, { open: ["enc"], focus: ["softmax"] })).toEqual({ option: "focus", ...told });
   expect(unfound(session, { highlight: ["enc", "softmax"] })).toEqual({ option: "highlight", ...told });

@@ -13,7 +13,7 @@ interface Popup {
 interface Menu {
   makePopup(widget: Widget): Popup;
   help(widget: Widget): void;
-  wearTheme(widget: Widget): void;
+  applyTheme(widget: Widget): void;
   followLink(widget: Widget): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export function menu(widget: Widget): void {
   });
   if (remembered(THEME_KEY) !== null)
     loadOwn("menu.js").then(
-      ({ wearTheme }) => wearTheme(widget),
+      ({ applyTheme }) => applyTheme(widget),
       () => undefined,
     );
   widget.onKey("?", () => {

@@ -22,19 +22,19 @@ export function themes({ stage }: Widget): MenuItem[] {
 }
 
 /** Give a diagram the theme that the reader chose on an earlier page. */
-export function wearTheme(widget: Widget): void {
+export function applyTheme(widget: Widget): void {
   const theme = THEMES.find((known) => known === remembered(THEME_KEY));
-  if (theme !== undefined) wear(widget, theme);
+  if (theme !== undefined) apply(widget, theme);
 }
 
 /** For all diagrams of the page, and of pages to come. */
 function choose(theme: Theme): void {
   remember(THEME_KEY, theme === "page" ? null : theme);
   for (const host of document.querySelectorAll<Element & { widget?: Widget }>("model-graph"))
-    if (host.widget !== undefined) wear(host.widget, theme);
+    if (host.widget !== undefined) apply(host.widget, theme);
 }
 
-function wear(widget: Widget, theme: Theme): void {
+function apply(widget: Widget, theme: Theme): void {
   const { stage, foot, host } = widget;
   withStyle(widget);
   for (const part of [stage, foot]) part.dataset[ATTRIBUTE] = theme;

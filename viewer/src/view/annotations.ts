@@ -1,13 +1,13 @@
-/** What an author says of nodes, in the picture. */
+/** An author's annotations in the picture. */
 import { contentsOf, type GraphIndex } from "../graph/graph.js";
 import { BORDER, type Frame, type Item } from "./frame.js";
 import type { Direction } from "./state.js";
 
-/** The item with what is said of its nodes, the outermost first; names are in `group_names.ts`. */
-export function withSaid(index: GraphIndex, item: Item, chain: readonly string[]): Item {
-  const { said } = index.graph;
-  if (said === undefined) return item;
-  const all = chain.flatMap((id) => said.get(id) ?? []);
+/** The item with the annotations of its nodes, the outermost first; names are in `group_names.ts`. */
+export function withAnnotations(index: GraphIndex, item: Item, chain: readonly string[]): Item {
+  const { annotations } = index.graph;
+  if (annotations === undefined) return item;
+  const all = chain.flatMap((id) => annotations.get(id) ?? []);
   // a closed box stands for what is inside
   const numbers = (of: "notes" | "images") => all.flatMap((one) => one[of] ?? []);
   const inside = (of: "notes" | "images") => (item.frame === null ? numbersInside(index, item.id, of) : []);
@@ -37,7 +37,7 @@ function images({ graph }: GraphIndex, own: ReadonlySet<number>, inside: readonl
 
 function numbersInside(index: GraphIndex, id: string, of: "notes" | "images"): number[] {
   return contentsOf(index, id).children.flatMap((child) => [
-    ...(index.graph.said?.get(child)?.[of] ?? []),
+    ...(index.graph.annotations?.get(child)?.[of] ?? []),
     ...numbersInside(index, child, of),
   ]);
 }
@@ -58,15 +58,15 @@ function arrangementOf(index: GraphIndex, ids: readonly string[]): "row" | "colu
   return firstSaid(index, ids, "arrange") ?? undefined;
 }
 
-/** What is said of the first of several containers that are drawn as one. */
+/** The annotation of the first of several containers that are drawn as one. */
 function firstSaid<Word extends "arrange" | "align_items">({ graph }: GraphIndex, ids: readonly string[], word: Word) {
-  return ids.map((id) => graph.said?.get(id)?.[word]).find((said) => said != null);
+  return ids.map((id) => graph.annotations?.get(id)?.[word]).find((value) => value != null);
 }
 
 /** Puts into a frame how its author places the items. */
 export function markPlacing(index: GraphIndex, frame: Frame, ids: readonly string[]): void {
   const arrange = arrangementOf(index, ids);
-  const listed = ids.map((id) => index.graph.said?.get(id)?.order ?? []).find((order) => order.length > 0) ?? [];
+  const listed = ids.map((id) => index.graph.annotations?.get(id)?.order ?? []).find((order) => order.length > 0) ?? [];
   const order = listed.map((id) => frame.items.findIndex((item) => item.id === id)).filter((item) => item !== BORDER);
   const align = firstSaid(index, ids, "align_items");
   if (arrange === undefined && order.length < 2 && align == null) return;
