@@ -10,7 +10,7 @@ IS_DIMMED = "e => e.shadowRoot.querySelector('.mg-stage .mg-dim') !== null"
 
 
 def ways_out(reader):
-    return reader.page.get_by_role("group", name="What is on")
+    return reader.page.get_by_role("group", name="Active modes")
 
 
 def way_out(reader, text):

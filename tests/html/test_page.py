@@ -231,7 +231,7 @@ def test_remarks_say_what_was_assumed_and_not_seen():
     )
     text = Elements(fragment(graph=graph(status=status, assumptions=assumed))).text
     assert "Ran with fake tensors." in text
-    assert "The origin of 1 tensor was not seen." in text
+    assert "The origin of 1 tensor is unknown." in text
     assert "Assumed: example inputs, after 3 tries" in text
     assert "rule" not in text
     assert "Assumed inputs.x = [1, 2]: from the config" in text

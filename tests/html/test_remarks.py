@@ -42,4 +42,4 @@ def test_assumed_values_are_told_with_their_lines(guesses, assumed):
 
 @pytest.mark.parametrize(("unseen", "words"), [("a", "1 tensor"), ("ab", "2 tensors")])
 def test_tensors_of_unknown_origin_are_counted(unseen, words):
-    assert remarked(unseen=tuple(unseen)) == [f"The origin of {words} was not seen."]
+    assert remarked(unseen=tuple(unseen)) == [f"The origin of {words} is unknown."]

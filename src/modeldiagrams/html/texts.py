@@ -84,19 +84,19 @@ def note(diagram: Diagram) -> dict[str, Any] | None:
 def remarks(graph: Graph) -> list[str]:
     """What was assumed, and what the trace did not see."""
     status = graph.status
-    said = list(status.notes)
+    found = list(status.notes)
     if status.state == "hierarchy":
-        said.append("Module hierarchy only: no forward pass was run.")
+        found.append("Module hierarchy only: no forward pass was run.")
     if status.unseen:
         count = len(status.unseen)
-        said.append(f"The origin of {count} tensor{'s'[: count != 1]} was not seen.")
+        found.append(f"The origin of {count} tensor{'s'[: count != 1]} is unknown.")
     if status.guesses:
-        said.append(f"Python asked for values that were not computed; assumed: {_assumed(graph)}.")
-    said += [
+        found.append(f"Python asked for values that were not computed; assumed: {_assumed(graph)}.")
+    found += [
         f"Assumed: {item.reason}" if item.subject == "rule" else f"Assumed {item.subject} = {item.value}: {item.reason}"
         for item in graph.assumptions
     ]
-    return said[:_REMARK_LIMIT]
+    return found[:_REMARK_LIMIT]
 
 
 def _assumed(graph: Graph) -> str:

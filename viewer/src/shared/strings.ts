@@ -34,7 +34,7 @@ const ENGLISH = {
   call: "call {0}",
 
   // below the picture: what was entered, and how to leave it
-  modes: "What is on",
+  modes: "Active modes",
   leave: "Leave “{0}” (Esc)",
 
   // opening and closing
