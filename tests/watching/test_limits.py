@@ -19,25 +19,11 @@ from torch.utils.checkpoint import checkpoint
 
 from modeldiagrams import load_recording, watch
 from modeldiagrams.watching.file.records import Key
-from watching.training import Small, changes_nothing, images, listened_to, loss_of, recorded, train, vectors
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "run.mdwatch"
+from watching.training import Mlp, Small, changes_nothing, images, listened_to, loss_of, recorded, train, vectors
 
 
 def rows(found, at=0):
     return found.moments[at].rows
-
-
-class Mlp(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a, self.act, self.b = nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 6)
-
-    def forward(self, x):
-        return self.b(self.act(self.a(x)))
 
 
 def test_arguments_by_keyword_and_structured_results(path):

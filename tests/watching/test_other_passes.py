@@ -16,17 +16,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 import modeldiagrams
 from modeldiagrams import load_recording, watch
 from modeldiagrams.watching.file.records import Key
-from watching.training import loss_of, train, vectors
-
-
-class Mlp(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a, self.act, self.b = nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 6)
-
-    def forward(self, x):
-        return self.b(self.act(self.a(x)))
-
+from watching.training import Mlp, loss_of, train, vectors
 
 X = vectors(1)[0][0]
 
@@ -56,11 +46,6 @@ CODE = {
     "save": _saved,
 }
 SAID = {*CODE} - {"symbolic_trace", "jit.script", "jit.script of a copy", "compile", "strict export", "save"}
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "run.mdwatch"
 
 
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")

@@ -21,11 +21,6 @@ from modeldiagrams.watching.recorder.measure import measured, sample_of
 from watching.training import Small, changes_nothing, hooks_on, images, listened_to, loss_of, recorded, train, vectors
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "run.mdwatch"
-
-
 def test_training_is_the_same_bit_for_bit(path):
     with changes_nothing(Small, images(20), path):
         assert load_recording(path).steps == tuple(range(0, 20, 3))

@@ -16,11 +16,6 @@ from modeldiagrams import load_recording, watch
 from modeldiagrams.errors import OptionError
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "run.mdwatch"
-
-
 class Stateful(nn.Module):
     """Keeps what each pass leaves, in all the ways in which models do."""
 

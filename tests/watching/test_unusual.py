@@ -19,11 +19,6 @@ from modeldiagrams.watching.recorder.parts import Part, rows_of
 from watching.training import hooks_on, listened_to, loss_of, vectors
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "run.mdwatch"
-
-
 def warned(caught):
     return [str(warning.message) for warning in caught if "modeldiagrams" in str(warning.message)]
 

@@ -95,6 +95,15 @@ def _drawn():
     return torch.rand(3).tolist(), np.random.rand(3).tolist(), random.random()  # noqa: NPY002, S311
 
 
+class Mlp(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.act, self.b = nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 6)
+
+    def forward(self, x):
+        return self.b(self.act(self.a(x)))
+
+
 class Small(nn.Module):
     """Convolution, batch norm, in-place ReLU, dropout, linear."""
 
