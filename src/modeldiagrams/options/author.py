@@ -1,4 +1,4 @@
-"""Options with which an author says something of nodes."""
+"""Options with which an author annotates nodes; `modeldiagrams.overlay` finds the nodes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PATTERNS = "Patterns are those of `expand`, and names of ops and inputs: `softm
 
 
 class Author(OptionGroup, frozen=True, kw_only=True):
-    """What an author says about nodes beyond what was traced; `modeldiagrams.overlay` finds the nodes."""
+    """What an author adds to the nodes of the graph: names, notes, groups, colours, images."""
 
     rename: Annotated[
         dict[str, Annotated[str, Meta(min_length=1)]] | None,

@@ -21,7 +21,7 @@ _Device = Annotated[str, Meta(pattern=r"^(cpu|(cuda|xpu|mps|hip)(:\d+)?)$", titl
 
 
 class Call(OptionGroup, frozen=True, kw_only=True):
-    """The model and what it is called with."""
+    """The model and its arguments and inputs."""
 
     model: Annotated[
         str,
@@ -78,7 +78,7 @@ class Call(OptionGroup, frozen=True, kw_only=True):
 
 
 class Limits(OptionGroup, frozen=True, kw_only=True):
-    """Where the model runs, and what it may take. A site can set each of them for all of its diagrams."""
+    """Where the model runs, and its limits. A site can set them for all its diagrams, in `defaults`."""
 
     timeout: Annotated[
         _Positive | None,

@@ -89,7 +89,7 @@ class Figure(OptionGroup, frozen=True, kw_only=True):
 
 
 class Compare(OptionGroup, frozen=True, kw_only=True):
-    """The versions of the model that `model-diff` compares; other diagrams have none of these options."""
+    """The versions of the model that `model-diff` compares; other diagrams do not have these options."""
 
     before: Annotated[
         str | None,
@@ -107,7 +107,7 @@ class Compare(OptionGroup, frozen=True, kw_only=True):
 
 
 class Tour(OptionGroup, frozen=True, kw_only=True):
-    """What the picture of a `model-tour` shows step by step; other diagrams have no steps."""
+    """The steps of a `model-tour`; other diagrams have none."""
 
     steps: Annotated[
         Annotated[list[Step], Meta(max_length=LONGEST_TOUR)] | None,

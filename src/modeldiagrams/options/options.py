@@ -1,4 +1,4 @@
-"""Everything an author can say about a diagram: one declaration for all hosts, the command line and Python.
+"""The options of a diagram: one declaration for all hosts, the command line and Python.
 
 Authors write options flat; inside they are a struct for each consumer, in files of their own: the worker takes `Call`
 and `Limits`, the viewer `View`, overlays `Author`, the hosts `Figure`, comparisons `Compare`, and tours `Tour`. What
@@ -31,7 +31,7 @@ __all__ = [
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Everything an author says about one diagram."""
+    """All options of one diagram."""
 
     call: Call
     view: View = View()

@@ -43,7 +43,7 @@ _TEMPLATE = re.compile(r"https?://\S*\{path\}\S*")
 
 
 class Settings(Limits, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Everything a site can say about all its diagrams; its `Limits` are for diagrams that don't mention them."""
+    """The settings of a site; its `Limits` are for diagrams that don't set their own."""
 
     defaults: Annotated[
         dict[str, Any],

@@ -24,7 +24,7 @@ _Patterns = list[str] | None
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the picture shows while a step is read; every step begins with the tour's own picture."""
+    """What the picture shows during a step; every step starts from the tour's own picture."""
 
     open: Annotated[
         _Patterns,

@@ -18,7 +18,7 @@ _Direction = Literal["TB", "LR"]
 
 
 class View(OptionGroup, frozen=True, kw_only=True, omit_defaults=False):
-    """How the graph is shown at first; None leaves the choice to the viewer."""
+    """How the graph is shown at first; the viewer chooses what is left out."""
 
     depth: Annotated[
         _Depth | None,
