@@ -142,7 +142,7 @@ class Status(Struct, frozen=True, kw_only=True):
 
 
 class Assumption(Struct, frozen=True, kw_only=True):
-    """Something the author did not say and the tool filled in."""
+    """A value that the author did not give and the rules filled in."""
 
     subject: str
     """The assumed value's name: ``inputs.input_ids``, ``args.num_classes``, ``rule``."""

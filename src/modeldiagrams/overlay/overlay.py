@@ -1,4 +1,4 @@
-"""The overlay: what is said about the nodes of one graph and is no fact of its pass.
+"""The overlay: what an author adds to the nodes of one graph, beyond the facts of its pass.
 
 An overlay is plain frozen data like the graph, has a schema and a version of its own, and is keyed by the graph's ids.
 Patterns are resolved when it is made, see `resolve`; the viewer applies it (`viewer/src/graph/overlay.ts`).
@@ -36,7 +36,7 @@ class _Struct(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Node(_Struct, frozen=True, kw_only=True):
-    """What is said about one node, function call or group."""
+    """The annotations of one node, function call or group."""
 
     rename: Annotated[str, msgspec.Meta(min_length=1)] | None = None
     """The name that the picture shows."""
@@ -82,7 +82,7 @@ class Image(_Struct, frozen=True, kw_only=True):
     source: str
     """A ``data:`` URL of a PNG, JPEG or SVG file: an overlay depends on no other file."""
     alt: str
-    """Text for readers who do not see it."""
+    """Text for readers who can't see it."""
     width: float
     """CSS pixels."""
     height: float
@@ -96,14 +96,14 @@ class Image(_Struct, frozen=True, kw_only=True):
 
 
 class Overlay(_Struct, frozen=True, kw_only=True):
-    """What is said about the nodes of one graph."""
+    """An author's annotations of the nodes of one graph."""
 
     format: Literal["modeldiagrams-overlay"] = FORMAT
     version: str = VERSION
     graph: str
     """Structural digest of the graph."""
     nodes: dict[str, Node] = {}
-    """Id → what is said about it. The model itself is ``""``."""
+    """Id → its annotations. The id of the model itself is ``""``."""
     groups: tuple[Group, ...] = ()
     """Those inside of another group precede it."""
     notes: tuple[Note, ...] = ()
