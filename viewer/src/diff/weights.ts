@@ -1,4 +1,4 @@
-/** Facts about parameters and buffers that no module has said: new ones, shapes, ties, dtypes, what is trained. */
+/** Facts about parameters and buffers that no change of a module covers: new ones, shapes, ties, dtypes, what is trained. */
 
 import type { Json } from "../graph/graph.js";
 import type { Checkpoints, WeightMap } from "./checkpoints.js";
@@ -22,7 +22,7 @@ export function weightFacts(
   ties(matching, facts, pairs);
 }
 
-/** What is said of a weight besides its values. */
+/** The facts of a weight besides its values. */
 function kept({ a, b }: Matching, facts: Facts, key: string, other: string): void {
   const [x, y] = [a.parameters.get(key), b.parameters.get(other)];
   if (x === undefined || y === undefined) return;

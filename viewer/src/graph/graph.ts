@@ -62,7 +62,7 @@ export interface Mark {
   changes: number[];
 }
 
-/** What an author says about a node, function call or group. */
+/** An author's annotations of a node, function call or group. */
 export interface Annotation extends NodeAnnotation {
   /** Numbers of its notes. */
   notes?: number[];
@@ -86,7 +86,7 @@ export interface GraphData extends Omit<format.Graph, "model" | "nodes" | "adjac
   formerTensors?: Record<string, TensorSpec>;
   /** Only there: node of both graphs → name and detail in the earlier and in the later one, where they differ. */
   texts?: Record<string, Texts>;
-  /** Only with an overlay: what its author says of nodes, functions and groups. */
+  /** Only with an overlay: annotations of nodes, functions and groups. */
   annotations?: Record<string, Annotation>;
   /** The same: its images, by number from 1. */
   images?: Image[];

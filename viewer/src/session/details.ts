@@ -63,7 +63,7 @@ function timesOf({ costs }: Session, ids: readonly string[]): string {
   return [...new Set([times[0] ?? 0, times.at(-1) ?? 0].map(formatTime))].join("–");
 }
 
-/** For each of several, what is not said of all of them. */
+/** For each of several, the lines that not all of them have. */
 function differences(session: Session, ids: readonly string[]): string[] {
   const index = session.visibleGraph();
   const said = ids.slice(0, MAX_COMPARED).map((id) =>

@@ -103,7 +103,7 @@ declare global {
   var modelDiagramsWords: Readonly<typeof ENGLISH>;
 }
 
-/** Whether a script is a part of the widget; said by the build. */
+/** Whether a script is a part of the widget; set by the build. */
 declare const IS_PART: boolean;
 
 if (typeof IS_PART === "undefined" || !IS_PART)

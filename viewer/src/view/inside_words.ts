@@ -18,7 +18,7 @@ export function closedDetail(index: GraphIndex, node: ModuleNode, detail: string
 }
 
 interface Known {
-  /** Module → what is said of its inside. */
+  /** Module → the words for its inside. */
   words: Map<string, string>;
   /** Op → the tensor that it takes as its query. */
   queries: Map<string, string>;

@@ -1,4 +1,4 @@
-/** What is said of a whole difference, as lists on pages say it. */
+/** The lines about a whole difference, as in lists on pages. */
 import type { Difference } from "../../diff/difference.js";
 import type { Change } from "../../diff/facts.js";
 import { human } from "../../diff/texts.js";
