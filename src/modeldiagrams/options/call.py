@@ -78,7 +78,7 @@ class Call(OptionGroup, frozen=True, kw_only=True):
 
 
 class Limits(OptionGroup, frozen=True, kw_only=True):
-    """Where the model runs, and its limits. A site can set them for all its diagrams, in `defaults`."""
+    """Where the model runs, and its limits. A site can set them for all its diagrams."""
 
     timeout: Annotated[
         _Positive | None,

@@ -29,13 +29,13 @@ class Figure(OptionGroup, frozen=True, kw_only=True):
     alt: Annotated[
         str | None,
         Meta(
-            description="Text for readers who do not see the picture; by default made from the graph.",
+            description="Text for readers who can't see the picture; by default made from the graph.",
             extra=PER_DIAGRAM,
         ),
     ] = None
     align: Annotated[
         Literal["left", "center", "right"] | None,
-        Meta(description="Position of the figure on the page; for what is in a container there is `align_items`."),
+        Meta(description="Position of the figure on the page; to align nodes in the picture, use `align_items`."),
     ] = None
     width: Annotated[
         _Length | None, Meta(description="Width of the diagram's frame, a CSS length: `100%`, `640px`.")
@@ -52,19 +52,18 @@ class Figure(OptionGroup, frozen=True, kw_only=True):
     versions: Annotated[
         str | dict[str, str] | None,
         Meta(
-            description="Versions of the documentation with which readers can compare the diagram, where the theme"
-            " does not name them: the address of mike's `versions.json` or of a `switcher.json`, relative to the site's"
-            " root, `../versions.json`; or the address of each version, `{'1.1': ../1.1/}`. Other hosts have to allow"
-            " it (CORS).",
+            description="Versions of the documentation with which readers can compare the diagram, if the theme does"
+            " not name them: the address of mike's `versions.json` or of a `switcher.json`, relative to the site's"
+            " root, `../versions.json`; or the address of each version, `{'1.1': ../1.1/}`. Other web hosts must allow"
+            " access (CORS).",
             extra={READ: read_versions},
         ),
     ] = None
     recording: Annotated[
         _OneOrTwo | None,
         Meta(
-            description="What a training of the model recorded, a file that `modeldiagrams.watch` wrote: `run.mdwatch`."
-            " Readers see it on the diagram, step by step. Of two files, `[first.mdwatch, second.mdwatch]`, they see"
-            " both side by side.",
+            description="A recording of the model's training, a file that `modeldiagrams.watch` wrote: `run.mdwatch`."
+            " The diagram shows it step by step, and two recordings, `[first.mdwatch, second.mdwatch]`, side by side.",
             extra={**PER_DIAGRAM, READ: read_patterns},
         ),
     ] = None
@@ -80,7 +79,7 @@ class Figure(OptionGroup, frozen=True, kw_only=True):
     )
     no_index: Annotated[
         bool,
-        Meta(description="Don't make this diagram a target of references; for a second diagram of the same model."),
+        Meta(description="Don't make this diagram a target of references, for a second diagram of the same model."),
     ] = msgspec.field(default=False, name="no-index")
     nowarn: Annotated[
         bool,
@@ -101,7 +100,7 @@ class Compare(OptionGroup, frozen=True, kw_only=True):
     ] = None
     after: Annotated[
         str | None,
-        Meta(description="The later version, in the same forms; by default the model as it is now.", extra=PER_DIAGRAM),
+        Meta(description="The later version, in the same forms; by default the current model.", extra=PER_DIAGRAM),
     ] = None
     details: Annotated[bool, Meta(description="Also show changes that have no effect on results.")] = False
 
@@ -112,7 +111,7 @@ class Tour(OptionGroup, frozen=True, kw_only=True):
     steps: Annotated[
         Annotated[list[Step], Meta(max_length=LONGEST_TOUR)] | None,
         Meta(
-            description="The steps, in order. Authors write them inside the tour, with their prose.",
+            description="The steps, in order. Write them inside the tour, each with its text.",
             extra={READ: read_steps, **PER_DIAGRAM},
         ),
     ] = None

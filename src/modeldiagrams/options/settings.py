@@ -52,7 +52,7 @@ class Settings(Limits, frozen=True, kw_only=True, forbid_unknown_fields=True):
     on_error: Annotated[
         Literal["warn", "placeholder", "raise"],
         msgspec.Meta(
-            description="What happens when a diagram has a problem: a note in the page and a warning (`warn`), the"
+            description="What happens if a diagram has a problem: a note on the page and a warning (`warn`), the"
             " note alone (`placeholder`), or the end of the build (`raise`)."
         ),
     ] = "warn"
@@ -83,7 +83,7 @@ class Settings(Limits, frozen=True, kw_only=True, forbid_unknown_fields=True):
     source_link: Annotated[
         _Links,
         msgspec.Meta(
-            description="URL of a line of source, where `repository_url` is not enough:"
+            description="URL of a line of source, if `repository_url` is not enough:"
             " `https://git.example.org/project/blob/main/{path}#L{line}`, with the path from the repository's root; or"
             " one for each package, `{mypkg: 'https://git.example.org/project/blob/main/src/{path}#L{line}'}`, with"
             " the path that begins with the package.",
