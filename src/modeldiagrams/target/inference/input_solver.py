@@ -15,6 +15,7 @@ import inspect
 import math
 import textwrap
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.errors import TargetError
@@ -25,6 +26,7 @@ from modeldiagrams.target.inference.entries import LESS, is_repeated, leaves, pu
 from modeldiagrams.target.inference.inferred import NODES, inferred_candidates, is_graph, tensor_candidates
 from modeldiagrams.target.inference.layers import state_entries
 from modeldiagrams.target.inference.mending import changes
+from modeldiagrams.target.inference.named_sizes import with_named_sizes
 from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.probing import Probe
 from modeldiagrams.target.inference.sizes import Sizes
@@ -53,6 +55,8 @@ _MOST_ELEMENTS = 1 << 23
 _LARGE = 40
 """A side that may be made smaller."""
 _FIRST_SEEDS = 4
+_MOST_NAMED = 4
+_IMAGE_RANK = 4
 
 
 @dataclass(frozen=True)
@@ -234,12 +238,20 @@ class InputSolver:
 
     def _with_usual_sizes(self, entries: Entries) -> Iterator[Entries]:
         """The same as readers would write it, if the model runs with that; and as it was found."""
-        entries = self._with_numbers(entries)
+        entries = self._as_named(self._with_numbers(entries))
         shown = self._shown(entries)
         yield shown
         probed = self._run(shown)
         keeps_batch = probed is not None and probed.error is None  # or this would be the same
         yield self._mostly_shown(entries, self.sizes.batch if keeps_batch else 0)
+
+    def _as_named(self, entries: Entries) -> Entries:
+        """The same with sizes that names ask for, if the model runs with them."""
+        for changed in islice(with_named_sizes(entries), _MOST_NAMED):
+            probed = self._run(changed)
+            if probed is not None and probed.error is None:
+                return changed
+        return entries
 
     def _mostly_shown(self, entries: Entries, but_not: int) -> Entries:
         """The same with usual sizes where it still runs with them: some numbers suit each other by chance."""
@@ -277,7 +289,8 @@ class InputSolver:
         return entries
 
     def _usual(self, leaf: Leaf, entries: Any) -> Leaf:
-        return self.sizes.usual(leaf, NODES if self._is_graph or "edge_" in repr(entries) else 1)
+        sides = {size for each in leaves(entries) if len(each.shape) > _IMAGE_RANK - 1 for size in each.shape}
+        return self.sizes.usual(leaf, NODES if self._is_graph or "edge_" in repr(entries) else 1, sides)
 
 
 def _string_choices(model: nn.Module) -> dict[str | int, list[str]]:
