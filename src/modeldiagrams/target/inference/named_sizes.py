@@ -7,6 +7,7 @@ square.
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -16,11 +17,11 @@ from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.told import told_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from modeldiagrams.target.inference.entries import Leaf, Path
 
-__all__ = ["NAMED", "with_named_sizes"]
+__all__ = ["NAMED", "as_named", "with_named_sizes"]
 
 NAMED = "sizes that its name tells, and arguments of the constructor"
 """Why inputs are what they are."""
@@ -30,6 +31,17 @@ _WIDTH = re.compile(r"(?P<word>[a-z]+?)s?_?(dims?|size|width|features?)")
 _SQUARE = 2
 _IMAGE_RANK = 4
 _LEAST_WORD = 3
+_MOST_PASSES = 4
+
+
+def as_named(entries: Entries, works: Callable[[Entries], bool]) -> Entries:
+    """The same with sizes that names ask for, if a model runs with them.
+
+    Args:
+        entries: With which it runs.
+        works: Runs it with others.
+    """
+    return next(filter(works, itertools.islice(with_named_sizes(entries), _MOST_PASSES)), entries)
 
 
 def with_named_sizes(entries: Entries) -> Iterator[Entries]:

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
-from torch.nn.utils.rnn import PackedSequence
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.graph import Graph, InputNode, ModuleNode, OpNode, OutputNode
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, Candidate, element_count, named_sizes, resolved
-from modeldiagrams.target.inference.named_sizes import NAMED, with_named_sizes
+from modeldiagrams.target.inference.named_sizes import NAMED, as_named
+from modeldiagrams.target.inference.packed_widths import widths_checked
 from modeldiagrams.target.inference.repair import refused_width, repaired
 from modeldiagrams.target.inference.told import values_of
 from modeldiagrams.target.inputs import from_entries
@@ -55,8 +54,6 @@ _MAX_ELEMENTS = 1 << 26
 _MAX_MESSAGE = 120
 _MAX_COMBINATIONS = 20_000
 _MAX_CANDIDATES = 100
-_MAX_NAMED = 4
-"""Passes with sizes that names ask for."""
 
 _Combination = tuple[int, ...]
 """Rank of the candidate that each size and each input takes."""
@@ -121,16 +118,18 @@ class Search:
 
     def _as_named(self, found: Found) -> Found:
         """The same with sizes that names ask for, if the model runs with them."""
-        for entries in itertools.islice(with_named_sizes(found.entries), 0 if self.is_on_meta else _MAX_NAMED):
+
+        def works(entries: dict[str | int, Any]) -> bool:
             trace, result = trial_pass(self.model, *from_entries(entries), "fake", costs=False)
-            self.budget.lines.append(
-                f"{entries} ({trace.graph.status.mode}): {result.partition(chr(10))[0][:_MAX_MESSAGE]}"
-            )
-            if result == _WORKS:
-                same = {name for name, entry in entries.items() if entry == found.entries[name]}
-                told = {name: found.reasons[name] if name in same else NAMED for name in entries}
-                return Found(entries, told, None)
-        return found
+            line = result.partition("\n")[0][:_MAX_MESSAGE]
+            self.budget.lines.append(f"{entries} ({trace.graph.status.mode}): {line}")
+            return result == _WORKS
+
+        entries = found.entries if self.is_on_meta else as_named(found.entries, works)
+        if entries is found.entries:
+            return found
+        others = {name for name, entry in entries.items() if entry != found.entries[name]}
+        return Found(entries, found.reasons | dict.fromkeys(others, NAMED), None)
 
     def _is_over(self) -> bool:
         fails_alike = max(self.failures.values(), default=0) >= _MAX_SAME_FAILURES and self.budget.work >= _CHEAP_WORK
@@ -245,7 +244,7 @@ def trial_pass(
     model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], mode: Mode, *, costs: bool = True
 ) -> tuple[Trace, str]:
     """One pass, with the same random numbers every time, and its result in one line."""
-    with seeded(), _widths_checked(model):
+    with seeded(), widths_checked(model):
         trace = trace_run(model, args, kwargs, mode=mode, costs=costs)
     error = trace.graph.status.error
     if error:
@@ -254,23 +253,6 @@ def trial_pass(
 
 
 _WORKS = "works"
-
-
-@contextmanager
-def _widths_checked(model: nn.Module) -> Iterator[None]:
-    """Let recurrent layers refuse packed sequences of another width: PyTorch reads past their weights."""
-
-    def check(layer: Any, args: tuple[Any, ...]) -> None:
-        width = args[0].data.shape[-1] if args and isinstance(args[0], PackedSequence) else layer.input_size
-        if width != layer.input_size:
-            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {layer.input_size}, got {width}")
-
-    handles = [layer.register_forward_pre_hook(check) for layer in model.modules() if isinstance(layer, nn.RNNBase)]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def is_connected(graph: Graph) -> bool:

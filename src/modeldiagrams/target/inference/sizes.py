@@ -14,7 +14,7 @@ from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.told import told_sides, values_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterable, Iterator
 
     from torch import nn
 
@@ -98,15 +98,16 @@ class Sizes:
         ]
         return replace(leaf, shape=tuple(shape))
 
-    def usual(self, leaf: Leaf, batch: int, sides: Collection[int] = ()) -> Leaf:
+    def usual(self, leaf: Leaf, batch: int, beside: Iterable[Leaf] = ()) -> Leaf:
         """The same with the sizes that readers expect in place of those given out here.
 
         Args:
             leaf: One tensor.
             batch: Its number of rows.
-            sides: Sizes that pictures have, also where another tensor has them.
+            beside: All tensors: a size that one has as a picture is the same in others.
         """
-        is_picture, side = len(leaf.shape) > 1 + _PAIR, values_of("<size>")[0]
-        given = {size: side if is_picture or size in sides else _USUAL_LENGTH for size in self._given.values()}
+        pictures = {size for each in (leaf, *beside) if len(each.shape) > 1 + _PAIR for size in each.shape}
+        side = values_of("<size>")[0]
+        given = {size: side if size in pictures else _USUAL_LENGTH for size in self._given.values()}
         given[self.batch] = batch
         return replace(leaf, shape=tuple(given.get(size, size) for size in leaf.shape))
