@@ -119,6 +119,56 @@ def test_first_entries_carry_a_model_through(model, sizes):
     assert Probe(model).run(entries).error is None
 
 
+class Beam(nn.Module):
+    """A state of two tensors that only the layer takes apart."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed, self.rnn = nn.Embedding(30, 6), nn.LSTM(6, 5, 2)
+
+    def forward(self, y, hidden):
+        return self.rnn(self.embed(y)[None], hidden)
+
+
+class Windows(nn.Module):
+    """A weight for each channel tells no rank."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale, self.embed = nn.Parameter(torch.ones(3)), nn.Linear(4, 6)
+
+    def forward(self, x):
+        return self.embed((x * self.scale).permute(0, 2, 1).unfold(-1, 4, 2))
+
+
+class Organ(nn.Module):
+    """A mask of a volume, cast to what it is joined with."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv3d(2, 4, 3, padding=1)
+
+    def forward(self, volume, mask):
+        return self.stem(torch.cat([volume, mask.to(volume.dtype)], 1))
+
+
+def test_a_state_of_two_tensors_is_no_tensor():
+    assert first_entries(Beam())["hidden"] == [[2, 7, 5], [2, 7, 5]]
+
+
+def test_a_weight_of_one_dimension_tells_the_last_one():
+    rows, steps, channels = first_entries(Windows())["x"]
+    assert (rows, channels) == (7, 3)
+    assert steps > 3
+
+
+def test_a_mask_is_one_whatever_its_rank():
+    mask = first_entries(Organ())["mask"]
+    assert mask["dtype"] == "bool"
+    assert mask["shape"][:2] == [7, 1]
+    assert len(mask["shape"]) == 5
+
+
 def test_parts_are_counted_by_the_layers_beside_them():
     assert [entry[-1] for entry in first_entries(Ward())["signs"]] == [4, 7, 2]
 

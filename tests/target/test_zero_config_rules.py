@@ -313,6 +313,10 @@ def test_field_that_an_error_names_gets_a_value_that_suits_its_annotation(annota
         ("Image", "image"),
         ("edge_index", "edges"),
         ("t", "time"),
+        ("edge_type", "edge types"),
+        ("movie", "one id"),
+        ("user_id", "one id"),
+        ("item_ids", "ids"),
         ("foo", None),
     ],
 )

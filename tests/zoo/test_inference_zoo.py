@@ -12,6 +12,7 @@ UNSOLVED = {
     "hard_configurations.OptimizedMLP",  # calls a method of an argument for its numbers
     "hard_institute.CrystalGraphNet",  # neighbours of each atom, and lists of the atoms of each crystal
     "hard_institute.HyperNetPolicy",  # shapes of spaces that are taken for sizes
+    "hard_laboratory.PackedTagger",  # as many lengths as words in all sentences; others go past the weights of an LSTM
     "hard_papers_code.EGNN",  # a default of no features of edges, with which its own edges don't fit
     "hard_papers_code.PointTransformerSeg",  # where each cloud ends, as whole numbers inside a tuple
     "hard_platforms.Darknet",  # layers as a list in a language of its own

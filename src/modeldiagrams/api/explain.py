@@ -23,7 +23,10 @@ _SUBJECT = re.compile(rf"(?P<option>{'|'.join(Call.__struct_fields__)})(\.(?P<na
 
 _MOST_LINES = 30
 _MOST_REASONS = 7
-_FEWEST_TRIES = 3
+_FEWEST_REASONS = 3
+_FEWEST_TRIES = 2
+_OTHERS = 2 + 1 + _FEWEST_TRIES
+"""Lines around the reasons, and of the tries."""
 
 
 def found_options(call: Call, graph: Graph) -> dict[str, Any]:
@@ -65,7 +68,6 @@ def explain(call: Call, graph: Graph, tried: Iterable[str]) -> str:
         tried: The passes of the search for inputs, one line each.
     """
     rules = [f"{item.value}: {item.reason}" for item in graph.assumptions if item.subject == "rule"]
-    reasons = [f"{item.subject}: {item.reason}" for item in graph.assumptions if item.subject != "rule"]
     found = {name: _text(value) for name, value in found_options(call, graph).items()}
     model = found.pop("model")
     rst = [f".. model-graph:: {model}", *(f"   :{name}: {value}" for name, value in found.items())]
@@ -73,16 +75,27 @@ def explain(call: Call, graph: Graph, tried: Iterable[str]) -> str:
     flags = (f"--{name.replace('_', '-')} {shlex.quote(value)}" for name, value in found.items())
     parts = {
         "Rule": rules or ["1 (explicit options): nothing was assumed"],
-        "Why": _shortened(reasons, _MOST_REASONS),
+        "Why": _reasons(graph),
         "reStructuredText": rst,
         "Markdown": markdown,
         "Command line": [" ".join(["modeldiagrams show", shlex.quote(model), *flags])],
         "Note": [*graph.status.notes] if graph.status.state == "hierarchy" else [],
     }
-    used = sum(len(lines) + 2 for lines in parts.values() if lines)
+    used = sum(len(lines) + 2 for title, lines in parts.items() if lines and title != "Why")
+    parts["Why"] = _shortened(parts["Why"], max(_FEWEST_REASONS, min(_MOST_REASONS, _MOST_LINES - used - _OTHERS)))
+    used += len(parts["Why"]) + 2 if parts["Why"] else 0
     parts["Tried"] = _shortened([*tried], max(_FEWEST_TRIES, _MOST_LINES - used - 1))
     blocks = ("\n".join([f"{title}:", *(f"  {line}" for line in lines)]) for title, lines in parts.items() if lines)
     return "\n\n".join(blocks)
+
+
+def _reasons(graph: Graph) -> list[str]:
+    """One line for each reason, with all that it holds for."""
+    subjects: dict[str, list[str]] = {}
+    for item in graph.assumptions:
+        if item.subject != "rule":
+            subjects.setdefault(item.reason, []).append(item.subject)
+    return [f"{', '.join(named)}: {reason}" for reason, named in subjects.items()]
 
 
 def _shortened(lines: list[str], most: int) -> list[str]:

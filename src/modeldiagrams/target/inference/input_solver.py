@@ -25,6 +25,7 @@ from modeldiagrams.target.inference.entries import LESS, is_repeated, leaves, pu
 from modeldiagrams.target.inference.inferred import NODES, inferred_candidates, is_graph, tensor_candidates
 from modeldiagrams.target.inference.layers import state_entries
 from modeldiagrams.target.inference.mending import changes
+from modeldiagrams.target.inference.named_sizes import as_named
 from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.probing import Probe
 from modeldiagrams.target.inference.sizes import Sizes
@@ -135,7 +136,7 @@ class InputSolver:
         """Input → why it is what it is."""
         first = next(iter(self._seeds()), {})
         return {
-            name: "a usual shape for its name"
+            name: "by its name, and by what forward does with it"
             if self._shown(first.get(name)) == entry
             else "found by trying: the model runs with it"
             for name, entry in entries.items()
@@ -186,6 +187,10 @@ class InputSolver:
         self._work += probed.depth
         return probed
 
+    def _works(self, entries: Entries) -> bool:
+        probed = self._run(entries)
+        return probed is not None and probed.error is None
+
     def _probed(self, entries: Entries) -> Probed | None:
         probed = self._run(entries)
         if probed is None:
@@ -234,11 +239,10 @@ class InputSolver:
 
     def _with_usual_sizes(self, entries: Entries) -> Iterator[Entries]:
         """The same as readers would write it, if the model runs with that; and as it was found."""
-        entries = self._with_numbers(entries)
+        entries = as_named(self._with_numbers(entries), self._works)
         shown = self._shown(entries)
         yield shown
-        probed = self._run(shown)
-        keeps_batch = probed is not None and probed.error is None  # or this would be the same
+        keeps_batch = self._works(shown)  # or this would be the same
         yield self._mostly_shown(entries, self.sizes.batch if keeps_batch else 0)
 
     def _mostly_shown(self, entries: Entries, but_not: int) -> Entries:
@@ -248,8 +252,7 @@ class InputSolver:
             having = [leaf.path for leaf in leaves(entries) if size in leaf.shape]
             for paths in (having, *([path] for path in having if len(having) > 1)):
                 changed = self._shown_in(entries, size, paths)
-                probed = self._run(changed)
-                if probed is not None and probed.error is None:
+                if self._works(changed):
                     entries = changed
                     break
         return entries
@@ -267,8 +270,7 @@ class InputSolver:
             role = role_of(str(leaf.path[-1]))
             if leaf.dtype == "int64" and role is None:
                 changed = put_all(entries, leaf.path, replace(leaf, dtype="float32", high=None, low=None).entry)
-                probed = self._run(changed)
-                entries = changed if probed is not None and probed.error is None else entries
+                entries = changed if self._works(changed) else entries
         return entries
 
     def _shown(self, entries: Any) -> Any:
@@ -277,7 +279,8 @@ class InputSolver:
         return entries
 
     def _usual(self, leaf: Leaf, entries: Any) -> Leaf:
-        return self.sizes.usual(leaf, NODES if self._is_graph or "edge_" in repr(entries) else 1)
+        batch = NODES if self._is_graph or "edge_" in repr(entries) else 1
+        return self.sizes.usual(leaf, batch, leaves(entries))
 
 
 def _string_choices(model: nn.Module) -> dict[str | int, list[str]]:

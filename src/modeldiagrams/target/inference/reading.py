@@ -80,13 +80,14 @@ class Read:
         if is_plain or not given.is_used:
             return entries[0]
         shape, kind = given.tensor.known.end(), given.tensor.kind.with_casts()
+        first = next(leaves(entries[0]), Leaf((), ()))
+        dtype = kind.dtype or ("bool" if first.dtype == "bool" else "")  # a mask is one, whatever layers take
         for entry in entries:
             leaf = next(leaves(entry), None)
-            if leaf is not None and not leaf.path and _suits(leaf, shape, kind.dtype):
+            if leaf is not None and not leaf.path and _suits(leaf, shape, dtype):
                 break
         else:
             rank = shape.rank or _least_rank(shape)
-            first = next(leaves(entries[0]), Leaf((), ()))
             leaf = replace(first, shape=(0,) * rank) if first.path == () else Leaf((), (0,) * rank)
         leaf = replace(leaf, path=given.path)
         leaf = replace(leaf, shape=self._shape(leaf, shape))

@@ -17,6 +17,8 @@ from torch import nn
 from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.graph import Graph, InputNode, ModuleNode, OpNode, OutputNode
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, Candidate, element_count, named_sizes, resolved
+from modeldiagrams.target.inference.named_sizes import NAMED, as_named
+from modeldiagrams.target.inference.packed_widths import widths_checked
 from modeldiagrams.target.inference.repair import refused_width, repaired
 from modeldiagrams.target.inference.told import values_of
 from modeldiagrams.target.inputs import from_entries
@@ -112,7 +114,22 @@ class Search:
         if self.working is None:
             return None
         reasons = {name: candidate.reason for name, candidate in self.chosen(self.working).items()}
-        return Found(self.entries(self.working), reasons, self.trace)
+        return self._as_named(Found(self.entries(self.working), reasons, self.trace))
+
+    def _as_named(self, found: Found) -> Found:
+        """The same with sizes that names ask for, if the model runs with them."""
+
+        def works(entries: dict[str | int, Any]) -> bool:
+            trace, result = trial_pass(self.model, *from_entries(entries), "fake", costs=False)
+            line = result.partition("\n")[0][:_MAX_MESSAGE]
+            self.budget.lines.append(f"{entries} ({trace.graph.status.mode}): {line}")
+            return result == _WORKS
+
+        entries = found.entries if self.is_on_meta else as_named(found.entries, works)
+        if entries is found.entries:
+            return found
+        others = {name for name, entry in entries.items() if entry != found.entries[name]}
+        return Found(entries, found.reasons | dict.fromkeys(others, NAMED), None)
 
     def _is_over(self) -> bool:
         fails_alike = max(self.failures.values(), default=0) >= _MAX_SAME_FAILURES and self.budget.work >= _CHEAP_WORK
@@ -227,7 +244,7 @@ def trial_pass(
     model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], mode: Mode, *, costs: bool = True
 ) -> tuple[Trace, str]:
     """One pass, with the same random numbers every time, and its result in one line."""
-    with seeded():
+    with seeded(), widths_checked(model):
         trace = trace_run(model, args, kwargs, mode=mode, costs=costs)
     error = trace.graph.status.error
     if error:

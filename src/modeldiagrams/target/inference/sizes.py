@@ -14,7 +14,7 @@ from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.told import told_sides, values_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from torch import nn
 
@@ -98,8 +98,16 @@ class Sizes:
         ]
         return replace(leaf, shape=tuple(shape))
 
-    def usual(self, leaf: Leaf, batch: int) -> Leaf:
-        """The same with the sizes that readers expect in place of those given out here."""
-        side = values_of("<size>")[0] if len(leaf.shape) > 1 + _PAIR else _USUAL_LENGTH
-        given = dict.fromkeys(self._given.values(), side) | {self.batch: batch}
+    def usual(self, leaf: Leaf, batch: int, beside: Iterable[Leaf] = ()) -> Leaf:
+        """The same with the sizes that readers expect in place of those given out here.
+
+        Args:
+            leaf: One tensor.
+            batch: Its number of rows.
+            beside: All tensors: a size that one has as a picture is the same in others.
+        """
+        pictures = {size for each in (leaf, *beside) if len(each.shape) > 1 + _PAIR for size in each.shape}
+        side = values_of("<size>")[0]
+        given = {size: side if size in pictures else _USUAL_LENGTH for size in self._given.values()}
+        given[self.batch] = batch
         return replace(leaf, shape=tuple(given.get(size, size) for size in leaf.shape))

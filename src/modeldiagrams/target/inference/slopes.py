@@ -31,6 +31,7 @@ _MOST_SIDES = 16
 _MOST_ENLARGED = 3
 _MOST_EXCHANGED = 3
 _STEP = 2
+_SIDES = 2
 
 
 @dataclass
@@ -119,9 +120,10 @@ class Slopes:
         """Inputs whose height and width both move the failing size, with the dimension of the height."""
         places = {(leaf.path, dimension) for group in groups for leaf, dimension in group}
         for leaf in leaves(self.entries):
-            first = len(leaf.shape) - 2
-            if first > 1 and {(leaf.path, first), (leaf.path, first + 1)} <= places:
-                yield leaf, first
+            rank = len(leaf.shape)
+            for first in (rank - 2, rank - 3):  # channels may be last
+                if rank > _SIDES + 1 and {(leaf.path, first), (leaf.path, first + 1)} <= places:
+                    yield leaf, first
 
     def _with_sides(self, leaf: Leaf, first: int) -> Iterator[Entries]:
         """The first usual sides with which it fails no more, or elsewhere."""

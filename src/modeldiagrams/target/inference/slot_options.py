@@ -12,7 +12,7 @@ from torch import nn
 from modeldiagrams.target.inference.annotations import is_own_class
 from modeldiagrams.target.inference.made_up_modules import made_up_modules
 from modeldiagrams.target.inference.makers import classes_for, modules_for, modules_with, path_of
-from modeldiagrams.target.inference.vocabulary import number_values, usual, usual_counts, usual_item
+from modeldiagrams.target.inference.vocabulary import is_listed, number_values, usual, usual_counts, usual_item
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +23,8 @@ __all__ = ["as_option", "options_of"]
 
 _TENSORS = ([100, 32], [32], [16, 16])
 _MULTIPLES = (1, 2, 4, 8)
+_MADE_UP = re.compile(r"\.item(\d+)$")
+"""Of words in a vocabulary, whose values count them."""
 _MOST_OF_A_PICTURE = 4
 """Channels; what a module says that it gives are features, and more."""
 
@@ -71,6 +73,9 @@ def _singular(name: str) -> str:
 def _numbers(slot: Slot) -> list[Any]:
     if slot.annotation is bool:
         return [False, True]
+    made_up = _MADE_UP.search(slot.path)
+    if made_up and is_listed("mappings", slot.name):
+        return [int(made_up[1])]
     is_tested_only = slot.is_tested and not (slot.attributes or slot.compared or slot.is_reckoned_with)
     name = "channels" if slot.is_of_module and "channels" in slot.name else slot.name
     values = number_values(name, slot.attributes, is_tested_only=is_tested_only, is_item=slot.place is not None)

@@ -12,16 +12,18 @@ from modeldiagrams.target.inference.candidates import SIZES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["told", "told_channels", "told_sides", "values_of"]
+__all__ = ["told", "told_channels", "told_numbers", "told_sides", "values_of"]
 
 _SIDE = re.compile(
     r"(image|img|input|crop|frame|pixel|spatial)s?_?(size|resolution|shape|height|width)s?|resolution|in_shape"
 )
 _FRAMES = re.compile(r"((num|n|max)_?)?frames")
 _CHANNELS = re.compile(r"((in|input|image|img|num|n)_?)?(channels|chans)|in_(c|ch)")
+_HEIGHT = re.compile(r"((image|img|input|crop|frame|screen)_?)?(height|h)")
 _LEAST, _MOST = 8, 2048
 _TOLD: ContextVar[tuple[tuple[str, tuple[int, ...]], ...]] = ContextVar("_TOLD", default=())
 """Named sizes and their values: two for a height and a width."""
+_NUMBERS: ContextVar[dict[str, int]] = ContextVar("_NUMBERS", default={})  # noqa: B039  (nobody writes it)
 
 
 @contextmanager
@@ -31,11 +33,19 @@ def told(arguments: Any) -> Iterator[None]:
     Args:
         arguments: As the option `kwargs`, or values of defaults.
     """
+    items = arguments.items() if isinstance(arguments, dict) else ()
+    numbers = _NUMBERS.set({str(name): value for name, value in items if type(value) is int})
     token = _TOLD.set(tuple(dict.fromkeys(_sizes(arguments))))
     try:
         yield
     finally:
         _TOLD.reset(token)
+        _NUMBERS.reset(numbers)
+
+
+def told_numbers() -> dict[str, int]:
+    """Arguments that are whole numbers, by name."""
+    return _NUMBERS.get()
 
 
 def told_sides() -> list[tuple[int, int]]:
@@ -55,6 +65,8 @@ def values_of(size: str) -> tuple[int, ...]:
 
 
 def _sizes(arguments: Any) -> Iterator[tuple[str, tuple[int, ...]]]:
+    if isinstance(arguments, dict):
+        yield from _heights_and_widths(arguments)
     for name, value in arguments.items() if isinstance(arguments, dict) else ():
         if _SIDE.fullmatch(str(name).lower()):
             yield from _sides(value)
@@ -64,6 +76,14 @@ def _sizes(arguments: Any) -> Iterator[tuple[str, tuple[int, ...]]]:
             yield "channels", (value,)
         else:
             yield from _sizes(value)
+
+
+def _heights_and_widths(arguments: dict[Any, Any]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Of images whose sides are two arguments."""
+    for name, height in arguments.items():
+        if _HEIGHT.fullmatch(str(name).lower()):
+            width = re.sub("h(eight)?$", lambda end: "width" if end[1] else "w", str(name))
+            yield from _sides([height, arguments.get(width)])
 
 
 def _sides(value: Any) -> Iterator[tuple[str, tuple[int, ...]]]:

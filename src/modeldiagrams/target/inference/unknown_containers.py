@@ -12,6 +12,7 @@ from torch.overrides import TorchFunctionMode
 
 from modeldiagrams.target.inference.lookups import expression_at, is_asked_for_tensor, unpacked_count
 from modeldiagrams.target.inference.unknown import MADE_OF, Refused, Slot, Text, Use, plain, slots_of
+from modeldiagrams.target.inference.vocabulary import is_listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,7 +118,7 @@ class Fields(dict[str, Any]):
 
     def __len__(self) -> int:
         slot = self._slots_of()[0]
-        if not slot.children:
+        if not slot.children or is_listed("mappings", slot.name):  # a vocabulary has words beside those that are read
             slot.fill()
         return len(slot.children)
 

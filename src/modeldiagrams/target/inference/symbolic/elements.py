@@ -67,7 +67,8 @@ def broadcast(a: Shape, b: Shape) -> Shape:
         return unified(a, b)
     if a.row or b.row:
         known, open_ = (b, a) if a.row else (a, b)
-        if len(open_.dims()) > len(known.front):  # of fewer dimensions: those at the back are the same
+        is_of_features = len(known.front) == 1 and known.front[0].end().value > 1  # a weight says nothing of ranks
+        if is_of_features or len(open_.dims()) > len(known.front):  # those at the back are the same
             for dim, at in zip(reversed(known.front), itertools.count(-1, -1), strict=False):
                 alike(dim, open_.at(at))
             return open_

@@ -86,6 +86,8 @@ def _states(given: Any, count: int) -> list[Any]:
         return []
     if count == 1:
         return [given]
+    if isinstance(given, SymbolicTensor) and given.given:
+        given.given.is_used = False  # it is a pair of tensors
     first, second = given
     return [first, second]
 

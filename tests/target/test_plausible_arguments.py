@@ -1,0 +1,41 @@
+"""Constructor arguments that a reader would have chosen, where others would do as well."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from modeldiagrams.target.inference.constructor import solved_arguments
+
+
+class Tagger(nn.Module):
+    def __init__(self, vocab, tag2idx):
+        super().__init__()
+        pad = vocab["<pad>"]
+        self.embed = nn.Embedding(len(vocab), 8, padding_idx=pad)
+        self.out = nn.Linear(8, len(tag2idx))
+
+
+class Upscaler(nn.Module):
+    def __init__(self, scale, learn_eps, use_dropout):
+        super().__init__()
+        self.learn_eps, self.use_dropout = learn_eps, use_dropout
+        self.tail = nn.Sequential(nn.Conv2d(3, 3 * scale**2, 3), nn.PixelShuffle(scale))
+
+
+def found(made):
+    solved = solved_arguments(made)
+    assert solved is not None
+    return solved.kwargs
+
+
+def test_words_of_a_vocabulary_are_counted_beside_those_that_are_read():
+    kwargs = found(Tagger)
+    assert kwargs["vocab"]["<pad>"] == 0
+    assert [*kwargs["vocab"].values()] == [*range(len(kwargs["vocab"]))]
+    assert len(kwargs["vocab"]) > 4
+    assert [*kwargs["tag2idx"].values()] == [*range(len(kwargs["tag2idx"]))]
+
+
+def test_names_that_say_whether_are_no_numbers():
+    kwargs = found(Upscaler)
+    assert kwargs == {"scale": 2, "learn_eps": False, "use_dropout": False}
