@@ -44,6 +44,8 @@ export class Camera {
   #transform: ZoomTransform = zoomIdentity;
   /** The stage's width when it was last looked at, px. */
   #width = 0;
+  /** Whether nobody is told of movements, because another one follows at once. */
+  #isReplacing = false;
   /** What began the current gesture. */
   #gestureStart: MouseEvent | TouchEvent | undefined;
 
@@ -91,7 +93,7 @@ export class Camera {
     this.#isFree = false;
     this.#stage.classList.remove("mg-free");
     this.#canvas.style.transform = "";
-    this.#widget.onMove();
+    this.#onMove();
   }
 
   /** Back to rest, and scrolled into the window as far as it fits. */
@@ -146,8 +148,17 @@ export class Camera {
     this.#moveBy((left + width / 2 - x) * scale, (top + height / 2 - y) * scale);
   }
 
-  /** Exchange the picture; the upper middle of a part of it stays where it is on screen. */
+  /** Exchange the picture, silently; the upper middle of a part of it stays where it is on screen. */
   replace(picture: SVGSVGElement, oldPart: Element, newPart: Element): void {
+    this.#isReplacing = true;
+    try {
+      this.#replace(picture, oldPart, newPart);
+    } finally {
+      this.#isReplacing = false;
+    }
+  }
+
+  #replace(picture: SVGSVGElement, oldPart: Element, newPart: Element): void {
     // a hidden picture has no place to keep
     if (this.#stage.clientWidth === 0) this.fit();
     const before = oldPart.getBoundingClientRect();
@@ -269,7 +280,11 @@ export class Camera {
     const { x, y, k } = transform;
     this.#transform = transform;
     this.#canvas.style.transform = `translate(${x}px, ${y}px) scale(${k})`;
-    this.#widget.onMove();
+    this.#onMove();
+  }
+
+  #onMove(): void {
+    if (!this.#isReplacing) this.#widget.onMove();
   }
 
   /** Cut neither side of the picture while there is empty room on the other. */

@@ -14,8 +14,10 @@ export class ShownPicture {
   tree: Tree;
   /** The page's own picture as it came, for copies of the diagram and for paper. */
   readonly #original = make("template", "");
-  /** The same, once another one is on screen. */
+  /** The same on paper, once another one is on screen. */
   readonly #printed = box("mg-still");
+  /** Whether it is still on screen. */
+  #isOriginal = true;
   readonly #stage: HTMLElement;
   readonly #camera: Camera;
   /** Set while the picture is too large for the document to hold all of it. */
@@ -39,8 +41,15 @@ export class ShownPicture {
     return this.#scene?.update(this.#camera.viewport) ?? false;
   }
 
+  /** Put the page's own picture where paper has it, if another one is on screen. Not before: it may have many elements. */
+  print(): void {
+    if (!this.#isOriginal && !this.#printed.hasChildNodes())
+      this.#printed.append(this.#original.content.cloneNode(true));
+  }
+
   /** Show another picture; the node with this id, or else another visible one, stays in place. */
   replace(session: Session, layout: Layout, id: string, onDrawn: () => void): void {
+    this.#isOriginal = false;
     const old = this.tree;
     const active = this.#root.activeElement;
     const focused = nodeAt(active);
@@ -48,13 +57,10 @@ export class ShownPicture {
     const picture = scene?.picture ?? (parseSvg(session.drawing.picture(layout).svg)[0] as SVGSVGElement);
     picture.setAttribute("aria-label", old.picture.getAttribute("aria-label") ?? "");
     const tree = new Tree(picture, scene, old);
-    // the old scene must not draw while the camera moves the new picture
-    this.#scene = undefined;
     this.#moveCamera(tree, id);
     this.tree = tree;
     this.#scene = scene;
     this.update();
-    if (!this.#printed.hasChildNodes()) this.#printed.append(this.#original.content.cloneNode(true));
     if (focused !== null) this.#restoreFocus(idOf(focused), id);
     onDrawn();
     this.#keepFocus(active);

@@ -211,8 +211,12 @@ export class Widget {
   /** Show another state; the node with this id stays where it is on screen. */
   change(next: (session: Session) => SessionState, id = ""): Promise<void> {
     return this.withLayout(async (session, viz, stop) => {
-      const layout = await this.#queue.inSlices(() => session.show(next(session), viz), stop);
-      this.#show(session, layout, id);
+      let state: SessionState | undefined;
+      const show = () => {
+        state ??= next(session);
+        return session.show(state, viz);
+      };
+      this.#show(session, await this.#queue.inSlices(show, stop), id);
     });
   }
 
@@ -268,6 +272,11 @@ export class Widget {
 
   // -- the picture ----------------------------------------------------------------------------------------------------
 
+  /** Get ready for paper, which has the page's own picture. */
+  print(): void {
+    this.#shown.print();
+  }
+
   /** Call after anything that may have moved the picture: puts what is visible into the document. */
   updateViewport(): void {
     if (this.#shown.update()) this.#emit("drawn");
@@ -276,6 +285,7 @@ export class Widget {
 
   #show(session: Session, layout: Layout, id: string): void {
     this.#shown.replace(session, layout, id, () => this.#emit("drawn"));
+    this.#emit("moved");
   }
 
   #focusPicture(): void {
