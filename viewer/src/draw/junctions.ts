@@ -22,12 +22,17 @@ export function junctions(lines: readonly Line[]): Point[] {
 /** Pieces and corners once each: wires of a tensor that many read share most of their way. */
 function distinct(lines: readonly Line[]): { pieces: Piece[]; corners: Set<Point> } {
   const known = new Map<number, Map<number, Point>>();
-  const one = (point: Point) => entry(entry(known, point[0], () => new Map()), point[1], () => point);
+  const one = (point: Point) =>
+    entry(
+      entry(known, point[0], () => new Map()),
+      point[1],
+      () => point,
+    );
   const ends = new Map<Point, Set<Point>>();
   const corners = new Set<Point>();
   for (const line of lines) {
     const points = line.map(one);
-    points.slice(1).forEach((end, i) => entry(ends, points[i] ?? end, () => new Set()).add(end));
+    for (const [i, end] of points.slice(1).entries()) entry(ends, points[i] ?? end, () => new Set()).add(end);
     for (const corner of points.slice(1, -1)) corners.add(corner);
   }
   const pieces = [...ends].flatMap(([start, to]) => [...to].map((end): Piece => [start, end]));

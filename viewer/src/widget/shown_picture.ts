@@ -16,6 +16,8 @@ export class ShownPicture {
   readonly #original = make("template", "");
   /** The same on paper, once another one is on screen. */
   readonly #printed = box("mg-still");
+  /** Set while the camera moves a picture that comes, so that nothing is drawn where it does not stay. */
+  isMoving = false;
   /** Whether it is still on screen. */
   #isOriginal = true;
   readonly #stage: HTMLElement;
@@ -38,7 +40,7 @@ export class ShownPicture {
 
   /** Put what is visible into the document; whether anything was. */
   update(): boolean {
-    return this.#scene?.update(this.#camera.viewport) ?? false;
+    return !this.isMoving && (this.#scene?.update(this.#camera.viewport) ?? false);
   }
 
   /** Put the page's own picture where paper has it, if another one is on screen. Not before: it may have many elements. */
@@ -57,7 +59,12 @@ export class ShownPicture {
     const picture = scene?.picture ?? (parseSvg(session.drawing.picture(layout).svg)[0] as SVGSVGElement);
     picture.setAttribute("aria-label", old.picture.getAttribute("aria-label") ?? "");
     const tree = new Tree(picture, scene, old);
-    this.#moveCamera(tree, id);
+    this.isMoving = true;
+    try {
+      this.#moveCamera(tree, id);
+    } finally {
+      this.isMoving = false;
+    }
     this.tree = tree;
     this.#scene = scene;
     this.update();
@@ -69,11 +76,22 @@ export class ShownPicture {
 
   #moveCamera(tree: Tree, id: string): void {
     const old = this.tree;
-    const toggled = tree.has(id) ? old.find(id) : undefined;
-    const before = toggled ?? firstVisible(this.#stage, old, tree);
-    const after = before && tree.find(idOf(before));
-    if (before && after) this.#camera.replace(tree.picture, header(before), header(after));
-    else this.#camera.replace(tree.picture, old.picture, tree.picture);
+    const first = () => firstVisible(this.#stage, old, tree);
+    const kept = old.has(id) && tree.has(id) ? id : idOf(first() ?? old.picture);
+    this.#camera.replace(
+      tree.picture,
+      () => this.#placeOf(old, kept),
+      () => this.#placeOf(tree, kept),
+    );
+  }
+
+  /** The upper middle of a node, or else of the picture, on screen: found without drawing where that is possible. */
+  #placeOf(tree: Tree, id: string): { x: number; y: number } {
+    const box = tree.has(id) ? tree.box(id) : undefined;
+    if (box !== undefined) return this.#camera.onScreen(box.x + box.width / 2, box.y);
+    const node = tree.find(id);
+    const { left, right, top } = (node === undefined ? tree.picture : header(node)).getBoundingClientRect();
+    return { x: (left + right) / 2, y: top };
   }
 
   /** Focus the node that had the focus or, where it is gone, the toggled one. */

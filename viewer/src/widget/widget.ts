@@ -211,12 +211,9 @@ export class Widget {
   /** Show another state; the node with this id stays where it is on screen. */
   change(next: (session: Session) => SessionState, id = ""): Promise<void> {
     return this.withLayout(async (session, viz, stop) => {
-      let state: SessionState | undefined;
-      const show = () => {
-        state ??= next(session);
-        return session.show(state, viz);
-      };
-      this.#show(session, await this.#queue.inSlices(show, stop), id);
+      const state = await this.#queue.inSlices(() => next(session), stop);
+      const layout = await this.#queue.inSlices(() => session.show(state, viz), stop);
+      this.#show(session, layout, id);
     });
   }
 
@@ -280,7 +277,7 @@ export class Widget {
   /** Call after anything that may have moved the picture: puts what is visible into the document. */
   updateViewport(): void {
     if (this.#shown.update()) this.#emit("drawn");
-    this.#emit("moved");
+    if (!this.#shown.isMoving) this.#emit("moved");
   }
 
   #show(session: Session, layout: Layout, id: string): void {
