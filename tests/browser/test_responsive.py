@@ -110,6 +110,23 @@ def test_long_work_can_be_stopped(hurried, stop):
     assert hurried.errors == []
 
 
+def test_a_search_between_two_slices_finds_what_is_typed(hurried):
+    """It takes its time at once: it is in no slice."""
+    hurried.page.get_by_role("button", name="Search").click()
+    hurried.page.keyboard.type("zebra")
+    hurried.page.get_by_role("search").get_by_text("Nothing").wait_for()
+    hurried.page.evaluate("window.late = 200")
+    hurried.evaluate("({ widget }) => void widget.change(({ state }) => ({ ...state, plumbing: true }))")
+    hurried.page.get_by_text("Loading…").wait_for()
+    hurried.page.keyboard.press("ControlOrMeta+A")
+    hurried.page.keyboard.type("mlp up")
+    hurried.page.get_by_role("option").first.wait_for()
+    assert hurried.page.get_by_text("Loading…").is_visible()
+    hurried.page.evaluate("window.late = 0")
+    wait_until(hurried, lambda: hurried.page.locator(".mg-note").inner_text() == "")
+    assert hurried.errors == []
+
+
 def test_escape_closes_what_lies_over_the_picture_before_it_stops_work(hurried):
     """A reader closes the menu, and wants what it was asked for."""
     hurried.page.get_by_role("button", name="More controls").click()
