@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
-from playwright.sync_api import Error, TimeoutError as PatienceError
+from playwright.sync_api import Error
+from playwright.sync_api import TimeoutError as PatienceError
 
 import modeldiagrams
 from benchmarks import layout
