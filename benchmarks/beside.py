@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import statistics
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
+from playwright.sync_api import Error
+from playwright.sync_api import TimeoutError as PatienceError
 
 import modeldiagrams
 from benchmarks import layout
@@ -23,7 +27,7 @@ from modeldiagrams.options.options import Call, Options, View
 from modeldiagrams.render.draw import render
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, CDPSession
+    from playwright.sync_api import Browser, CDPSession, Page
 
 MODELS = ("ResNet-50", "GPT-2", "Llama-3-70B")
 TOGGLES = 20
@@ -47,7 +51,10 @@ class Tool(NamedTuple):
 
 
 class Load(NamedTuple):
-    """Medians of a page's loads: milliseconds, of the main thread for CPU, and bytes that its objects hold."""
+    """Medians of a page's loads: milliseconds, of the main thread for CPU, and bytes that its objects hold.
+
+    Infinite where the patience ran out, and not a number where nothing can be said then.
+    """
 
     picture: float
     ready: float
@@ -76,11 +83,17 @@ def print_beside(browser: Browser, graphs: dict[str, Path], folder: Path) -> Non
 
 def _figures(browser: Browser, tool: Tool, model: str, graph: Path, folder: Path) -> str:
     file = _made(tool, model, graph, folder / "closed")
-    loads = [_load(browser, file, tool) for _ in range(LOADS)]
-    load = Load(*(statistics.median(each) for each in zip(*loads, strict=True)))
+    load = _loaded(browser, file, tool)
     times = _toggles(browser, _made(tool, model, graph, folder / "open", is_open=True), tool)
     amounts = (*load[:3], load.held / 1e6, file.stat().st_size / 1e3, statistics.median(times), p95(times))
-    return "".join(f"{amount:11.0f}" for amount in amounts)
+    return "".join(f"{_figure(amount):>11}" for amount in amounts)
+
+
+def _figure(amount: float) -> str:
+    """A figure of the table; one that the patience did not suffice for is larger than that."""
+    if math.isinf(amount):
+        return f"> {PATIENCE_MS / 1000:.0f} s"
+    return "–" if math.isnan(amount) else f"{amount:.0f}"
 
 
 def _made(tool: Tool, model: str, graph: Path, folder: Path, *, is_open: bool = False) -> Path:
@@ -121,9 +134,37 @@ TORCHVISTA = Tool(
 )
 
 
-def _load(browser: Browser, file: Path, tool: Tool) -> Load:
+def _loaded(browser: Browser, file: Path, tool: Tool) -> Load:
+    """Medians of several loads; a page that takes too long once is not waited for again."""
+    loads = []
+    for _ in range(LOADS):
+        loads.append(_load(browser, file, tool))
+        if math.isinf(loads[-1].ready):
+            return loads[-1]
+    return Load(*(statistics.median(each) for each in zip(*loads, strict=True)))
+
+
+@contextlib.contextmanager
+def _opened(browser: Browser) -> Iterator[Page]:
     page = browser.new_page(viewport=VIEWPORT)
     page.set_default_timeout(PATIENCE_MS)
+    try:
+        yield page
+    finally:
+        # one that is still busy may not let itself be closed
+        with contextlib.suppress(Error):
+            page.close()
+
+
+def _load(browser: Browser, file: Path, tool: Tool) -> Load:
+    try:
+        with _opened(browser) as page:
+            return _measured(page, file, tool)
+    except PatienceError:
+        return Load(math.inf, math.inf, math.nan, math.nan)
+
+
+def _measured(page: Page, file: Path, tool: Tool) -> Load:
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     page.add_init_script(f"({NOTE_READY})({tool.picture!r}, () => {tool.ready})")
@@ -131,9 +172,7 @@ def _load(browser: Browser, file: Path, tool: Tool) -> Load:
     page.wait_for_function("() => window.noted?.ready")
     noted = page.evaluate("window.noted")
     found = {entry["name"]: entry["value"] for entry in session.send("Performance.getMetrics")["metrics"]}
-    load = Load(noted["picture"], noted["ready"], found["TaskDuration"] * 1000, _held(session))
-    page.close()
-    return load
+    return Load(noted["picture"], noted["ready"], found["TaskDuration"] * 1000, _held(session))
 
 
 def _held(session: CDPSession) -> float:
@@ -143,15 +182,29 @@ def _held(session: CDPSession) -> float:
 
 
 def _toggles(browser: Browser, file: Path, tool: Tool) -> list[float]:
-    page = browser.new_page(viewport=VIEWPORT)
-    page.set_default_timeout(PATIENCE_MS)
-    page.goto(file.as_uri())
-    page.wait_for_function(f"() => {tool.ready}")
-    page.evaluate(tool.toggle, 0)  # loads what is needed
-    page.evaluate(tool.toggle, 0)
-    end = time.monotonic() + MOST_TOGGLING
+    """Milliseconds of each toggle; the last is infinite where it, or the page before, took too long."""
     times: list[float] = []
-    while len(times) < TOGGLES and time.monotonic() < end:
-        times.append(page.evaluate(tool.toggle, len(times)))
-    page.close()
+    try:
+        with _opened(browser) as page:
+            page.goto(file.as_uri())
+            page.wait_for_function(f"() => {tool.ready}")
+            for _ in range(2):  # loads what is needed
+                _toggled(page, tool, 0)
+            end = time.monotonic() + MOST_TOGGLING
+            while len(times) < TOGGLES and time.monotonic() < end:
+                times.append(_toggled(page, tool, len(times)))
+    except PatienceError:
+        times.append(math.inf)
     return times
+
+
+def _toggled(page: Page, tool: Tool, number: int) -> float:
+    # begun later: what the page does at once would hold up this call, for which there is no patience
+    page.evaluate(
+        f"""number => {{
+            window.took = undefined;
+            setTimeout(() => ({tool.toggle})(number).then(ms => {{ window.took = ms; }}));
+        }}""",
+        number,
+    )
+    return page.wait_for_function("() => window.took").json_value()

@@ -323,3 +323,18 @@ def test_details_make_room_for_a_picture_that_is_zoomed(reader, server):
     panel.wait_for(state="detached")
     reader.evaluate("e => e.widget.camera.fit()")
     panel.wait_for()
+
+
+def test_a_page_is_told_of_no_error_when_its_window_changes(reader_with, server):
+    """Details and table, which find another place then, and a map: also of those that break nothing."""
+    with reader_with(once=True, viewport={"width": 1300, "height": 800}) as reader:
+        reader.page.add_init_script("window.told = []; addEventListener('error', event => told.push(event.message))")
+        open_page(reader, server)
+        reader.node("layers.0").click()
+        details(reader).wait_for()
+        reader.evaluate("e => e.widget.linked.lens.set('parameters')")
+        button(reader, "Table (T)").click()
+        for width in (500, 1300, 900, 1400):
+            reader.page.set_viewport_size({"width": width, "height": 800})
+            reader.page.wait_for_timeout(200)
+        assert reader.page.evaluate("told") == []

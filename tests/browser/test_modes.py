@@ -147,7 +147,7 @@ def test_every_mode_has_a_way_out_in_sight(reader, server, enter, way):
     reader.node("embed").wait_for()
 
 
-@pytest.mark.parametrize("enter", MODES[:2])
+@pytest.mark.parametrize("enter", MODES)
 def test_modes_are_left_by_touch(reader_with, server, enter):
     with reader_with(**TOUCH) as reader:
         open_page(reader, server)

@@ -11,7 +11,7 @@ def test_print_shows_the_whole_still_picture(reader, server):
         reader.page.get_by_role("button", name="Zoom in").click()
     reader.page.emulate_media(media="print")
     still = reader.page.locator(".mg-still svg")
-    assert still.locator("[data-id='layers.0.mlp']").is_visible()
+    still.locator("[data-id='layers.0.mlp']").wait_for()
     assert not reader.page.locator(".mg-stage").is_visible()
     assert not reader.page.locator(".mg-toolbar").is_visible()
     width, height = still.evaluate(
@@ -36,7 +36,7 @@ def test_print_shows_a_large_picture_as_the_page_shipped_it(reader, server):
     reader.node("layers.0.mlp").wait_for(state="detached")
     reader.page.emulate_media(media="print")
     still = reader.page.locator(".mg-still svg")
-    assert still.locator("[data-id='layers.31.mlp']").is_visible()
+    still.locator("[data-id='layers.31.mlp']").wait_for()
     assert not reader.page.locator(".mg-map").is_visible()
 
 
@@ -68,5 +68,22 @@ def test_print_shows_no_lens_that_was_on_when_the_picture_changed(reader, server
     reader.evaluate("e => e.widget.linked.lens.set('kind')")
     reader.page.locator(".mg-stage .mg-bar").first.wait_for(state="detached")
     reader.page.emulate_media(media="print")
-    assert reader.page.locator(".mg-still svg").is_visible()
+    reader.page.locator(".mg-still svg").wait_for()
     assert reader.page.locator(".mg-still :is(.mg-cost, .mg-selected, .mg-lit, [data-step])").count() == 0
+
+
+def test_the_picture_for_paper_is_made_when_it_is_printed(reader, server):
+    """Not before: that of a page may have thousands of elements."""
+    reader.page.goto(f"{server}/tall.html")
+    reader.header("layers.0").click()
+    reader.node("layers.0.mlp").wait_for(state="detached")
+    still = reader.page.locator(".mg-still > svg")
+    assert still.count() == 0
+    reader.page.evaluate(
+        """() => addEventListener("afterprint", () => {
+            const { shadowRoot } = document.querySelector("model-graph");
+            window.onPaper = shadowRoot.querySelectorAll(".mg-still [data-id='layers.0.mlp']").length;
+        })"""
+    )
+    reader.page.pdf()
+    assert reader.page.evaluate("window.onPaper") == 1

@@ -110,6 +110,39 @@ def test_long_work_can_be_stopped(hurried, stop):
     assert hurried.errors == []
 
 
+def test_a_search_between_two_slices_finds_what_is_typed(hurried):
+    """It takes its time at once: it is in no slice."""
+    hurried.page.get_by_role("button", name="Search").click()
+    hurried.page.keyboard.type("zebra")
+    hurried.page.get_by_role("search").get_by_text("Nothing").wait_for()
+    hurried.page.evaluate("window.late = 200")
+    hurried.evaluate("({ widget }) => void widget.change(({ state }) => ({ ...state, plumbing: true }))")
+    hurried.page.get_by_text("Loading…").wait_for()
+    hurried.page.keyboard.press("ControlOrMeta+A")
+    hurried.page.keyboard.type("mlp up")
+    hurried.page.get_by_role("option").first.wait_for()
+    assert hurried.page.get_by_text("Loading…").is_visible()
+    hurried.page.evaluate("window.late = 0")
+    wait_until(hurried, lambda: hurried.page.locator(".mg-note").inner_text() == "")
+    assert hurried.errors == []
+
+
+def test_escape_closes_what_lies_over_the_picture_before_it_stops_work(hurried):
+    """A reader closes the menu, and wants what it was asked for."""
+    hurried.page.get_by_role("button", name="More controls").click()
+    menu = hurried.page.get_by_role("menu")
+    menu.wait_for()
+    hurried.page.evaluate("window.late = 200")
+    menu.get_by_text("1", exact=True).click()
+    hurried.page.get_by_text("Loading…").wait_for()
+    hurried.page.keyboard.press("Escape")
+    menu.wait_for(state="hidden")
+    hurried.page.evaluate("window.late = 0")
+    hurried.node("layers.0.mlp.up").wait_for(state="detached")
+    assert hurried.node("layers.0.mlp").count() == 1
+    assert hurried.errors == []
+
+
 def test_focus_stays_in_the_diagram_when_work_ends_while_its_button_has_it(hurried):
     _slow(hurried)
     hurried.page.get_by_role("button", name="Stop (Esc)").focus()
@@ -173,6 +206,23 @@ def test_pages_that_have_no_address_for_a_worker_make_one(reader, site, server, 
         for address in (f"{site.as_uri()}/{huge}", f"{site.as_uri()}/huge_one.html", f"{server}/far.html"):
             same, workers = _toggled(reader, address)
             assert (same == picture, workers) == (True, ["blob:"]), address
+
+
+REVOKED = """const { revokeObjectURL } = URL;
+window.revoked = [];
+URL.revokeObjectURL = url => { window.revoked.push(url); revokeObjectURL.call(URL, url); };"""
+
+
+def test_a_worker_is_made_without_a_word_in_the_console_where_scripts_need_types(reader_with, site, server, huge):
+    """With scripts on another host, whose address no worker can have; the one that is made is given back."""
+    text, said = (site / huge).read_text("utf-8"), []
+    with served(site) as other, reader_with(once=True) as reader:
+        (site / "typed.html").write_text(text.replace('"modeldiagrams/', f'"{other}/modeldiagrams/'), encoding="utf-8")
+        reader.page.add_init_script(REVOKED)
+        reader.page.on("console", lambda message: said.append(message.text))
+        _, workers = _toggled(reader, f"{server}/typed.html?named-types")
+        assert (workers, said) == (["blob:"], [])
+        assert [url.partition(":")[0] for url in reader.page.evaluate("window.revoked")] == ["blob"]
 
 
 CRASH = """() => {

@@ -348,6 +348,43 @@ await tryTo("a row of a lens's table leads to its box, and memory over the pass 
   await press("^head");
   await selected("head");
 });
+await tryTo("a theme is chosen, the graph is saved, and the menu closes", async () => {
+  await open("one.html");
+  await press("^More controls");
+  await press("^Dark");
+  await until(() => {
+    const stage = document.querySelector("model-graph").shadowRoot.querySelector(".mg-stage");
+    return getComputedStyle(stage).backgroundColor === "rgb(21, 23, 26)";
+  });
+  await press("^As the page");
+  // what a page downloads is written to a folder of the reader's: here, the link to it is seen
+  await page.evaluate(() => {
+    HTMLAnchorElement.prototype.click = function () {
+      window.saved = this.download;
+    };
+  });
+  await press("^JSON");
+  await until(() => window.saved === "Encoder.json");
+  await hidden(".mg-menu");
+});
+await tryTo("fullscreen is entered by its button, and left by its way out", async () => {
+  await open("one.html");
+  await (await node("head")).hover();
+  await press("^Fullscreen");
+  await until(() => document.fullscreenElement !== null);
+  await press("^Fullscreen$");
+  await until(() => document.fullscreenElement === null);
+});
+await tryTo("a next hit is gone to by its button", async () => {
+  await open("one.html");
+  await press("^Search");
+  await page.keyboard.type("mlp up");
+  await page.waitForSelector(within('[role="option"]'));
+  await page.keyboard.press("Enter");
+  await selected("layers.0.mlp.up");
+  await press("^Next");
+  await selected("layers.1.mlp.up");
+});
 results["no error was raised"] = errors.length === 0 || errors.join("\n");
 await browser.close();
 process.stdout.write(JSON.stringify(results));

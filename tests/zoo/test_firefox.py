@@ -14,7 +14,7 @@ from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.html import fragment as page
 
 SCRIPT = Path(__file__).with_name("firefox.mjs")
-ACTIONS = 28
+ACTIONS = 31
 
 
 def test_readers_do_in_firefox_what_they_do_in_chromium(tmp_path):

@@ -45,16 +45,18 @@ function keysOf(layout: Layout): Key[] {
   return listed.map((family) => ({ family, name: strings[family === "other" ? "mixed or other" : family] }));
 }
 
-function familiesOf(root: Placed): Set<Family> {
+/** What a reader opens or closes leaves most containers as they are. */
+const families = new WeakMap<Placed, ReadonlySet<Family>>();
+
+function familiesOf(placed: Placed): ReadonlySet<Family> {
+  const known = families.get(placed);
+  if (known !== undefined) return known;
   const found = new Set<Family>();
-  const stack: Placed[] = [root];
-  for (let placed = stack.pop(); placed !== undefined; placed = stack.pop()) {
-    for (const item of placed.frame.items) {
-      if (hueOf(item.family) !== "other") found.add(item.family);
-      else if (item.frame === null && /^(module|function|op)$/.test(item.kind) && item.glyph === null)
-        found.add("other");
-    }
-    stack.push(...placed.inner.filter((inner) => inner !== null));
+  for (const item of placed.frame.items) {
+    if (hueOf(item.family) !== "other") found.add(item.family);
+    else if (item.frame === null && /^(module|function|op)$/.test(item.kind) && item.glyph === null) found.add("other");
   }
+  for (const inner of placed.inner) if (inner !== null) for (const family of familiesOf(inner)) found.add(family);
+  families.set(placed, found);
   return found;
 }

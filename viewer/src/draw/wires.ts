@@ -1,5 +1,5 @@
 /** Wires and their labels. */
-import type { Geometry, Label } from "../layout/geometry.js";
+import type { Box, Geometry, Label } from "../layout/geometry.js";
 import type { Frame, Wire } from "../view/frame.js";
 import { junctions } from "./junctions.js";
 import { type Context, PAGE_PAINTER, type Painter } from "./painter.js";
@@ -16,29 +16,62 @@ const TIP = 1;
 
 const CONTEXT: Context = { family: "other", classes: [] };
 
-/** One path per tensor, so that branches share their start, with an arrowhead at every item. */
+/** A path or a dot, drawn where it is needed. */
+export interface WirePart {
+  box: Box;
+  draw(): string;
+}
+
+/** One tensor in a container. */
+interface Path {
+  wires: Wire[];
+  lines: Geometry["lines"][number][];
+}
+
 export function drawWires(frame: Frame, geometry: Geometry, painter: Painter = PAGE_PAINTER): string {
-  const paths = new Map<string, { wires: Wire[]; d: string[]; lines: Geometry["lines"] }>();
-  frame.wires.forEach((wire, i) => {
-    const key = `${wire.from} ${wire.flow} ${wire.source} ${wire.only}`;
-    const path = paths.get(key) ?? { wires: [], d: [], lines: [] };
-    paths.set(key, path);
-    path.wires.push(wire);
-    const line = geometry.lines[i] ?? [];
-    path.lines.push(line);
-    path.d.push(linePath(line, arrives(frame, wire)));
-  });
-  return [...paths.values()]
-    .map(({ wires, d, lines }) => drawPath(frame, wires, d.join(""), painter) + drawDots(lines, wires[0], painter))
+  return wireParts(frame, geometry, painter)
+    .map((part) => part.draw())
     .join("");
 }
 
-function drawDots(lines: Geometry["lines"], wire: Wire | undefined, painter: Painter): string {
-  const roles: [Role, ...Role[]] = ["junction", ...sideOf(wire)];
-  const dot = (x: number, y: number) => `cx="${num(x)}" cy="${num(y)}" r="${DOT}"`;
-  return junctions(lines)
-    .map(([x, y]) => painter.shape({ tag: "circle", roles, context: CONTEXT, geometry: dot(x, y) }))
-    .join("");
+/** One path per tensor, so that branches share their start, with an arrowhead at every item, and dots where they part. */
+export function wireParts(frame: Frame, geometry: Geometry, painter: Painter = PAGE_PAINTER): WirePart[] {
+  const paths = new Map<string, Path>();
+  frame.wires.forEach((wire, i) => {
+    const key = `${wire.from} ${wire.flow} ${wire.source} ${wire.only}`;
+    const path = paths.get(key) ?? { wires: [], lines: [] };
+    paths.set(key, path);
+    path.wires.push(wire);
+    path.lines.push(geometry.lines[i] ?? []);
+  });
+  return [...paths.values()].flatMap((path) => [
+    { box: around(path.lines), draw: () => drawPath(frame, path, painter) },
+    ...dots(path, painter),
+  ]);
+}
+
+function around(lines: Path["lines"]): Box {
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const line of lines) {
+    for (const [x, y] of line) {
+      left = Math.min(left, x);
+      top = Math.min(top, y);
+      right = Math.max(right, x);
+      bottom = Math.max(bottom, y);
+    }
+  }
+  return { x: left, y: top, width: right - left, height: bottom - top };
+}
+
+function dots({ wires, lines }: Path, painter: Painter): WirePart[] {
+  const roles: [Role, ...Role[]] = ["junction", ...sideOf(wires[0])];
+  return junctions(lines).map(([x, y]) => {
+    const geometry = () => `cx="${num(x)}" cy="${num(y)}" r="${DOT}"`;
+    return {
+      box: { x: x - DOT, y: y - DOT, width: 2 * DOT, height: 2 * DOT },
+      draw: () => painter.shape({ tag: "circle", roles, context: CONTEXT, geometry: geometry() }),
+    };
+  });
 }
 
 /** Whether a wire ends at an item; arrowheads are not drawn at borders. */
@@ -51,7 +84,7 @@ function sideOf(wire: Wire | undefined): Role[] {
   return wire?.only === undefined ? [] : [wire.only === "before" ? "edge-gone" : "edge-new"];
 }
 
-function drawPath(frame: Frame, wires: Wire[], d: string, painter: Painter): string {
+function drawPath(frame: Frame, { wires, lines }: Path, painter: Painter): string {
   const [first] = wires;
   if (first === undefined) return "";
   const name = (end: number) => (end < 0 ? frame.id : (frame.items[end]?.id ?? ""));
@@ -63,6 +96,7 @@ function drawPath(frame: Frame, wires: Wire[], d: string, painter: Painter): str
     to: [...new Set(wires.map((wire) => name(wire.to)))].join(" "),
     tensor: first.tensor,
   };
+  const d = wires.map((wire, i) => linePath(lines[i] ?? [], arrives(frame, wire))).join("");
   return painter.shape({ tag: "path", roles, context: CONTEXT, data, geometry: `d="${d}"` });
 }
 

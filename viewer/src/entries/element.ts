@@ -21,6 +21,7 @@ import { map } from "../widget/features/map.js";
 import { menu } from "../widget/features/menu.js";
 import { minimap } from "../widget/features/minimap.js";
 import { outline } from "../widget/features/outline.js";
+import { paper } from "../widget/features/paper.js";
 import { prefetch } from "../widget/features/prefetch.js";
 import { recording } from "../widget/features/recording.js";
 import { rest } from "../widget/features/rest.js";
@@ -29,6 +30,7 @@ import { toolbarSide } from "../widget/features/toolbar_side.js";
 import { tooltip } from "../widget/features/tooltip.js";
 import { viewport } from "../widget/features/viewport.js";
 import { listenToKeys } from "../widget/keys.js";
+import { leaveFullscreen } from "../widget/parts/toolbar.js";
 import { redrawn } from "../widget/redrawn.js";
 import { runInSlices } from "../widget/time_slice.js";
 import { header, idOf, nodeAt } from "../widget/tree.js";
@@ -62,6 +64,7 @@ const FEATURES: readonly Feature[] = [
   sticky,
   toolbarSide,
   menu,
+  paper,
 ];
 
 class ModelGraph extends HTMLElement {
@@ -129,7 +132,7 @@ class ModelGraph extends HTMLElement {
     widget.stage.addEventListener("click", (event) => onClick(widget, event));
     listenToKeys(root, (event) => onKeyDown(widget, event));
     this.dispatchEvent(new Event("mg-ready"));
-    const fullscreen = { text: strings.fullscreen, leave: () => void document.exitFullscreen() };
+    const fullscreen = { text: strings.fullscreen, leave: leaveFullscreen };
     this.addEventListener("fullscreenchange", () => {
       const isFullscreen = this.matches(":fullscreen");
       widget.modes.set(fullscreen, isFullscreen);
@@ -169,7 +172,7 @@ function pickOrSelect(widget: Widget, id: string): boolean {
 
 /** Do what a key is for; whether it was for something. */
 function onKeyDown(widget: Widget, event: KeyboardEvent): boolean {
-  if (event.key === "Escape" && widget.stop()) return true;
+  if (event.key === "Escape" && !widget.modes.isOver && widget.stop()) return true;
   if (widget.modes.onKey(event)) return true;
   const { target, key } = event;
   const node = nodeAt(target);

@@ -6,7 +6,7 @@ import type { Compared } from "../diff/compared.js";
 import type { Difference } from "../diff/difference.js";
 import { withChangesOpen } from "../diff/opened.js";
 import { draw, drawItem, picture } from "../draw/draw.js";
-import { drawLabel, drawWires } from "../draw/wires.js";
+import { drawLabel, wireParts } from "../draw/wires.js";
 import { ancestors, type GraphData, type GraphIndex, type OnlyIn } from "../graph/graph.js";
 import { indexed, indexingData } from "../graph/indexing.js";
 import { annotated } from "../graph/overlay.js";
@@ -32,7 +32,7 @@ import type { DiagramData, SessionState } from "./state.js";
 import * as transitions from "./transitions.js";
 
 /** Draws a picture and its parts as SVG text. */
-const drawing = { picture, drawItem, drawLabel, drawWires, blocks };
+const drawing = { picture, drawItem, drawLabel, wireParts, blocks };
 export type Drawing = typeof drawing;
 
 /**

@@ -57,16 +57,19 @@ export function atOnce<T>(work: Steps<T>): T {
 /** Run work that remembers what it did, in slices, unless it is stopped. */
 export async function inSlices<T>(work: () => T, stop?: AbortSignal): Promise<T> {
   for (;;) {
+    let pause: Pause;
     try {
       end = performance.now() + SLICE;
       return work();
     } catch (error) {
       if (!(error instanceof Pause)) throw error;
-      await (error.until ?? turn());
-      stop?.throwIfAborted();
+      pause = error;
     } finally {
+      // before the browser has its turn: what a reader does meanwhile is in no slice
       end = Number.POSITIVE_INFINITY;
     }
+    await (pause.until ?? turn());
+    stop?.throwIfAborted();
   }
 }
 

@@ -75,8 +75,20 @@ function heldBy(index: GraphIndex, { id, weights = {} }: OpNode): string[] {
 /** A container that says what it holds leaves out its count if that makes more letters: rows of branches would be broad. */
 const LONG = 20;
 
-/** Class with a summary such as `768 → 3072` for a leaf or what it wraps, or a parameter count for a container; marks shared weights. */
+/** Graph → module and what tells of it → the detail: what a reader opens changes none. */
+const details = new WeakMap<GraphIndex, Map<string, string>>();
+
 function moduleDetail(index: GraphIndex, node: ModuleNode, telling: GraphNode): string {
+  const known = details.get(index) ?? new Map<string, string>();
+  details.set(index, known);
+  const key = `${node.id}\n${telling.id}`;
+  const detail = known.get(key) ?? detailOf(index, node, telling);
+  known.set(key, detail);
+  return detail;
+}
+
+/** Class with a summary such as `768 → 3072` for a leaf or what it wraps, or a parameter count for a container; marks shared weights. */
+function detailOf(index: GraphIndex, node: ModuleNode, telling: GraphNode): string {
   const holder = telling.kind === "module" ? telling : node;
   const inside = containsModules(index, node);
   const words = inside

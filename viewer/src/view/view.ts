@@ -32,8 +32,13 @@ import { wiresOf } from "./wires.js";
 /** Default for `State.line`: with what is around lines, as broad as a text column. */
 const LINE = 636;
 
-/** Container → its last frame, with the part of the state it depends on. */
-type Memo = Map<string, { key: string; frame: Frame }>;
+/** What a graph's last view leaves for the next. */
+interface Memo {
+  /** Container → its last frame, with the part of the state it depends on. */
+  frames: Map<string, { key: string; frame: Frame }>;
+  /** The last state, and its parts: views are made in slices, which begin anew. */
+  keys: { state: State; parts: Map<string, string> } | undefined;
+}
 
 /** Cached per graph, so that a toggle rebuilds only the container and its ancestors. */
 const memos = new WeakMap<GraphIndex, Memo>();
@@ -55,16 +60,17 @@ export function view(traced: GraphIndex, state: State): View {
   learnFamilies(index);
   let memo = memos.get(index);
   if (memo === undefined) {
-    memo = new Map();
+    memo = { frames: new Map(), keys: undefined };
     memos.set(index, memo);
   }
+  if (memo.keys?.state !== state) memo.keys = { state, parts: stateKeys(index, state) };
   const context: Context = {
     index,
     state,
     expanded: new Set(state.expanded),
     unrolled: new Set(state.unrolled),
     turned: new Set(state.turned),
-    keys: stateKeys(index, state),
+    keys: memo.keys.parts,
     memo,
   };
   return {
@@ -101,14 +107,14 @@ function frameOf(
   const inner = chain[chain.length - 1] ?? id;
   const { direction, edgeWidth, narrow } = context.state;
   const key = [direction, edgeWidth, narrow, context.keys.get(id)].join("\n");
-  const known = context.memo.get(id);
+  const known = context.memo.frames.get(id);
   if (known?.key === key) return known.frame;
   const loop = isLoop ? loopInside(context.index, repeats) : null;
   const shown = shownContents(context.index, inner, context.unrolled, loop?.returns);
   const frame = makeFrame(context, id, shown, directionOf(context, [id, inner]), repeats, loop);
   markPlacing(context.index, frame, [id, inner]);
   if (run !== null) renamePorts(context.index, frame, run);
-  context.memo.set(id, { key, frame });
+  context.memo.frames.set(id, { key, frame });
   checkpoint();
   return frame;
 }

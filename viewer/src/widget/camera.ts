@@ -10,7 +10,7 @@ import { isForDiagram, translatePinches, wheelDelta } from "./gestures.js";
 import type { Viewport } from "./scene.js";
 import { shiftInto } from "./shift_into.js";
 import { SMALLEST_STAGE, StageHeight } from "./stage_height.js";
-import { keepVisible, restingIn, visiblePart } from "./visible.js";
+import { distance, keepVisible, type Point, pointOnScreen, restingIn, visiblePart } from "./visible.js";
 
 const SMALLEST_SCALE = 0.02;
 const LARGEST_SCALE = 4;
@@ -47,10 +47,7 @@ export class Camera {
   /** What began the current gesture. */
   #gestureStart: MouseEvent | TouchEvent | undefined;
 
-  /**
-   * @param stage the window onto the picture
-   * @param canvas inside it, holds the `<svg>` and is moved
-   */
+  /** @param stage the window onto the picture; @param canvas inside it, holds the `<svg>` and is moved */
   constructor(stage: HTMLElement, canvas: HTMLElement, widget: Surroundings) {
     this.#stage = stage;
     this.#canvas = canvas;
@@ -146,16 +143,22 @@ export class Camera {
     this.#moveBy((left + width / 2 - x) * scale, (top + height / 2 - y) * scale);
   }
 
-  /** Exchange the picture; the upper middle of a part of it stays where it is on screen. */
-  replace(picture: SVGSVGElement, oldPart: Element, newPart: Element): void {
+  /** Where a point of the picture is on screen. */
+  onScreen(x: number, y: number): Point {
+    const frame = this.#stage.getBoundingClientRect();
+    return pointOnScreen(frame, this.#isFree ? this.#transform : this.#resting(frame), x, y);
+  }
+
+  /** Exchange the picture; what is `before` at some place on screen, and `after` elsewhere, stays there. */
+  replace(picture: SVGSVGElement, before: () => Point, after: () => Point): void {
     // a hidden picture has no place to keep
     if (this.#stage.clientWidth === 0) this.fit();
-    const before = oldPart.getBoundingClientRect();
+    const from = before();
     this.#free();
     this.#picture.replaceWith(picture);
     if (!this.#isFree) return;
-    const after = newPart.getBoundingClientRect();
-    this.#moveBy(middle(before) - middle(after), before.top - after.top);
+    const to = after();
+    this.#moveBy(from.x - to.x, from.y - to.y);
     this.#useWidth();
     const lowered = this.#showTop();
     this.#height.fit(this.#pictureEnd);
@@ -172,8 +175,7 @@ export class Camera {
   }
 
   #panTo(part: Element): void {
-    const box = part.getBoundingClientRect();
-    const frame = this.#stage.getBoundingClientRect();
+    const [box, frame] = [part.getBoundingClientRect(), this.#stage.getBoundingClientRect()];
     const dx = shiftInto(box.left, box.right, frame.left, frame.right, MARGIN);
     // prefer the part of the stage that neither the window's edges nor bars and controls cover
     const top = Math.max(frame.top, this.#widget.isFullscreen() ? 0 : BAR);
@@ -210,9 +212,8 @@ export class Camera {
   }
 
   /** Whether the mouse has hardly moved since it was pressed. */
-  #isClick({ clientX, clientY }: MouseEvent): boolean {
-    const start = this.#gestureStart as MouseEvent;
-    return Math.hypot(clientX - start.clientX, clientY - start.clientY) < CLICK_DISTANCE;
+  #isClick(event: MouseEvent): boolean {
+    return distance(event, this.#gestureStart as MouseEvent) < CLICK_DISTANCE;
   }
 
   /** The button was released where the page did not see it, for example over another window. */
@@ -266,9 +267,8 @@ export class Camera {
   }
 
   #place(transform: ZoomTransform): void {
-    const { x, y, k } = transform;
     this.#transform = transform;
-    this.#canvas.style.transform = `translate(${x}px, ${y}px) scale(${k})`;
+    this.#canvas.style.transform = `translate(${transform.x}px, ${transform.y}px) scale(${transform.k})`;
     this.#widget.onMove();
   }
 
@@ -296,5 +296,3 @@ export class Camera {
     if (from !== to) glide(this.#canvas, from, to);
   }
 }
-
-const middle = ({ left, right }: DOMRect) => (left + right) / 2;

@@ -1,6 +1,6 @@
 /** Starts the layout engine in a worker, where the page allows it. */
 import type { Answer } from "../shared/engine_messages.js";
-import { scriptUrl } from "./trusted_types.js";
+import { scriptUrl, withTextUrl } from "./trusted_types.js";
 
 /** A worker that has not started by then is given up, ms: the script is in the browser's cache when it starts. */
 const PATIENCE = 10_000;
@@ -17,7 +17,7 @@ declare global {
  */
 export async function startWorker(url: string | undefined): Promise<Worker | undefined> {
   try {
-    return await started(isOwn(url) ? scriptUrl(url) : textUrl());
+    return await (isOwn(url) ? started(scriptUrl(url)) : withTextUrl(ownText(), started));
   } catch {
     return undefined;
   }
@@ -29,9 +29,9 @@ function isOwn(url: string | undefined): url is string {
 }
 
 /** The engine's own text: for pages on disk, pages that bring it along, and pages with scripts on another host. */
-function textUrl(): string {
+function ownText(): string {
   if (globalThis.modelDiagramsEngine === undefined) throw new Error("viz.js did not bring what it should");
-  return URL.createObjectURL(new Blob([`(${globalThis.modelDiagramsEngine})()`], { type: "text/javascript" }));
+  return `(${globalThis.modelDiagramsEngine})()`;
 }
 
 function started(url: string): Promise<Worker | undefined> {

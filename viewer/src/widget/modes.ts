@@ -13,6 +13,8 @@ export interface Mode {
   leave(): void;
   /** Where the focus is in this, Escape leaves the mode although others were entered later. */
   part?: HTMLElement;
+  /** Lies over the picture: Escape leaves it before it stops what takes long. */
+  isOver?: true;
   /** Gets every key while Escape would leave this; whether it was for something. */
   onKey?(event: KeyboardEvent): boolean;
 }
@@ -42,6 +44,11 @@ export class Modes {
   /** Offer a key to the mode that Escape would leave; whether it used it. */
   onKey(event: KeyboardEvent): boolean {
     return this.#current?.onKey?.(event) ?? false;
+  }
+
+  /** Whether Escape would leave what lies over the picture. */
+  get isOver(): boolean {
+    return this.#current?.isOver === true;
   }
 
   /** Go one step back; whether there was one. */

@@ -4,7 +4,7 @@
  */
 import type { Box, Layout, Placed } from "../layout/layout.js";
 import type { Drawing } from "../session/session.js";
-import type { Item as TreeItem } from "./tree_navigation.js";
+import type { Rank, Item as TreeItem } from "./tree_navigation.js";
 import { parseSvg } from "./trusted_types.js";
 
 /** Pictures with fewer nodes are in the document as a whole. */
@@ -23,7 +23,7 @@ export interface Viewport extends Box {
   scale: number;
 }
 
-/** A node or label of a container, at its position there. */
+/** A node, a label, or a part of the wires of a container, at its position there. */
 interface Entry {
   box: Box;
   element: SVGElement | undefined;
@@ -31,19 +31,21 @@ interface Entry {
   part: Part | undefined;
   /** The layout of its inside, if it is expanded. */
   inner: Placed | null;
-  isLabel: boolean;
+  kind: "node" | "label" | "wire";
   draw: () => string;
 }
 
 /** A container whose inside is in the document. */
 interface Part {
-  group: SVGElement;
-  wires: Element | null;
+  group: Element;
   entries: Entry[];
+  /** Where its wires are, and these. */
+  edges: Element;
+  wires: Entry[];
 }
 
 /** A node, drawn or not. */
-export interface TreeNode extends TreeItem {
+export interface TreeNode extends TreeItem, Rank {
   id: string;
 }
 
@@ -65,18 +67,13 @@ export class Scene {
   }
 
   /** All nodes, in reading order. */
-  get nodes(): TreeNode[] {
-    const found: TreeNode[] = [];
-    const visit = ({ frame, inner }: Placed, level: number) => {
-      frame.items.forEach((item, i) => {
-        const inside = inner[i] ?? null;
-        const canToggle = item.expandable && item.kind !== "group";
-        found.push({ id: item.id, level, expanded: canToggle ? inside !== null : undefined });
-        if (inside !== null) visit(inside, level + 1);
-      });
-    };
-    visit(this.#layout.root, 1);
-    return found;
+  get nodes(): readonly TreeNode[] {
+    return nodesIn(this.#layout.root, 1);
+  }
+
+  /** Where the node at the end of a path is, in the picture. */
+  box(path: readonly number[]): Box {
+    return boxAt(this.#layout.root, path);
   }
 
   /** Put what the viewport shows into the document, and take out the rest; whether there was anything to do. */
@@ -92,10 +89,8 @@ export class Scene {
     return true;
   }
 
-  /** The element of any node; if it is outside the viewport it stays until the next update. */
-  element(id: string): SVGElement | undefined {
-    const path = pathTo(this.#layout.root, id);
-    if (path === undefined) return undefined;
+  /** The element of the node at the end of a path; if it is outside the viewport it stays until the next update. */
+  element(path: readonly number[]): SVGElement | undefined {
     let part = this.#root;
     let found: SVGElement | undefined;
     let hasAdded = false;
@@ -103,7 +98,7 @@ export class Scene {
       const entry = part.entries[position];
       if (entry === undefined) return undefined;
       if (entry.element === undefined) {
-        this.onAdded(insert(part, new Set([entry])));
+        this.onAdded(insert(part.group, part.entries, new Set([entry])));
         hasAdded = true;
       }
       found = entry.element;
@@ -115,22 +110,22 @@ export class Scene {
   }
 
   #partOf(container: SVGElement, { frame, geometry, inner }: Placed): Part {
-    const { drawItem, drawLabel, drawWires } = this.#drawing;
-    const group = container.querySelector(":scope > .mg-inside") as SVGElement;
-    const wires = group.firstElementChild;
+    const { drawItem, drawLabel, wireParts } = this.#drawing;
+    const group = container.querySelector(":scope > .mg-inside") as Element;
+    const edges = group.firstElementChild as Element;
     const absent = { element: undefined, part: undefined };
     const items = geometry.boxes.map((box, i): Entry => {
       const item = frame.items[i];
       const inside = inner[i] ?? null;
       const draw = () => (item === undefined ? "" : drawItem(item, box, inside, { inside: placeholder }));
-      return { ...absent, box, inner: inside, isLabel: false, draw };
+      return { ...absent, box, inner: inside, kind: "node", draw };
     });
     const labels = geometry.labels.map((label): Entry => {
       const draw = () => drawLabel(label, frame);
-      return { ...absent, box: label, inner: null, isLabel: true, draw };
+      return { ...absent, box: label, inner: null, kind: "label", draw };
     });
-    wires?.append(...parseSvg(drawWires(frame, geometry)));
-    return { group, wires, entries: [...items, ...labels] };
+    const wires = wireParts(frame, geometry).map((wire): Entry => ({ ...absent, ...wire, inner: null, kind: "wire" }));
+    return { group, entries: [...items, ...labels], edges, wires };
   }
 
   #open(entry: Entry, placed: Placed): Part {
@@ -140,14 +135,8 @@ export class Scene {
 
   /** Let a container hold what is visible, and the focused node; returns the nodes that were added. */
   #fill(part: Part, viewport: Viewport, active: Element | null): SVGElement[] {
-    const visible = new Set(part.entries.filter((entry) => isVisible(entry, viewport)));
-    for (const entry of part.entries) {
-      if (visible.has(entry) || entry.element?.contains(active) !== false) continue;
-      entry.element.remove();
-      entry.element = undefined;
-      entry.part = undefined;
-    }
-    const added = insert(part, new Set([...visible].filter((entry) => entry.element === undefined)));
+    hold(part.edges, part.wires, viewport, active);
+    const added = hold(part.group, part.entries, viewport, active);
     for (const entry of part.entries) {
       const { box, inner, element } = entry;
       if (inner === null || element === undefined) continue;
@@ -178,18 +167,31 @@ function placeholder(): string {
 
 function close(entry: Entry): void {
   for (const inside of entry.part?.entries ?? []) inside.element?.remove();
-  entry.part?.wires?.replaceChildren();
+  entry.part?.edges.replaceChildren();
   entry.part = undefined;
 }
 
-function isVisible({ box, isLabel }: Entry, viewport: Viewport): boolean {
+function isVisible({ box, kind }: Entry, viewport: Viewport): boolean {
   const inside = box.x < viewport.x + viewport.width && box.x + box.width > viewport.x;
   if (!inside || box.y > viewport.y + viewport.height || box.y + box.height < viewport.y) return false;
-  return isLabel ? viewport.scale >= SMALLEST_LABEL : box.height * viewport.scale >= SMALLEST_NODE;
+  if (kind === "label") return viewport.scale >= SMALLEST_LABEL;
+  return kind === "wire" || box.height * viewport.scale >= SMALLEST_NODE;
 }
 
-/** Draw entries and insert them in reading order; returns the nodes among them. */
-function insert(part: Part, missing: ReadonlySet<Entry>): SVGElement[] {
+/** Let a group hold those of its entries that are visible, and the focused node; returns the nodes that were added. */
+function hold(group: Element, entries: readonly Entry[], viewport: Viewport, active: Element | null): SVGElement[] {
+  const visible = new Set(entries.filter((entry) => isVisible(entry, viewport)));
+  for (const entry of entries) {
+    if (visible.has(entry) || entry.element?.contains(active) !== false) continue;
+    entry.element.remove();
+    entry.element = undefined;
+    entry.part = undefined;
+  }
+  return insert(group, entries, new Set([...visible].filter((entry) => entry.element === undefined)));
+}
+
+/** Draw entries of a group and insert them in reading order; returns the nodes among them. */
+function insert(group: Element, all: readonly Entry[], missing: ReadonlySet<Entry>): SVGElement[] {
   if (missing.size === 0) return [];
   const entries = [...missing];
   const made = parseSvg(entries.map((entry) => entry.draw()).join(""));
@@ -197,12 +199,12 @@ function insert(part: Part, missing: ReadonlySet<Entry>): SVGElement[] {
     entry.element = made[i];
   });
   let next: Element | null = null;
-  for (const entry of [...part.entries].reverse()) {
+  for (const entry of [...all].reverse()) {
     if (entry.element === undefined) continue;
-    if (missing.has(entry)) part.group.insertBefore(entry.element, next);
+    if (missing.has(entry)) group.insertBefore(entry.element, next);
     next = entry.element;
   }
-  return made.filter((_, i) => !entries[i]?.isLabel);
+  return made.filter((_, i) => entries[i]?.kind === "node");
 }
 
 function widened({ x, y, width, height, scale }: Viewport): Viewport {
@@ -216,16 +218,39 @@ function contains(outer: Box, inner: Box): boolean {
   return outer.x <= inner.x && outer.y <= inner.y && right && bottom;
 }
 
+/** All nodes in a container; what a reader opens or closes leaves most containers as they are. */
+const insides = new WeakMap<Placed, readonly TreeNode[]>();
+
+function nodesIn(placed: Placed, level: number): readonly TreeNode[] {
+  const known = insides.get(placed);
+  if (known?.[0]?.level === level) return known;
+  const found: TreeNode[] = [];
+  const { items } = placed.frame;
+  items.forEach((item, i) => {
+    const inside = placed.inner[i] ?? null;
+    const canToggle = item.expandable && item.kind !== "group";
+    const expanded = canToggle ? inside !== null : undefined;
+    found.push({ id: item.id, level, expanded, at: i + 1, of: items.length });
+    if (inside !== null) for (const node of nodesIn(inside, level + 1)) found.push(node);
+  });
+  insides.set(placed, found);
+  return found;
+}
+
 /** Where a node is in its picture. */
 export function boxIn(root: Placed, id: string): Box | undefined {
   const path = pathTo(root, id);
+  return path && boxAt(root, path);
+}
+
+function boxAt(root: Placed, path: readonly number[]): Box {
   let [at, found]: [Placed | null | undefined, Box] = [root, { x: 0, y: 0, width: 0, height: 0 }];
-  for (const position of path ?? []) {
+  for (const position of path) {
     const box: Box | undefined = at?.geometry.boxes[position];
     if (box !== undefined) found = { ...box, x: found.x + box.x, y: found.y + box.y };
     at = at?.inner[position];
   }
-  return path && found;
+  return found;
 }
 
 /** Indices of the items around a node, from the outside in, and of the node itself. */

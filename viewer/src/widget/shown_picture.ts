@@ -14,8 +14,12 @@ export class ShownPicture {
   tree: Tree;
   /** The page's own picture as it came, for copies of the diagram and for paper. */
   readonly #original = make("template", "");
-  /** The same, once another one is on screen. */
+  /** The same on paper, once another one is on screen. */
   readonly #printed = box("mg-still");
+  /** Set while the camera moves a picture that comes, so that nothing is drawn where it does not stay. */
+  isMoving = false;
+  /** Whether it is still on screen. */
+  #isOriginal = true;
   readonly #stage: HTMLElement;
   readonly #camera: Camera;
   /** Set while the picture is too large for the document to hold all of it. */
@@ -36,11 +40,18 @@ export class ShownPicture {
 
   /** Put what is visible into the document; whether anything was. */
   update(): boolean {
-    return this.#scene?.update(this.#camera.viewport) ?? false;
+    return !this.isMoving && (this.#scene?.update(this.#camera.viewport) ?? false);
+  }
+
+  /** Put the page's own picture where paper has it, if another one is on screen. Not before: it may have many elements. */
+  print(): void {
+    if (!this.#isOriginal && !this.#printed.hasChildNodes())
+      this.#printed.append(this.#original.content.cloneNode(true));
   }
 
   /** Show another picture; the node with this id, or else another visible one, stays in place. */
   replace(session: Session, layout: Layout, id: string, onDrawn: () => void): void {
+    this.#isOriginal = false;
     const old = this.tree;
     const active = this.#root.activeElement;
     const focused = nodeAt(active);
@@ -48,13 +59,15 @@ export class ShownPicture {
     const picture = scene?.picture ?? (parseSvg(session.drawing.picture(layout).svg)[0] as SVGSVGElement);
     picture.setAttribute("aria-label", old.picture.getAttribute("aria-label") ?? "");
     const tree = new Tree(picture, scene, old);
-    // the old scene must not draw while the camera moves the new picture
-    this.#scene = undefined;
-    this.#moveCamera(tree, id);
+    this.isMoving = true;
+    try {
+      this.#moveCamera(tree, id);
+    } finally {
+      this.isMoving = false;
+    }
     this.tree = tree;
     this.#scene = scene;
     this.update();
-    if (!this.#printed.hasChildNodes()) this.#printed.append(this.#original.content.cloneNode(true));
     if (focused !== null) this.#restoreFocus(idOf(focused), id);
     onDrawn();
     this.#keepFocus(active);
@@ -63,11 +76,22 @@ export class ShownPicture {
 
   #moveCamera(tree: Tree, id: string): void {
     const old = this.tree;
-    const toggled = tree.has(id) ? old.find(id) : undefined;
-    const before = toggled ?? firstVisible(this.#stage, old, tree);
-    const after = before && tree.find(idOf(before));
-    if (before && after) this.#camera.replace(tree.picture, header(before), header(after));
-    else this.#camera.replace(tree.picture, old.picture, tree.picture);
+    const first = () => firstVisible(this.#stage, old, tree);
+    const kept = old.has(id) && tree.has(id) ? id : idOf(first() ?? old.picture);
+    this.#camera.replace(
+      tree.picture,
+      () => this.#placeOf(old, kept),
+      () => this.#placeOf(tree, kept),
+    );
+  }
+
+  /** The upper middle of a node, or else of the picture, on screen: found without drawing where that is possible. */
+  #placeOf(tree: Tree, id: string): { x: number; y: number } {
+    const box = tree.has(id) ? tree.box(id) : undefined;
+    if (box !== undefined) return this.#camera.onScreen(box.x + box.width / 2, box.y);
+    const node = tree.find(id);
+    const { left, right, top } = (node === undefined ? tree.picture : header(node)).getBoundingClientRect();
+    return { x: (left + right) / 2, y: top };
   }
 
   /** Focus the node that had the focus or, where it is gone, the toggled one. */

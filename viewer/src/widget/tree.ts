@@ -1,15 +1,19 @@
 /** The nodes of a picture as an ARIA tree: one tab stop, and arrow keys that move it. */
+
+import type { Box } from "../layout/layout.js";
 import { fill, strings } from "../shared/strings.js";
 import type { Scene, TreeNode } from "./scene.js";
-import { type Item, type Rank, ranks, step } from "./tree_navigation.js";
+import { pathOf, ranks, step } from "./tree_navigation.js";
 
 export class Tree {
   readonly picture: SVGSVGElement;
   readonly #nodes: readonly TreeNode[];
-  readonly #ranks: readonly Rank[];
   /** Id of a node → its index in reading order. */
   readonly #positions: Map<string, number>;
-  readonly #element: (id: string) => SVGElement | undefined;
+  /** Draws the picture, where the document holds only a part of it. */
+  readonly #scene: Scene | undefined;
+  /** Of a picture that is drawn as a whole: id of a node → its element. */
+  readonly #drawn: ReadonlyMap<string, SVGElement>;
   /** Id of the node that was made the tab stop. */
   #current: string | undefined;
 
@@ -24,10 +28,9 @@ export class Tree {
     if (before !== undefined) this.#current = before.#current;
     const elements = [...picture.querySelectorAll<SVGElement>("[data-id]")];
     this.#nodes = scene?.nodes ?? nodesOf(elements);
-    this.#ranks = ranks(this.#nodes);
     this.#positions = new Map(this.#nodes.map(({ id }, i) => [id, i]));
-    const drawn = new Map(elements.map((element) => [idOf(element), element]));
-    this.#element = (id) => (scene === undefined ? drawn.get(id) : scene.element(id));
+    this.#scene = scene;
+    this.#drawn = new Map(scene === undefined ? elements.map((element) => [idOf(element), element]) : []);
     picture.setAttribute("role", "tree");
     this.#describe(elements);
     if (scene !== undefined) scene.onAdded = (added) => this.#describe(added);
@@ -49,7 +52,14 @@ export class Tree {
 
   /** The element of a node; draws it where it is not yet in the document. */
   find(id: string): SVGElement | undefined {
-    return this.#positions.has(id) ? this.#element(id) : undefined;
+    const at = this.#positions.get(id);
+    if (at === undefined) return undefined;
+    return this.#scene === undefined ? this.#drawn.get(id) : this.#scene.element(pathOf(this.#nodes, at));
+  }
+
+  /** Where a node is in a picture that the document holds only a part of; undefined for others. */
+  box(id: string): Box | undefined {
+    return this.#scene?.box(pathOf(this.#nodes, this.#positions.get(id) ?? -1));
   }
 
   /** The element of a node, if it is in the document. */
@@ -97,9 +107,8 @@ export class Tree {
 
   #describe(elements: SVGElement[]): void {
     for (const element of elements) {
-      const position = this.#positions.get(idOf(element)) ?? -1;
-      const [node, rank] = [this.#nodes[position], this.#ranks[position]];
-      if (node !== undefined && rank !== undefined) describe(element, node, rank);
+      const node = this.#nodes[this.#positions.get(idOf(element)) ?? -1];
+      if (node !== undefined) describe(element, node);
       describeRun(element);
       if (idOf(element) === this.#current) this.#moveTabStop(element);
     }
@@ -120,11 +129,13 @@ export function idOf(element: SVGElement): string {
 
 function nodesOf(elements: SVGElement[]): TreeNode[] {
   const open: SVGElement[] = [];
-  return elements.map((element) => {
+  const items = elements.map((element) => {
     while (open.length > 0 && !open[open.length - 1]?.contains(element)) open.pop();
     open.push(element);
     return { id: idOf(element), level: open.length, expanded: expansion(element) };
   });
+  const found = ranks(items);
+  return items.map((item, i) => ({ ...item, ...(found[i] ?? { at: 1, of: 1 }) }));
 }
 
 /** Undefined where the drawing does not say that the node can be expanded. */
@@ -134,7 +145,7 @@ function expansion(element: SVGElement): boolean | undefined {
 }
 
 /** The item of an expanded node is its title, moved before its inside; every item states its own level. */
-function describe(element: SVGElement, { level, expanded }: Item, { at, of }: Rank): void {
+function describe(element: SVGElement, { level, expanded, at, of }: TreeNode): void {
   const item = header(element);
   if (item !== element) element.querySelector(":scope > .mg-panel")?.after(item);
   element.removeAttribute("aria-expanded");

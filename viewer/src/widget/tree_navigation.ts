@@ -61,6 +61,13 @@ function go(items: readonly Item[], to: number): Step {
   return items[to] === undefined ? undefined : { to };
 }
 
+/** Places among siblings, from 0: of the nodes around one, from the outside in, and of itself. */
+export function pathOf(items: readonly (Item & Rank)[], at: number): number[] {
+  const path: number[] = [];
+  for (let i = at; i >= 0; i = parentOf(items, i)) path.unshift((items[i]?.at ?? 1) - 1);
+  return path;
+}
+
 function parentOf(items: readonly Item[], at: number): number {
   const level = items[at]?.level ?? 0;
   let parent = at - 1;

@@ -18,6 +18,9 @@ export const HOME = (globalThis.document?.currentScript as HTMLScriptElement | n
 
 let policy: Policy | undefined;
 
+/** URLs that were made for texts of scripts that the page has. */
+const made = new Set<string>();
+
 /** Created at the first use. Where the page does not allow our policy, its default one decides. */
 function rules(): Policy {
   if (policy === undefined) {
@@ -32,7 +35,7 @@ function rules(): Policy {
 }
 
 function checked(url: string): string {
-  if (isAllowed(url, location.href, HOME)) return url;
+  if (made.has(url) || isAllowed(url, location.href, HOME)) return url;
   throw new TypeError(
     `scripts of diagrams come from the page's own site or from beside model-graph.js, not from ${url}`,
   );
@@ -51,6 +54,18 @@ export function parseSvg(text: string): SVGElement[] {
   const template = document.createElement("template");
   template.innerHTML = rules().createHTML(`<svg>${text}</svg>`);
   return [...(template.content.firstElementChild?.children ?? [])] as SVGElement[];
+}
+
+/** Give a script that the page has already run a URL, as long as it is used. */
+export async function withTextUrl<T>(text: string, use: (url: string) => Promise<T>): Promise<T> {
+  const url = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+  made.add(url);
+  try {
+    return await use(scriptUrl(url));
+  } finally {
+    made.delete(url);
+    URL.revokeObjectURL(url);
+  }
 }
 
 /** A script's URL as its element takes it. */

@@ -30,6 +30,22 @@ export function restingIn(element: DOMRect, stage: DOMRect, { width, height }: S
   return new ZoomTransform(k, element.left - stage.left + x, element.top - stage.top + y);
 }
 
+export interface Point {
+  x: number;
+  y: number;
+}
+
+/** Where a point of a picture is. @param stage on screen */
+export function pointOnScreen(stage: DOMRect, transform: ZoomTransform, x: number, y: number): Point {
+  const [left, top] = transform.apply([x, y]);
+  return { x: stage.left + left, y: stage.top + top };
+}
+
+/** How far apart two events are, px. */
+export function distance(one: MouseEvent, other: MouseEvent): number {
+  return Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
+}
+
 /** What of a picture is in the stage and in the window. */
 export function visiblePart(stage: DOMRect, { x, y, k }: ZoomTransform): Viewport {
   const left = Math.max(stage.left, 0) - stage.left;

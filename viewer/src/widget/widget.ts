@@ -211,7 +211,8 @@ export class Widget {
   /** Show another state; the node with this id stays where it is on screen. */
   change(next: (session: Session) => SessionState, id = ""): Promise<void> {
     return this.withLayout(async (session, viz, stop) => {
-      const layout = await this.#queue.inSlices(() => session.show(next(session), viz), stop);
+      const state = await this.#queue.inSlices(() => next(session), stop);
+      const layout = await this.#queue.inSlices(() => session.show(state, viz), stop);
       this.#show(session, layout, id);
     });
   }
@@ -268,14 +269,20 @@ export class Widget {
 
   // -- the picture ----------------------------------------------------------------------------------------------------
 
+  /** Get ready for paper, which has the page's own picture. */
+  print(): void {
+    this.#shown.print();
+  }
+
   /** Call after anything that may have moved the picture: puts what is visible into the document. */
   updateViewport(): void {
     if (this.#shown.update()) this.#emit("drawn");
-    this.#emit("moved");
+    if (!this.#shown.isMoving) this.#emit("moved");
   }
 
   #show(session: Session, layout: Layout, id: string): void {
     this.#shown.replace(session, layout, id, () => this.#emit("drawn"));
+    this.#emit("moved");
   }
 
   #focusPicture(): void {

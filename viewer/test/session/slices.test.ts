@@ -114,3 +114,15 @@ it("begins anew after work that failed", () => {
   expect(() => resumed(begun, "", work)).toThrow("once");
   expect(resumed(begun, "", work)).toBe("made");
 });
+
+it("lets what a reader does between two slices take its time", async () => {
+  let isDone = false;
+  const work = inSlices(() => {
+    if (isDone) return;
+    isDone = true;
+    checkpoint();
+  });
+  // the first slice has ended, and the second has not begun
+  expect(checkpoint).not.toThrow();
+  await work;
+});

@@ -9,6 +9,7 @@ import { fill, strings } from "../../shared/strings.js";
 import { uncoverSelected } from "../features/sticky.js";
 import { box, button, iconButton } from "../parts/dom.js";
 import { FocusReturn } from "../parts/focus_return.js";
+import { onResize } from "../parts/on_resize.js";
 import type { Widget } from "../widget.js";
 import { contentOf, shorten } from "./details_content.js";
 import { roomBeside } from "./room.js";
@@ -40,7 +41,7 @@ export class DetailsPanel {
     this.#more.classList.add("mg-more");
     widget.on("drawn", () => this.#onDrawn());
     widget.on("moved", () => this.#arrangeLater());
-    new ResizeObserver(() => this.#arrange()).observe(widget.stage);
+    onResize(() => this.#arrange()).observe(widget.stage);
   }
 
   open(id: string): void {

@@ -1,4 +1,5 @@
 /** Updates a large picture when the page scrolls or the diagram's size changes. */
+import { onResize } from "../parts/on_resize.js";
 import { LARGE } from "../scene.js";
 import type { Widget } from "../widget.js";
 
@@ -12,12 +13,11 @@ export function viewport(widget: Widget): void {
   widget.whileConnected((signal) => {
     connected = signal;
     if (isReplaced) follow();
-    const resized = new ResizeObserver(() => {
-      widget.camera.onResize();
-      update();
-    });
-    resized.observe(widget.stage);
-    signal.addEventListener("abort", () => resized.disconnect());
+    const observers = [new ResizeObserver(() => widget.camera.onResize()), onResize(update)];
+    for (const resized of observers) {
+      resized.observe(widget.stage);
+      signal.addEventListener("abort", () => resized.disconnect());
+    }
   });
   // the page's own picture needs no updates
   widget.on("drawn", () => {

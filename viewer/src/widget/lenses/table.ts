@@ -4,6 +4,7 @@ import { words } from "../../shared/lens_strings.js";
 import { fill, strings } from "../../shared/strings.js";
 import { box, button, make } from "../parts/dom.js";
 import { download } from "../parts/download.js";
+import { onResize } from "../parts/on_resize.js";
 import type { Widget } from "../widget.js";
 import { asCsv, type Column, columnsOf, type Order, type Row, shortened, sorted } from "./rows.js";
 import { type LensScale, written } from "./scale.js";
@@ -39,7 +40,7 @@ export class CostTable {
     this.element.append(this.#note, this.#scroller);
     widget.on("selected", () => this.#mark());
     widget.whileConnected((signal) => {
-      const resized = new ResizeObserver(() => this.#place());
+      const resized = onResize(() => this.#place());
       for (const part of [widget.host, widget.stage]) resized.observe(part);
       signal.addEventListener("abort", () => resized.disconnect());
     });

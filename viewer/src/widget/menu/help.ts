@@ -23,6 +23,7 @@ class Help {
   readonly #mode: Mode = {
     text: "",
     part: this.#dialog,
+    isOver: true,
     leave: () => this.#close(),
     onKey: ({ key }) => key.length === 1 && key !== " ",
   };

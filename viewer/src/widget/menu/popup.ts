@@ -19,6 +19,7 @@ export class Popup {
   readonly #mode: Mode = {
     text: "",
     part: this.#element,
+    isOver: true,
     leave: () => this.close(),
     onKey: (event) => this.#onKey(event),
   };

@@ -84,9 +84,14 @@ export class Toolbar {
 /** The background in fullscreen. A property of our own, so that the author's `--mg-page` stays. */
 const BACKGROUND = "--mg-behind";
 
+/** The reader may have left it by the browser's own key meanwhile. */
+export function leaveFullscreen(): void {
+  document.exitFullscreen().catch(() => undefined);
+}
+
 function toggleFullscreen(host: HTMLElement): void {
   if (host.matches(":fullscreen")) {
-    void document.exitFullscreen();
+    leaveFullscreen();
     return;
   }
   // in fullscreen the page's own background is not behind the diagram
