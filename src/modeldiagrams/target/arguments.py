@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Assumption
     from modeldiagrams.options.options import Call
+    from modeldiagrams.target.inference.misfits import Misfit
 
-__all__ = ["Arguments", "arguments_of", "other_arguments", "with_fewer_layers"]
+__all__ = ["Arguments", "Fitter", "arguments_of", "other_arguments", "with_fewer_layers"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class Arguments:
     """Whether files could get names that nobody chose."""
     others: tuple[Arguments, ...] = ()
     """Those with other modules that are made up, for a model that no inputs are found for."""
+    fitter: Fitter | None = None
+    """Makes others for a model in which a layer doesn't fit."""
 
     def told_to(self, maker: Callable[..., Any]) -> dict[str, Any]:
         """Values by name, also those that nobody gave."""
@@ -65,6 +68,8 @@ def arguments_of(found: Callable[..., Any], call: Call) -> Arguments:
     """The arguments to call a class or function with, by the first rule that has some."""
     args, kwargs = tuple(call.args or ()), call.kwargs or {}
     config_class = getattr(found, "config_class", None)
+    if call.config is None and callable(config_class) and required_parameters(config_class):
+        config_class = None  # there is no default one
     by_convention = None if callable(config_class) else configuration_class(found)
     maker = config_class if callable(config_class) else by_convention
     if call.config is not None:
@@ -167,7 +172,28 @@ def _solved(
         rule = Rule.CONVENTIONS.assumption(f"constructor arguments by how they are used, after {solved.tries} tries")
         made = Arguments(kwargs=kwargs, is_last=True, is_made_up=True)
         others = tuple(_told(made, {**given, **other}, rule, reasons) for other in solved.others)
-        yield replace(_told(made, kwargs, rule, reasons), others=others)
+        yield replace(_told(made, kwargs, rule, reasons), others=others, fitter=Fitter(solved, given, rule, reasons))
+
+
+@dataclass(frozen=True)
+class Fitter:
+    """Makes other arguments for a model in which a layer doesn't fit."""
+
+    solved: Solved
+    """The arguments that were looked for."""
+    given: dict[str, Any]
+    rule: Assumption
+    reasons: dict[str, str]
+
+    def is_about(self, misfit: Misfit) -> bool:
+        """Whether an argument has the size of the layer, or made it."""
+        return self.solved.search is not None and self.solved.search.is_about(misfit)
+
+    def others(self, misfit: Misfit) -> Iterator[Arguments]:
+        """With as many features as come to the layer, or one of another class."""
+        for kwargs, more in self.solved.search.fitted(misfit) if self.solved.search else ():
+            made = Arguments(is_last=True, is_made_up=True, fitter=self)
+            yield _told(made, {**self.given, **kwargs}, self.rule, {**self.reasons, **more})
 
 
 def _told(arguments: Arguments, kwargs: dict[str, Any], rule: Assumption, reasons: dict[str, str]) -> Arguments:

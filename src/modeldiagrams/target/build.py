@@ -14,7 +14,7 @@ import msgspec
 from torch import nn
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.target.arguments import Arguments, arguments_of, other_arguments, with_fewer_layers
+from modeldiagrams.target.arguments import Arguments, Fitter, arguments_of, other_arguments, with_fewer_layers
 from modeldiagrams.target.construct import construct, construct_afforded
 from modeldiagrams.target.inference.constructor import solved_arguments
 from modeldiagrams.target.inference.conventions import required_parameters, without_which_it_fails
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Assumption
     from modeldiagrams.options.options import Call
+    from modeldiagrams.target.inference.misfits import Misfit
 
-__all__ = ["Built", "make_model", "variants"]
+__all__ = ["Built", "make_model", "refitted", "variants"]
 
 LARGE = 100_000_000
 """From this number of parameters on, a model is made on the meta device: no memory, no random numbers."""
@@ -61,6 +62,8 @@ class Built:
     """The call in the project whose arguments it was made with."""
     others: tuple[Arguments, ...] = ()
     """Other arguments, for a model that no inputs are found for."""
+    fitter: Fitter | None = None
+    """Makes other arguments, for a model in which a layer doesn't fit."""
     variant: str = ""
     """How it differs from the default model; empty for that one."""
 
@@ -100,6 +103,22 @@ def variants(call: Call, device: str | None = None) -> Iterator[Built]:
     offered = _as_offered(default.maker, call, HUGE)
     if offered is not None:
         yield replace(offered, variant=f"as {offered.maker.__name__} makes it")
+
+
+def refitted(built: Built, call: Call, misfit: Misfit) -> Iterator[Built]:
+    """The model with other arguments, after a layer turned out not to fit.
+
+    Args:
+        built: The model.
+        call: What the author wrote.
+        misfit: The layer.
+    """
+    for arguments in built.fitter.others(misfit) if built.fitter else ():
+        try:
+            made = _built(built.maker, call, arguments, HUGE)
+        except TargetError:
+            continue
+        yield replace(made, variant=f"with what fits {misfit.layers[0][0]}", example=built.example)
 
 
 def _with_other_modules(default: Built, call: Call) -> Iterator[Built]:
@@ -172,7 +191,8 @@ def _built(found: Callable[..., Any], call: Call, arguments: Arguments, meta_fro
 def _in_eval_mode(model: nn.Module, found: Any, call: Call, arguments: Arguments) -> Built:
     with user_code(f"{call.model}.eval()"):
         model.eval()
-    return Built(model, found, arguments.assumptions, arguments.told_to(found), others=arguments.others)
+    told = arguments.told_to(found)
+    return Built(model, found, arguments.assumptions, told, others=arguments.others, fitter=arguments.fitter)
 
 
 def _is_open(call: Call) -> bool:
@@ -231,7 +251,7 @@ def _as_in_project(found: Callable[..., Any], call: Call, meta_from: float, site
                 model.eval()
         except TargetError:
             continue
-        return Built(model, found, arguments.assumptions, arguments.told_to(found), site)
+        return Built(model, found, arguments.assumptions, arguments.told_to(found), site, fitter=arguments.fitter)
     return None
 
 
@@ -244,7 +264,9 @@ def _shown(found: Callable[..., Any], site: CallSite) -> Arguments | None:
     kwargs = {**site.kwargs, **(solved.kwargs if solved else {})}
     values = (assumed(f"kwargs.{name}", value, reasons[name]) for name, value in kwargs.items())
     rule = Rule.CONVENTIONS.assumption(f"constructor arguments as in {site.place}")
-    return Arguments(kwargs=kwargs, assumptions=(rule, *values), is_last=True, is_made_up=solved is not None)
+    fitter = Fitter(solved, site.kwargs, rule, reasons) if solved else None
+    is_made_up = solved is not None
+    return Arguments(kwargs=kwargs, assumptions=(rule, *values), is_last=True, is_made_up=is_made_up, fitter=fitter)
 
 
 def _refuse_arguments(call: Call) -> None:

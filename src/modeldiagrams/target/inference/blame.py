@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import linecache
 import re
 import textwrap
 from itertools import chain
@@ -20,7 +21,7 @@ from modeldiagrams.target.inference.vocabulary import is_listed
 from modeldiagrams.target.inference.weights import weights_copied
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from types import FrameType
 
     from modeldiagrams.target.inference.slots import Slot
@@ -35,7 +36,7 @@ _SAID = (
     (r"'(Items|Text)' object cannot be interpreted|for (%|//|/|-|\*\*): '(Items|Text)'", Use("number")),
     (r"'Text' and '|and 'Text'|but got Text|can only concatenate str", Use("number")),
     (r"expected np.ndarray", Use("array")),
-    (r"too many indices for tensor of dimension 0|0-d(imensional)? tensor", Use("items")),
+    (r"too many indices for tensor of dimension 0|0-d(imensional)? tensor|tuple index out of range", Use("items")),
     (r"got Real|'Real' object", _WHOLE),
     (r"expected to be 2-dimensional|must be a 2-?D? tensor", Use("instance", (Tensor,))),
     (r"(must|should|has to|needs? to) be an? (list|sequence)\b", Use("items")),
@@ -64,6 +65,30 @@ def names_left_open(error: BaseException) -> Iterator[str]:
     )
     for frame, _ in _frames(error)[:1]:
         yield from (word for word in words if frame.f_locals.get(word, 0) is None)
+    for frame, at in _frames(error)[:2] if "NoneType" in str(error) else ():
+        yield from _keys_without_value(frame, at)
+
+
+def _keys_without_value(frame: FrameType, instruction: int) -> Iterator[str]:
+    """Keys that an expression gets of a mapping and that aren't there, ``int(kwargs.get("width"))``, or got before."""
+    node = expression_at(frame, instruction)
+    source = "".join(linecache.getlines(frame.f_code.co_filename)) if node else ""
+    for part in ast.walk(node) if node else ():
+        match part:
+            case ast.Call(func=ast.Attribute(attr="get" | "pop"), args=[ast.Constant(value=str(key)), *_]):
+                yield key
+            case ast.Attribute(attr=name) | ast.Name(id=name) if _holds_none(part, frame.f_locals):
+                if re.search(rf"\.(get|pop)\(\s*[\"']{name}[\"']", source):
+                    yield name
+
+
+def _holds_none(node: ast.expr, names: Mapping[str, Any]) -> bool:
+    match node:
+        case ast.Name(id=name):
+            return names.get(name, 0) is None
+        case ast.Attribute(value=owner, attr=name):
+            return getattr(resolved(owner, names), "__dict__", {}).get(name, 0) is None
+    return False
 
 
 def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
@@ -75,6 +100,7 @@ def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
         _of_other_length(error, known),
         said_by_conditions(error),
         _of_mapping(error, known),
+        _of_optional(error, known),
         _said(error),
     )
     return next(asked, None)
@@ -84,10 +110,19 @@ def _of_part(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
     """An attribute that a module or a tensor lacks which an argument is."""
     if isinstance(error, AttributeError) and isinstance(error.obj, Tensor | nn.Module):
         yield from (Refused(slot, Use("lacks", error.name)) for slot in known if slot.given is error.obj)
+    lacking = re.search(r"'bool' object (?:is not (\w+)|has no attribute '(\w+)')", str(error))
+    for frame, at in _frames(error) if lacking else ():  # a flag can't be watched
+        node = expression_at(frame, at)
+        names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} if node else set()
+        use = Use("method", lacking[2]) if lacking and lacking[2] else Use("items")
+        yield from (Refused(slot, use) for slot in known if slot.name in names and type(slot.option()) is bool)
 
 
 def _of_mapping(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
     """Keys that a mapping lacks, or a copy of it: one that is read, or those that a call needs, ``make(**cfg)``."""
+    if isinstance(error, KeyError):
+        keys = [key for key in error.args[:1] if isinstance(key, Number)]
+        yield from (Refused(slot, Use("text", "")) for key in keys for slot in key.slots)  # other keys are strings
     if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str):
         yield from _of_copy(error, known, Use("members", (str(error.args[0]),)))
     lacking = re.search(r"missing \d+ required .*arguments?: (.*)", str(error))
@@ -99,9 +134,21 @@ def _of_mapping(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
             yield from _of_copy(error, known, members)
 
 
+def _of_optional(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
+    """Keys that a configuration may lack, but not here: ``int(cfg.get("width"))``."""
+    for frame, at in _frames(error)[:2] if "NoneType" in str(error) else ():
+        for name in _keys_without_value(frame, at):
+            yield from (
+                Refused(slot, Use("members", (name,)))
+                for slot in known
+                if name in slot.asked and name not in slot.children
+            )
+
+
 def _said(error: BaseException) -> Iterator[Refused]:
     """What a message says of an argument in one of its frames."""
-    use = next((use for pattern, use in _SAID if re.search(pattern, str(error))), None)
+    is_missing = "NoneType" in str(error)  # "int() argument must be a string …": of what isn't there
+    use = None if is_missing else next((use for pattern, use in _SAID if re.search(pattern, str(error))), None)
     for frame, at in _frames(error) if use else ():
         slots = [slot for value in frame.f_locals.values() if isinstance(value, Number | Real) for slot in value.slots]
         slots = [*_in_expression(frame, at), *slots]
@@ -181,6 +228,7 @@ def forward_uses(model: nn.Module, known: Iterable[Slot] = ()) -> Iterator[Refus
             for node in ast.walk(tree):
                 yield from _kept_use(node, kept)
                 yield from _kept_call(node, {**kept, **fields})
+                yield from _handed_on(node, kept)
                 yield from _kept_field(node, fields)
                 yield from _kept_keys(node, lists)
 
@@ -205,7 +253,9 @@ def _kept_field(node: ast.AST, fields: dict[str, Fields]) -> Iterator[Refused]:
     if isinstance(inner, ast.Name) and inner.id == "self" and len(path) > 1 and path[0] in fields:
         slot = slots_of(fields[path[0]])[0]
         for name in path[1:]:
-            if slot.kind == "fields" and name not in slot.children and not hasattr(dict, name):
+            if hasattr(dict, name):
+                break
+            if slot.kind == "fields" and name not in slot.children:
                 yield Refused(slot, Use("members", (name,)))
             slot = slot.child(name)
 
@@ -238,6 +288,17 @@ def _kept_call(node: ast.AST, kept: dict[str, Any]) -> Iterator[Refused]:
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name), args=args) if name in kept:
             yield Refused(slots_of(kept[name])[0], Use("forward", len(args)))
+
+
+def _handed_on(node: ast.AST, kept: dict[str, Any]) -> Iterator[Refused]:
+    """A module that is an argument of a call of another one: ``self.sublayer(x, self.feed_forward)``."""
+    match node:
+        case ast.Call(func=ast.Subscript() | ast.Attribute(value=ast.Name(id="self")), args=[_, *args]):
+            for argument in args:
+                match argument:
+                    case ast.Attribute(value=ast.Name(id="self"), attr=name) if name in kept:
+                        if is_listed("handed_on", name):
+                            yield Refused(slots_of(kept[name])[0], Use("forward", 1))
 
 
 def _kept_use(node: ast.AST, kept: dict[str, Number | Real]) -> Iterator[Refused]:

@@ -28,16 +28,19 @@ from modeldiagrams.target.inference.blame import blamed, forward_uses, names_lef
 from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.guard import guarded
 from modeldiagrams.target.inference.lessons import learn
+from modeldiagrams.target.inference.makers import path_of
 from modeldiagrams.target.inference.slots import Slot
-from modeldiagrams.target.inference.unknown import Refused, slots_of
+from modeldiagrams.target.inference.unknown import Refused, Use, plain, slots_of
 from modeldiagrams.target.inference.unknown_containers import PlainData
-from modeldiagrams.target.inference.vocabulary import is_a_width
+from modeldiagrams.target.inference.vocabulary import is_a_width, is_listed
 from modeldiagrams.target.inference.weights import replaced_weights
 from modeldiagrams.target.objects import from_option
 from modeldiagrams.target.user_code import seeded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from modeldiagrams.target.inference.misfits import Misfit
 
 __all__ = ["Solved", "solved_arguments"]
 
@@ -48,6 +51,8 @@ _MOST_CHANGES = 3
 """Arguments that differ from their likeliest value."""
 _MOST_OPTIONS = 9
 _MOST_OTHERS = 2
+_FEW = 4
+_WIDTH = 32
 _CPU_SECONDS = 4.0
 _SECONDS = 40.0
 """After them no other run begins. A constructor that waits uses no CPU, and a busy machine is no reason to stop."""
@@ -70,6 +75,8 @@ class Solved:
     tries: int
     others: tuple[dict[str, Any], ...] = ()
     """The same with other modules that were made up: which of them suits is not known before forward runs."""
+    search: _Search | None = None
+    """Has others for a layer that doesn't fit in forward."""
 
 
 def solved_arguments(
@@ -110,13 +117,18 @@ class _Search:
     pending: list[tuple[int, int, Choices]] = field(default_factory=list)
     """Choices to try: by the number of changes, then in the order in which errors asked for them."""
     seen: set[Choices] = field(default_factory=set)
+    model: nn.Module = field(default_factory=nn.Module)
+    """The last one that was made."""
     started: tuple[float, float] = field(default_factory=lambda: (time.process_time(), time.monotonic()))
 
     def __post_init__(self) -> None:
         hints = annotations_of(self.maker)
         written = parameters_of(self.maker)
+        configured = getattr(self.maker, "config_class", None)
         for name in self.required:
             annotation = hints.get(name, written[name].annotation if name in written else None)
+            if annotation in (None, inspect.Parameter.empty) and is_listed("configurations", name):
+                annotation = configured
             known = None if annotation is inspect.Parameter.empty or isinstance(annotation, str) else annotation
             self.slots.append(self._slot(name, known))
 
@@ -129,6 +141,7 @@ class _Search:
         found = self._searched()
         if found is None:
             return None
+        found = self._with_optional_keys(found)
         first = self._result()
         before = self._likeliest()
         self._read_layers(found)
@@ -136,7 +149,65 @@ class _Search:
             for slot in self._all():
                 slot.divisors = {1}
         again = self._searched(rounds=4)
-        return replace(self._result(), others=(*islice(self._others(), _MOST_OTHERS),)) if again is not None else first
+        if again is None:
+            return first
+        self.model = again
+        return replace(self._result(), others=(*islice(self._others(), _MOST_OTHERS),), search=self)
+
+    def _with_optional_keys(self, found: nn.Module) -> nn.Module:
+        """The model with what its configuration may lack, where it has no weights without."""
+        asked = [slot for slot in self._all() if {*slot.asked} - {*slot.children}]
+        if not asked or any(True for _ in found.parameters()):
+            return found
+        for slot in asked:
+            learn(Refused(slot, Use("members", (*slot.asked,))))
+        more = self._searched()
+        if more is not None:
+            return more
+        for slot in asked:
+            slot.children = {key: child for key, child in slot.children.items() if key not in slot.asked}
+        return self._searched() or found
+
+    def is_about(self, misfit: Misfit) -> bool:
+        """Whether an argument has the size of a layer, or is its class."""
+        return any(True for _ in self._sizes_for(misfit)) or any(True for _ in self._makers_of(misfit))
+
+    def fitted(self, misfit: Misfit) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
+        """Other arguments for a layer that doesn't fit: as many features as come to it, or one of another class."""
+        path = misfit.layers[0][0]
+        for slot, size in self._sizes_for(misfit):
+            before, slot.one_of = slot.one_of, (size,)
+            model = self._searched(rounds=_FEW)
+            if model is not None and _size_of(model, misfit) == misfit.got:
+                self.model = model
+                yield self._result().kwargs, {slot.path.partition(".")[0]: f"so many features come to {path}"}
+                return
+            slot.one_of = before
+        for slot in self._makers_of(misfit):
+            chosen = slot.choice
+            for slot.choice in range(chosen + 1, min(len(slot.options()), chosen + _FEW)):
+                if self._can_be_made():
+                    yield self._result().kwargs, {}
+            slot.choice = chosen
+
+    def _sizes_for(self, misfit: Misfit) -> Iterator[tuple[Slot, int]]:
+        """Arguments that a layer's size is made of, with what they have to be if nothing else of it changes."""
+        held = _value_in(self.model, misfit)
+        size = _last(plain(held))
+        for slot in slots_of(held):
+            now = plain(slot.option()) if slot.kind == "number" else None
+            if type(now) is int and type(size) is int and now > 0:
+                if now * misfit.got % size == 0:
+                    yield slot, now * misfit.got // size
+                if now + misfit.got - size > 0:
+                    yield slot, now + misfit.got - size
+
+    def _makers_of(self, misfit: Misfit) -> Iterator[Slot]:
+        """Arguments that are the class of a layer or of a module around it."""
+        for _, class_ in misfit.layers:
+            for slot in self._all():
+                if slot.kind == "class" and slot.option().get("_object_") == path_of(class_):
+                    yield slot
 
     def _others(self) -> Iterator[dict[str, Any]]:
         modules = [slot for slot in self._all() if slot.is_called_in_forward]
@@ -189,9 +260,7 @@ class _Search:
         wanted = dict(choices)
         for slot in self._all():
             slot.choice = wanted.get(slot.path, 0)
-        widths = [slot.option() for slot in self.slots if slot.kind == "number" and is_a_width(slot.name)]
-        for slot in self._all():
-            slot.width = next((width for width in widths if type(width) is int), slot.width)
+        _tell_width(self.slots, _WIDTH)
 
     def _all(self) -> Iterator[Slot]:
         for slot in self.slots:
@@ -271,6 +340,32 @@ class _Search:
                 for attribute, value in vars(module).items():
                     for slot in slots_of(value):
                         slot.attributes.add(attribute)
+
+
+def _tell_width(slots: Iterable[Slot], usual: int) -> None:
+    """Tell modules that are made up how wide those are that they are given beside."""
+    slots = [*slots]
+    widths = [slot.option() for slot in slots if slot.kind == "number" and is_a_width(slot.name)]
+    width = next((width for width in widths if type(width) is int), usual)
+    for slot in slots:
+        slot.width = width
+        _tell_width(slot.parts(), width)
+
+
+def _value_in(model: nn.Module, misfit: Misfit) -> Any:
+    """What the layer of the same path has as its size; None where it has none."""
+    try:
+        return getattr(model.get_submodule(misfit.layers[0][0]), misfit.attribute, None) if misfit.attribute else None
+    except AttributeError:
+        return None
+
+
+def _size_of(model: nn.Module, misfit: Misfit) -> Any:
+    return _last(plain(_value_in(model, misfit)))
+
+
+def _last(value: Any) -> Any:
+    return value[-1] if isinstance(value, list | tuple) and value else value
 
 
 def _reason(slot: Slot) -> str:

@@ -37,10 +37,12 @@ if TYPE_CHECKING:
 
     from torch import nn
 
+    from modeldiagrams.target.arguments import Fitter
     from modeldiagrams.target.inference.entries import Leaf, Path
+    from modeldiagrams.target.inference.misfits import Misfit
     from modeldiagrams.target.inference.probing import Probed
 
-__all__ = ["InputSolver", "Solution"]
+__all__ = ["InputSolver", "Solution", "Stuck"]
 
 Entries = dict[str | int, Any]
 _MOST_TRIES = 60
@@ -53,6 +55,10 @@ _MOST_ELEMENTS = 1 << 23
 _LARGE = 40
 """A side that may be made smaller."""
 _FIRST_SEEDS = 4
+_ENOUGH = 10
+"""Passes until a size that no input has is taken for the constructor's, """
+_MANY = 24
+"""and until the class of a layer is."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,15 @@ class _Try:
     entries: Entries = field(compare=False)
 
 
+@dataclass(frozen=True)
+class Stuck:
+    """Where the pass ended that got furthest, for a model that is made in another way because of it."""
+
+    misfit: Misfit
+    entries: Entries
+    sizes: Sizes
+
+
 @dataclass
 class InputSolver:
     """Solves the inputs of one model."""
@@ -85,10 +100,15 @@ class InputSolver:
     model: nn.Module
     budget: Budget = field(default_factory=Budget)
     """Limits and logs the passes."""
+    start: Stuck | None = None
+    """Of the model that this one is made instead of."""
+    fitter: Fitter | None = None
+    """Knows whether an argument of the constructor may be to blame."""
     optional: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        self.sizes = Sizes(self.model)
+        self.sizes = self.start.sizes if self.start else Sizes(self.model)
+        self._furthest: tuple[Probed, Entries] | None = None
         self._probe = Probe(self.model)
         self._waiting: list[_Try] = []
         self._seen: set[str] = set()
@@ -110,12 +130,14 @@ class InputSolver:
             most_tries: Passes until there is a solution.
             more_tries: Passes after the first one, for a better one.
         """
+        if self.start:
+            self._push(_Try(-1, 0, 0, 0, self.start.entries))
         for order, entries in enumerate(self._seeds()):
             self._push(_Try(0, order, 0, 0, entries))
         tries = most_tries
         while tries > 0:
             tries -= 1
-            if not self._waiting or self._is_spent():
+            if not self._waiting or self._is_spent() or self._is_for_constructor(most_tries - tries):
                 return
             parent = heapq.heappop(self._waiting)
             probed = self._probed(entries := parent.entries)
@@ -130,6 +152,22 @@ class InputSolver:
                 # what breaks something earlier may be right if that is mended, too
                 depth = max(probed.depth, parent.reached if place < _FIRST_CHANGES else 0)
                 self._push(_Try(-depth, place, len(self._seen), probed.depth, changed))
+
+    def _is_for_constructor(self, tries: int) -> bool:
+        """Whether other arguments of the constructor are likelier to help than other inputs."""
+        stuck = self.stuck() if tries > _ENOUGH and self.fitter else None
+        if stuck is None or self.fitter is None or not self.fitter.is_about(stuck.misfit):
+            return False
+        got, given = stuck.misfit.got, [*self.sizes.given(), self.sizes.batch]
+        return not any(got % size == 0 for size in given) if got else tries > _MANY
+
+    def stuck(self) -> Stuck | None:
+        """Where the pass ended that got furthest."""
+        if self._furthest is None:
+            return None
+        probed, entries = self._furthest
+        misfit = self._probe.misfit(probed)
+        return Stuck(misfit, entries, self.sizes) if misfit else None
 
     def reasons(self, entries: Entries) -> dict[str | int, str]:
         """Input → why it is what it is."""
@@ -190,6 +228,8 @@ class InputSolver:
         probed = self._run(entries)
         if probed is None:
             return None
+        if probed.error is not None and (self._furthest is None or probed.depth > self._furthest[0].depth):
+            self._furthest = probed, entries
         result = "works" if probed.error is None else f"{type(probed.error).__name__}: {probed.message}"
         self.budget.lines.append(f"{entries}: {result.partition(chr(10))[0][:120]}")
         return probed

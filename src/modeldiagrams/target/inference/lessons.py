@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from torch import nn
+from torch import Tensor, nn
 
 from modeldiagrams.target.inference.makers import is_read_as_one_of
 from modeldiagrams.target.inference.unknown import Use
@@ -37,6 +37,13 @@ def _learn(slot: Slot, use: Use) -> None:
     match use:
         case Use("members", tuple(names)):
             slot.children = {**slot.children, **{name: slot.child(name) for name in names}}
+        case Use("strings", tuple(strings)):
+            slot.count, slot.why = len(strings), f"it has to hold {', '.join(map(repr, strings))}"
+            for index, string in enumerate(strings):
+                item = slot.child(index)
+                item.kind, item.compared = "text", [string]
+        case Use("keys", tuple(names)):
+            slot.children = {name: slot.child(name) for name in names}
         case Use("multiple", int(step)):
             slot.divisors.add(step)
         case Use("one of", tuple(numbers)):
@@ -53,6 +60,8 @@ def _learn(slot: Slot, use: Use) -> None:
             slot.kind, slot.shape, slot.why = "tensor", shape, "a layer has a weight of this shape"
         case Use("map"):
             slot.gives_map = True
+        case Use("plain"):
+            slot.is_plain = True
         case _:
             _learn_kind(slot, use)
 
@@ -86,12 +95,29 @@ def _learn_lacking(slot: Slot, name: str) -> None:
         slot.kind, slot.ways = "fields", slot.ways | {"attribute"}
 
 
+def _learn_method(slot: Slot, name: str) -> None:
+    """It has a method: a tensor, a module, or an object that is asked for something."""
+    is_of_tensor = callable(getattr(Tensor, name, None)) and not hasattr(nn.Module, name)
+    is_else = any(is_listed(table, name) for table in ("text_methods", "list_methods")) or name in _MAPPING_METHODS
+    if is_of_tensor and not (is_else or is_a_model(slot.name) or is_listed("configurations", slot.name)):
+        slot.kind, slot.why = "tensor", f"its method {name} is called"
+        return
+    _learn_kind(slot, Use("attribute", name))
+    is_asked = slot.kind == "fields" and name not in _MAPPING_METHODS
+    if is_asked and not is_listed("made_by_methods", name):
+        slot.child(name).kind = "result"
+
+
 def _learn_kind(slot: Slot, use: Use) -> None:
     match use:
         case Use("attribute", str(name)):
             slot.kind, slot.why = _kind_with(slot, name), f"its {name} is read"
             slot.last_layer = name if slot.kind == "made" and is_listed("last_layers", name) else ""
             slot.ways |= {"attribute"} if slot.kind == "fields" and name not in _MAPPING_METHODS else set()
+        case Use("method", str(name)):
+            _learn_method(slot, name)
+        case Use("asked"):
+            slot.kind, slot.why = "result", "it is asked for what belongs to a string"
         case Use("key", str(name)):
             slot.make_mapping(0)
             slot.why = f"its {name!r} is read"

@@ -19,6 +19,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from modeldiagrams.target.inference.candidates import element_count
 from modeldiagrams.target.inference.entries import leaves
 from modeldiagrams.target.inference.lookups import tracebacks
+from modeldiagrams.target.inference.misfits import misfit_of
 from modeldiagrams.target.inference.reading import read_forward
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.user_code import seeded, silenced
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from modeldiagrams.target.inference.entries import Leaf, Path
+    from modeldiagrams.target.inference.misfits import Misfit
     from modeldiagrams.target.inference.reading import Read
     from modeldiagrams.target.inference.sizes import Sizes
 
@@ -130,6 +132,10 @@ class Probe:
             real = self._run(args, kwargs, is_fake=False)
             return replace(real, depth=max(real.depth, probed.depth))
         return probed
+
+    def misfit(self, probed: Probed) -> Misfit | None:
+        """The layer that a pass ended in."""
+        return misfit_of(self._model, probed)
 
     def read(self, known: Mapping[str, Any], sizes: Sizes, seed: Callable[[str, Path], Any]) -> Read | None:
         """What the forward does with its inputs, where it can be read."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
@@ -29,12 +30,15 @@ _MOST_OF_A_PICTURE = 4
 
 def options_of(slot: Slot) -> list[Any]:
     """Values to try, as options of a diagram; likeliest first."""
+    if slot.said is not None:
+        return [slot.said]
     make: dict[str, Callable[[Slot], list[Any]]] = {
         "number": _numbers,
         "text": _texts,
         "items": lambda slot: [slot.count] if slot.count else usual_counts(slot.name),
         "fields": lambda _: [None],
-        "class": lambda slot: classes_for(slot.name, slot.call, slot.names),
+        "result": lambda _: [None],
+        "class": lambda slot: classes_for(slot.name, slot.call, slot.names, {*map(str, slot.children)}),
         "made": _made,
         "tensor": _tensors,
     }
@@ -98,10 +102,16 @@ def _allowed(slot: Slot, values: list[Any]) -> list[Any]:
     return [v for v in values if v and v % step == 0] or [*dict.fromkeys(near), *(step * n for n in _MULTIPLES)]
 
 
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, str | int | float)
+
+
 def _made(slot: Slot) -> list[Any]:
     annotation = slot.annotation
     if slot.last_layer:
         return modules_with(slot.last_layer, slot.name, slot.names, slot.makers)
+    if inspect.isclass(annotation) and issubclass(annotation, Enum):
+        return [{"_target_": path_of(annotation), "_args_": [each.value]} for each in annotation if _is_plain(each.value)]
     if inspect.isclass(annotation) and is_own_class(annotation) and not issubclass(annotation, nn.Module):
         return [{"_target_": path_of(annotation)}]
     base = annotation if inspect.isclass(annotation) and issubclass(annotation, nn.Module) else nn.Module

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from modeldiagrams.target.inference.lookups import (
     is_asked_for_tensor,
+    is_called,
+    is_given_to_old_tensor,
     is_lookup,
     is_written,
     key_taken,
@@ -73,7 +75,15 @@ class Slot(Protocol):
     ways: set[str]
     is_tested: bool
     is_reckoned_with: bool
+    is_plain: bool
     children: dict[str | int, Any]
+    asked: dict[str, None]
+
+    def answer(self, args: tuple[Any, ...]) -> Any:
+        """What a call of it gives."""
+
+    def length(self) -> Any:
+        """Its length, of an object that has other things, too."""
 
     def option(self) -> Any:
         """The value that is tried now."""
@@ -96,9 +106,9 @@ class Use:
     """What an argument was used as."""
 
     how: str
-    """``attribute``, ``key``, ``mapping``, ``items``, ``length``, ``called``, ``text``, ``number``, ``array``, what
+    """``attribute``, ``method``, ``asked`` by a string, ``key``, ``mapping``, ``items``, ``length``, ``called``, ``text``, ``number``, ``array``, what
     ``forward`` calls, what gives a ``map``, the ``shape`` of a tensor, ``members`` that a call needs, what a tensor
-    ``lacks``, or what a condition asks for: ``instance``, ``multiple``, ``one of``."""
+    ``lacks``, what is a ``plain`` number, or what a condition asks for: ``instance``, ``multiple``, ``one of``, ``strings`` in a list."""
     detail: Any = None
     """Name, key or string; for items their number; for calls the number of arguments and the names of others."""
 
@@ -153,20 +163,15 @@ class _Numeric:
         key = key_taken(sys._getframe(1), name)  # noqa: SLF001
         if name == "keys" and not is_written(sys._getframe(1), name):  # noqa: SLF001
             raise self._refuse(Use("mapping"))  # `dict(cfg)`, `make(**cfg)`
-        raise self._refuse(Use("attribute", name) if key is None else Use("key", key))
-
-    def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, str):
-            raise self._refuse(Use("key", key))
-        raise self._refuse(Use("items", unpacked_count(sys._getframe(1))))  # noqa: SLF001
-
-    def __len__(self) -> int:
-        raise self._refuse(Use("length"))
+        how = "method" if is_called(sys._getframe(1), name) else "attribute"  # noqa: SLF001
+        raise self._refuse(Use(how, name) if key is None else Use("key", key))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         frame = sys._getframe(1)  # noqa: SLF001
         if "callable(" in linecache.getline(frame.f_code.co_filename, frame.f_lineno) and not args:
             return self  # `d() if callable(d) else d`: no function was asked for
+        if len(args) == 1 and type(args[0]) is str and not kwargs:
+            raise self._refuse(Use("asked"))  # `vocab("<pad>")`
         raise self._refuse(Use("called", (len(args), tuple(kwargs))))
 
     def __hash__(self) -> int:
@@ -186,9 +191,34 @@ class Real(_Numeric, float):
     """Any other number."""
 
 
+class _Open:
+    """A number that may as well turn out to be a list or a mapping."""
+
+    _refuse: Callable[[Use], Refused]
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            raise self._refuse(Use("key", key))
+        raise self._refuse(Use("items", unpacked_count(sys._getframe(1))))  # noqa: SLF001
+
+    def __len__(self) -> int:
+        is_plain = is_given_to_old_tensor(sys._getframe(1))  # noqa: SLF001
+        raise self._refuse(Use("plain") if is_plain else Use("length"))
+
+
+class _OpenNumber(_Open, Number):
+    pass
+
+
+class _OpenReal(_Open, Real):
+    pass
+
+
 def wrapped(value: Any, slots: Iterable[Slot], *, is_derived: bool = False) -> Any:
     """A number that knows the arguments it was made of; anything else as it is."""
-    kind = {int: Number, float: Real}.get(type(value))
+    slots = tuple(slots)
+    is_plain = any(slot.is_plain for slot in slots)
+    kind = ({int: Number, float: Real} if is_plain else {int: _OpenNumber, float: _OpenReal}).get(type(value))
     if kind is None:
         return value
     made = kind(value)
@@ -226,7 +256,7 @@ class Text(str):
         return (self.slot,)
 
     def _compared(self, other: object, frame: FrameType) -> None:
-        if is_lookup(frame):  # among keys, which `strings_looked_up` knows
+        if is_lookup(frame) or isinstance(other, Text):  # among keys, which `strings_looked_up` knows
             return
         if not str(frame.f_globals.get("__name__")).startswith(_OTHERS):
             self.slot.compared_with(other)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import FrameType
 
-__all__ = ["Fields", "Fixed", "Items", "PlainData"]
+__all__ = ["Asked", "Fields", "Fixed", "Items", "PlainData"]
 
 _OURS = "modeldiagrams."
 
@@ -104,6 +104,12 @@ class Fields(dict[str, Any]):
         self._slots_of()[0].ways.add("key")
         return self._read(name)
 
+    def get(self, name: Any, default: Any = None) -> Any:
+        """As `dict.get`; what may be missing is noted."""
+        if name not in self and default is None and isinstance(name, str):
+            self._slots_of()[0].asked[str(name)] = None
+        return super().get(name, default)
+
     def pop(self, name: Any, *default: Any) -> Any:
         """As `dict.pop`; the argument still has what is taken out of it."""
         if default and name not in self:
@@ -117,6 +123,8 @@ class Fields(dict[str, Any]):
 
     def __len__(self) -> int:
         slot = self._slots_of()[0]
+        if "attribute" in slot.ways and "key" not in slot.ways:
+            return int(slot.length())
         if not slot.children:
             slot.fill()
         return len(slot.children)
@@ -127,6 +135,26 @@ class Fields(dict[str, Any]):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Refuse: who calls it expects a class or a function."""
         raise Refused(self._slots_of()[0], Use("called", (len(args), tuple(kwargs))))
+
+
+class Asked:
+    """A method that is asked for something."""
+
+    def __init__(self, slot: Slot) -> None:
+        self.slot = slot
+
+    def _slots_of(self) -> tuple[Slot, ...]:
+        return (self.slot,)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The value of what it gives."""
+        return self.slot.answer((*args, *kwargs.values())).value()
+
+    def __len__(self) -> int:
+        return int(self.slot.length())
+
+    def __deepcopy__(self, memo: Any) -> Asked:
+        return self
 
 
 class PlainData(TorchFunctionMode):

@@ -24,6 +24,7 @@ __all__ = [
     "usual_item",
     "with_last_layer",
     "words_of",
+    "written_out",
 ]
 
 
@@ -117,6 +118,11 @@ def usual_item(name: str, index: int, count: int) -> list[int]:
     """The usual number at one place of a list that goes by this name, if it is a shape."""
     rows = [row for row in _tables()["lists"] if matches(row["names"], name.lower())]
     return [values[index] for row in rows for values in row["values"] if len(values) == count]
+
+
+def written_out(word: str) -> str:
+    """The word that an abbreviation stands for."""
+    return str(_tables()["abbreviations"].get(word, word))
 
 
 def is_listed(table: str, name: str) -> bool:
