@@ -66,7 +66,11 @@ class LandSegmenter(nn.Module):
             prev = w
         self.ups = nn.ModuleList()
         for w in reversed(widths[:-1]):
-            self.ups.append(nn.ModuleDict({"up": nn.ConvTranspose2d(prev, w, 2, 2), "conv": DoubleConv(2 * w, w, enc.norm, enc.act)}))
+            self.ups.append(
+                nn.ModuleDict(
+                    {"up": nn.ConvTranspose2d(prev, w, 2, 2), "conv": DoubleConv(2 * w, w, enc.norm, enc.act)}
+                )
+            )
             prev = w
         self.dropout = nn.Dropout2d(dec.dropout)
         self.classify = nn.Conv2d(prev, cfg.data.num_classes, 1)
@@ -97,7 +101,10 @@ class ResBlock1(nn.Module):
         super().__init__()
         self.h = h
         self.convs1 = nn.ModuleList(
-            [nn.Conv1d(channels, channels, kernel_size, 1, dilation=d, padding=get_padding(kernel_size, d)) for d in dilation]
+            [
+                nn.Conv1d(channels, channels, kernel_size, 1, dilation=d, padding=get_padding(kernel_size, d))
+                for d in dilation
+            ]
         )
         self.convs2 = nn.ModuleList(
             [nn.Conv1d(channels, channels, kernel_size, 1, padding=get_padding(kernel_size)) for _ in dilation]
@@ -114,7 +121,10 @@ class ResBlock2(nn.Module):
         super().__init__()
         self.h = h
         self.convs = nn.ModuleList(
-            [nn.Conv1d(channels, channels, kernel_size, 1, dilation=d, padding=get_padding(kernel_size, d)) for d in dilation]
+            [
+                nn.Conv1d(channels, channels, kernel_size, 1, dilation=d, padding=get_padding(kernel_size, d))
+                for d in dilation
+            ]
         )
 
     def forward(self, x):
@@ -129,13 +139,19 @@ class HifiGenerator(nn.Module):
         self.h = h
         self.num_kernels = len(h.resblock_kernel_sizes)
         self.num_upsamples = len(h.upsample_rates)
-        self.conv_pre = nn.utils.parametrizations.weight_norm(nn.Conv1d(h.num_mels, h.upsample_initial_channel, 7, 1, padding=3))
+        self.conv_pre = nn.utils.parametrizations.weight_norm(
+            nn.Conv1d(h.num_mels, h.upsample_initial_channel, 7, 1, padding=3)
+        )
         resblock = ResBlock1 if h.resblock == "1" else ResBlock2
         self.ups = nn.ModuleList()
         for i, (u, k) in enumerate(zip(h.upsample_rates, h.upsample_kernel_sizes)):
             self.ups.append(
                 nn.ConvTranspose1d(
-                    h.upsample_initial_channel // (2**i), h.upsample_initial_channel // (2 ** (i + 1)), k, u, padding=(k - u) // 2
+                    h.upsample_initial_channel // (2**i),
+                    h.upsample_initial_channel // (2 ** (i + 1)),
+                    k,
+                    u,
+                    padding=(k - u) // 2,
                 )
             )
         self.resblocks = nn.ModuleList()
@@ -207,15 +223,15 @@ class PoseHighResolutionNet(nn.Module):
         num_channels = self.stage2_cfg["NUM_CHANNELS"]
         block = blocks_dict[self.stage2_cfg["BLOCK"]]
         num_channels = [num_channels[i] * block.expansion for i in range(len(num_channels))]
-        self.transition1 = nn.ModuleList(
-            [nn.Conv2d(256, c, 3, 2 if i else 1, 1) for i, c in enumerate(num_channels)]
-        )
+        self.transition1 = nn.ModuleList([nn.Conv2d(256, c, 3, 2 if i else 1, 1) for i, c in enumerate(num_channels)])
         if self.stage2_cfg["NUM_BRANCHES"] != len(num_channels):
             raise ValueError(f"NUM_BRANCHES({self.stage2_cfg['NUM_BRANCHES']}) <> NUM_CHANNELS({len(num_channels)})")
         self.stage2 = nn.ModuleList()
         for i, c in enumerate(num_channels):
             self.inplanes = c
-            self.stage2.append(self._make_layer(block, self.stage2_cfg["NUM_CHANNELS"][i], self.stage2_cfg["NUM_BLOCKS"][i]))
+            self.stage2.append(
+                self._make_layer(block, self.stage2_cfg["NUM_CHANNELS"][i], self.stage2_cfg["NUM_BLOCKS"][i])
+            )
         self.final_layer = nn.Conv2d(
             num_channels[0],
             cfg["MODEL"]["NUM_JOINTS"],
@@ -274,7 +290,9 @@ class BaseBEVBackbone(nn.Module):
             self.blocks.append(nn.Sequential(*cur_layers))
             if len(upsample_strides) > 0:
                 stride = upsample_strides[idx]
-                self.deblocks.append(nn.ConvTranspose2d(num_filters[idx], num_upsample_filters[idx], stride, stride=stride))
+                self.deblocks.append(
+                    nn.ConvTranspose2d(num_filters[idx], num_upsample_filters[idx], stride, stride=stride)
+                )
         self.num_bev_features = sum(num_upsample_filters)
 
     def forward(self, data_dict):
@@ -426,12 +444,16 @@ class TabularTransformer(nn.Module):
         self.mlp = nn.Sequential(*mlp)
 
     def forward(self, x_categ, x_cont):
-        assert x_categ.shape[-1] == self.num_categories, f"you must pass in {self.num_categories} values for your categories input"
+        assert x_categ.shape[-1] == self.num_categories, (
+            f"you must pass in {self.num_categories} values for your categories input"
+        )
         x = self.embeds(x_categ + self.categories_offset)
         for layer in self.layers:
             x = layer(x)
         flat = x.flatten(1)
-        assert x_cont.shape[1] == self.num_continuous, f"you must pass in {self.num_continuous} values for your continuous input"
+        assert x_cont.shape[1] == self.num_continuous, (
+            f"you must pass in {self.num_continuous} values for your continuous input"
+        )
         if self.continuous_mean_std is not None:
             mean, std = self.continuous_mean_std.unbind(dim=-1)
             x_cont = (x_cont - mean) / std
@@ -480,7 +502,8 @@ class ResNet3D(nn.Module):
                 downsample = functools.partial(downsample_basic_block, planes=planes * block.expansion, stride=stride)
             else:
                 downsample = nn.Sequential(
-                    nn.Conv3d(self.in_planes, planes * block.expansion, 1, stride), nn.BatchNorm3d(planes * block.expansion)
+                    nn.Conv3d(self.in_planes, planes * block.expansion, 1, stride),
+                    nn.BatchNorm3d(planes * block.expansion),
                 )
         layers = [block(self.in_planes, planes, stride, downsample)]
         self.in_planes = planes * block.expansion
@@ -502,7 +525,9 @@ class LitVAE(nn.Module):
         self.hparams = hparams
         h = self.hparams
         self.encoder = nn.Sequential(
-            nn.Linear(h.input_height * h.input_height, h.enc_out_dim), nn.ReLU(), nn.Linear(h.enc_out_dim, h.enc_out_dim)
+            nn.Linear(h.input_height * h.input_height, h.enc_out_dim),
+            nn.ReLU(),
+            nn.Linear(h.enc_out_dim, h.enc_out_dim),
         )
         self.fc_mu = nn.Linear(h.enc_out_dim, h.latent_dim)
         self.fc_var = nn.Linear(h.enc_out_dim, h.latent_dim)
@@ -602,12 +627,16 @@ def build_input_features(feature_columns):
 
 
 class DeepFM(nn.Module):
-    def __init__(self, linear_feature_columns, dnn_feature_columns, dnn_hidden_units=(64, 32), dnn_dropout=0, task="binary"):
+    def __init__(
+        self, linear_feature_columns, dnn_feature_columns, dnn_hidden_units=(64, 32), dnn_dropout=0, task="binary"
+    ):
         super().__init__()
         self.feature_index = build_input_features(list(linear_feature_columns) + list(dnn_feature_columns))
         self.sparse = [c for c in dnn_feature_columns if isinstance(c, SparseFeat)]
         self.dense = [c for c in dnn_feature_columns if isinstance(c, DenseFeat)]
-        self.embedding_dict = nn.ModuleDict({c.name: nn.Embedding(c.vocabulary_size, c.embedding_dim) for c in self.sparse})
+        self.embedding_dict = nn.ModuleDict(
+            {c.name: nn.Embedding(c.vocabulary_size, c.embedding_dim) for c in self.sparse}
+        )
         n = sum(c.embedding_dim for c in self.sparse) + sum(c.dimension for c in self.dense)
         units = [n, *dnn_hidden_units]
         self.dnn = nn.Sequential(
@@ -620,7 +649,9 @@ class DeepFM(nn.Module):
 
     def forward(self, X):
         embs = [
-            self.embedding_dict[c.name](X[:, self.feature_index[c.name][0] : self.feature_index[c.name][1]].long()).squeeze(1)
+            self.embedding_dict[c.name](
+                X[:, self.feature_index[c.name][0] : self.feature_index[c.name][1]].long()
+            ).squeeze(1)
             for c in self.sparse
         ]
         dense = [X[:, self.feature_index[c.name][0] : self.feature_index[c.name][1]] for c in self.dense]
@@ -641,7 +672,9 @@ class GraphTransformerNet(nn.Module):
         self.embedding_h = nn.Embedding(num_atom_type, hidden_dim)
         self.embedding_e = nn.Embedding(num_bond_type, num_heads)
         self.in_feat_dropout = nn.Dropout(in_feat_dropout)
-        self.layers = nn.ModuleList([nn.MultiheadAttention(hidden_dim, num_heads, dropout, batch_first=True) for _ in range(n_layers - 1)])
+        self.layers = nn.ModuleList(
+            [nn.MultiheadAttention(hidden_dim, num_heads, dropout, batch_first=True) for _ in range(n_layers - 1)]
+        )
         self.layers.append(nn.MultiheadAttention(hidden_dim, num_heads, dropout, batch_first=True))
         self.num_heads = num_heads
         self.MLP_layer = nn.Sequential(nn.Linear(hidden_dim, out_dim), nn.ReLU(), nn.Linear(out_dim, 1))
@@ -683,7 +716,20 @@ class Graph:
     def get_edge(self, layout):
         if layout == "openpose":
             self.num_node = 18
-            links = [(4, 3), (3, 2), (7, 6), (6, 5), (13, 12), (12, 11), (10, 9), (9, 8), (11, 5), (8, 2), (5, 1), (2, 1)]
+            links = [
+                (4, 3),
+                (3, 2),
+                (7, 6),
+                (6, 5),
+                (13, 12),
+                (12, 11),
+                (10, 9),
+                (9, 8),
+                (11, 5),
+                (8, 2),
+                (5, 1),
+                (2, 1),
+            ]
         elif layout == "ntu-rgb+d":
             self.num_node = 25
             links = [(i, i + 1) for i in range(24)]
@@ -730,7 +776,9 @@ class STGCN(nn.Module):
             )
         )
         if edge_importance_weighting:
-            self.edge_importance = nn.ParameterList([nn.Parameter(torch.ones(self.A.size())) for _ in self.st_gcn_networks])
+            self.edge_importance = nn.ParameterList(
+                [nn.Parameter(torch.ones(self.A.size())) for _ in self.st_gcn_networks]
+            )
         else:
             self.edge_importance = [1] * len(self.st_gcn_networks)
         self.fcn = nn.Conv2d(128, num_class, kernel_size=1)
@@ -797,7 +845,16 @@ def get_norm_layer(norm_type="instance"):
 
 
 class UnetSkipConnectionBlock(nn.Module):
-    def __init__(self, outer_nc, inner_nc, input_nc=None, submodule=None, outermost=False, innermost=False, norm_layer=nn.BatchNorm2d):
+    def __init__(
+        self,
+        outer_nc,
+        inner_nc,
+        input_nc=None,
+        submodule=None,
+        outermost=False,
+        innermost=False,
+        norm_layer=nn.BatchNorm2d,
+    ):
         super().__init__()
         self.outermost = outermost
         if type(norm_layer) == functools.partial:
@@ -826,7 +883,9 @@ class UnetGenerator(nn.Module):
         block = UnetSkipConnectionBlock(ngf * 4, ngf * 8, submodule=block, norm_layer=norm_layer)
         block = UnetSkipConnectionBlock(ngf * 2, ngf * 4, submodule=block, norm_layer=norm_layer)
         block = UnetSkipConnectionBlock(ngf, ngf * 2, submodule=block, norm_layer=norm_layer)
-        self.model = UnetSkipConnectionBlock(output_nc, ngf, input_nc=input_nc, submodule=block, outermost=True, norm_layer=norm_layer)
+        self.model = UnetSkipConnectionBlock(
+            output_nc, ngf, input_nc=input_nc, submodule=block, outermost=True, norm_layer=norm_layer
+        )
 
     def forward(self, input):
         return self.model(input)
@@ -895,6 +954,9 @@ class AttendedForecaster(nn.Module, ConfiguredMixin[ForecasterConfig]):
         if self.scaler == Scaler.MEAN:
             past_values = past_values / past_values.abs().mean(1, keepdim=True).clamp(min=1e-5)
         n = self.config.context_length
-        lagged = [past_values[:, past_values.shape[1] - n - lag : past_values.shape[1] - lag] for lag in self.config.lags_sequence]
+        lagged = [
+            past_values[:, past_values.shape[1] - n - lag : past_values.shape[1] - lag]
+            for lag in self.config.lags_sequence
+        ]
         x = self.value_embedding(torch.cat(lagged, dim=-1))
         return self.parameter_projection(self.encoder(x)[:, -1])

@@ -134,7 +134,7 @@ class Detect(nn.Module):
             yv, xv = torch.meshgrid(torch.arange(ny), torch.arange(nx), indexing="ij")
             grid = torch.stack((xv, yv), 2).expand(1, self.na, ny, nx, 2).float()
             y = x[i].sigmoid()
-            xy = (y[..., 0:2] * 2 + grid - 0.5)
+            xy = y[..., 0:2] * 2 + grid - 0.5
             wh = (y[..., 2:4] * 2) ** 2 * self.anchors[i].view(1, self.na, 1, 1, 2)
             z.append(torch.cat((xy, wh, y[..., 4:]), -1).view(bs, -1, self.no))
         return torch.cat(z, 1), x
@@ -176,7 +176,9 @@ class ImplicitField(nn.Module):
             self.layers.append(nn.Linear(hidden + d if i in skips else hidden, hidden))
         self.sigma = nn.Linear(hidden, 1)
         self.feature = nn.Linear(hidden, hidden)
-        self.rgb = nn.Sequential(nn.Linear(hidden + dir_encoding.out_dim, hidden // 2), nn.ReLU(), nn.Linear(hidden // 2, 3))
+        self.rgb = nn.Sequential(
+            nn.Linear(hidden + dir_encoding.out_dim, hidden // 2), nn.ReLU(), nn.Linear(hidden // 2, 3)
+        )
 
     def forward(self, points, view_dirs):
         enc = self.pos_encoding(points)
@@ -194,9 +196,7 @@ class VectorsCNN(nn.Module):
     def __init__(self, pretrained_vectors, n_filters, filter_sizes, output_dim, dropout, pad_idx):
         super().__init__()
         self.embedding = nn.Embedding.from_pretrained(pretrained_vectors, freeze=False, padding_idx=pad_idx)
-        self.convs = nn.ModuleList(
-            [nn.Conv2d(1, n_filters, (fs, pretrained_vectors.shape[1])) for fs in filter_sizes]
-        )
+        self.convs = nn.ModuleList([nn.Conv2d(1, n_filters, (fs, pretrained_vectors.shape[1])) for fs in filter_sizes])
         self.fc = nn.Linear(len(filter_sizes) * n_filters, output_dim)
         self.dropout = nn.Dropout(dropout)
 
@@ -336,7 +336,9 @@ class Mlp(nn.Module):
 class SpatialGating(nn.Module):
     def __init__(self, dim, seq_len, mlp_ratio, mlp_layer, norm_layer, act_layer, drop, drop_path):
         super().__init__()
-        tokens_dim, channels_dim = [int(x * dim) for x in (mlp_ratio if isinstance(mlp_ratio, tuple) else (mlp_ratio / 2, mlp_ratio))]
+        tokens_dim, channels_dim = [
+            int(x * dim) for x in (mlp_ratio if isinstance(mlp_ratio, tuple) else (mlp_ratio / 2, mlp_ratio))
+        ]
         self.norm1 = norm_layer(dim)
         self.mlp_tokens = mlp_layer(seq_len, tokens_dim, act_layer=act_layer, drop=drop)
         self.drop_path = nn.Dropout(drop_path) if drop_path > 0.0 else nn.Identity()
@@ -373,7 +375,14 @@ class HybridMixer(nn.Module):
         self.blocks = nn.Sequential(
             *[
                 block_layer(
-                    embed_dim, n, mlp_ratio, mlp_layer=mlp_layer, norm_layer=norm_layer, act_layer=act_layer, drop=drop_rate, drop_path=0.0
+                    embed_dim,
+                    n,
+                    mlp_ratio,
+                    mlp_layer=mlp_layer,
+                    norm_layer=norm_layer,
+                    act_layer=act_layer,
+                    drop=drop_rate,
+                    drop_path=0.0,
                 )
                 for _ in range(num_blocks)
             ]
@@ -389,7 +398,9 @@ class HybridMixer(nn.Module):
         return self.head(x)
 
 
-mixer_defaults = partial(HybridMixer, block_layer=SpatialGating, mlp_layer=Mlp, norm_layer=partial(nn.LayerNorm, eps=1e-6))
+mixer_defaults = partial(
+    HybridMixer, block_layer=SpatialGating, mlp_layer=Mlp, norm_layer=partial(nn.LayerNorm, eps=1e-6)
+)
 
 
 class Vocabulary:
@@ -413,7 +424,9 @@ class Vocabulary:
 class CNNEncoder(nn.Module):
     def __init__(self, embed_size):
         super().__init__()
-        self.conv = nn.Sequential(nn.Conv2d(3, 32, 3, 2, 1), nn.ReLU(), nn.Conv2d(32, embed_size, 3, 2, 1), nn.AdaptiveAvgPool2d(4))
+        self.conv = nn.Sequential(
+            nn.Conv2d(3, 32, 3, 2, 1), nn.ReLU(), nn.Conv2d(32, embed_size, 3, 2, 1), nn.AdaptiveAvgPool2d(4)
+        )
         self.out_channels = embed_size
 
     def forward(self, images):
@@ -435,7 +448,9 @@ class CaptioningModel(nn.Module):
     def forward(self, images, captions):
         memory = self.project(self.encoder(images))
         mask = nn.Transformer.generate_square_subsequent_mask(captions.size(1))
-        x = self.decoder(self.embed(captions), memory, tgt_mask=mask, tgt_key_padding_mask=captions == self.vocab.pad_id)
+        x = self.decoder(
+            self.embed(captions), memory, tgt_mask=mask, tgt_key_padding_mask=captions == self.vocab.pad_id
+        )
         return self.out(x)
 
 
@@ -529,7 +544,12 @@ class TowerConfig(NamedTuple):
 
 
 class DualTower(nn.Module):
-    def __init__(self, towers: Mapping[str, TowerConfig], similarity: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], tau: float):
+    def __init__(
+        self,
+        towers: Mapping[str, TowerConfig],
+        similarity: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+        tau: float,
+    ):
         super().__init__()
         if set(towers) != {"query", "item"}:
             raise ValueError(f"expected the towers query and item, got {sorted(towers)}")

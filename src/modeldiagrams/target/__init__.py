@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from modeldiagrams.ir.graph import Assumption, Graph
-    from modeldiagrams.target.inference.input_solver import Stuck
+    from modeldiagrams.target.inference.misfits import Stuck
     from modeldiagrams.target.resolve_inputs import Inputs
     from modeldiagrams.tracer import Mode
 

@@ -15,6 +15,7 @@ from modeldiagrams.target.inference.conventions import (
     unset_fields,
     without_which_it_fails,
 )
+from modeldiagrams.target.inference.fitting import fitted, is_about
 from modeldiagrams.target.inference.members import constants_for
 from modeldiagrams.target.inference.names import PROJECT, project_value
 from modeldiagrams.target.inference.rules import Rule, assumed
@@ -27,9 +28,13 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Assumption
     from modeldiagrams.options.options import Call
+    from modeldiagrams.target.inference.evidence import CallSite
     from modeldiagrams.target.inference.misfits import Misfit
 
-__all__ = ["Arguments", "Fitter", "arguments_of", "other_arguments", "with_fewer_layers"]
+__all__ = ["Arguments", "Fitter", "arguments_of", "arguments_shown", "other_arguments", "with_fewer_layers"]
+
+_SECONDS = 2.0
+"""Of the processor, for what a call in the project leaves open."""
 
 
 @dataclass(frozen=True)
@@ -187,11 +192,11 @@ class Fitter:
 
     def is_about(self, misfit: Misfit) -> bool:
         """Whether an argument has the size of the layer, or made it."""
-        return self.solved.search is not None and self.solved.search.is_about(misfit)
+        return self.solved.search is not None and is_about(self.solved.search, misfit)
 
     def others(self, misfit: Misfit) -> Iterator[Arguments]:
         """With as many features as come to the layer, or one of another class."""
-        for kwargs, more in self.solved.search.fitted(misfit) if self.solved.search else ():
+        for kwargs, more in fitted(self.solved.search, misfit) if self.solved.search else ():
             made = Arguments(is_last=True, is_made_up=True, fitter=self)
             yield _told(made, {**self.given, **kwargs}, self.rule, {**self.reasons, **more})
 
@@ -211,3 +216,22 @@ def _with(arguments: Arguments, more: dict[str, Any]) -> Arguments:
         kwargs={**arguments.kwargs, **more},
         assumptions=(*rule, *arguments.assumptions, *values),
     )
+
+
+def arguments_shown(found: Callable[..., Any], site: CallSite) -> Arguments | None:
+    """The arguments of a call in the project; those of them that can't be read are solved.
+
+    Args:
+        found: The class or factory that is called.
+        site: The call.
+    """
+    solved = None if site.is_whole else solved_arguments(found, "", site.kwargs, seconds=_SECONDS)
+    if not site.is_whole and solved is None and not {p.name for p in required_parameters(found)} <= {*site.kwargs}:
+        return None
+    reasons = {name: f"as in {site.places[name]}" for name in site.kwargs} | (solved.reasons if solved else {})
+    kwargs = {**site.kwargs, **(solved.kwargs if solved else {})}
+    values = (assumed(f"kwargs.{name}", value, reasons[name]) for name, value in kwargs.items())
+    rule = Rule.CONVENTIONS.assumption(f"constructor arguments as in {site.place}")
+    fitter = Fitter(solved, site.kwargs, rule, reasons) if solved else None
+    is_made_up = solved is not None
+    return Arguments(kwargs=kwargs, assumptions=(rule, *values), is_last=True, is_made_up=is_made_up, fitter=fitter)

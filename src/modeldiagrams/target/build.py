@@ -14,9 +14,15 @@ import msgspec
 from torch import nn
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.target.arguments import Arguments, Fitter, arguments_of, other_arguments, with_fewer_layers
+from modeldiagrams.target.arguments import (
+    Arguments,
+    Fitter,
+    arguments_of,
+    arguments_shown,
+    other_arguments,
+    with_fewer_layers,
+)
 from modeldiagrams.target.construct import construct, construct_afforded
-from modeldiagrams.target.inference.constructor import solved_arguments
 from modeldiagrams.target.inference.conventions import required_parameters, without_which_it_fails
 from modeldiagrams.target.inference.evidence import CallSite, call_sites
 from modeldiagrams.target.inference.factories import factories_of
@@ -44,8 +50,6 @@ _MOST_SITES = 6
 """Calls in the project that are tried."""
 _MOST_FACTORIES = 3
 """Functions beside the class that are called."""
-_SECONDS = 2.0
-"""Of the processor, for what one of them leaves open."""
 
 
 @dataclass(frozen=True)
@@ -242,7 +246,7 @@ def _as_offered(found: Any, call: Call, meta_from: float) -> Built | None:
 def _as_in_project(found: Callable[..., Any], call: Call, meta_from: float, sites: Iterable[CallSite]) -> Built | None:
     """The model as the project itself makes it somewhere."""
     for site in sites:
-        arguments = _shown(found, site)
+        arguments = arguments_shown(found, site)
         if arguments is None:
             continue
         try:
@@ -253,20 +257,6 @@ def _as_in_project(found: Callable[..., Any], call: Call, meta_from: float, site
             continue
         return Built(model, found, arguments.assumptions, arguments.told_to(found), site, fitter=arguments.fitter)
     return None
-
-
-def _shown(found: Callable[..., Any], site: CallSite) -> Arguments | None:
-    """The arguments of a call in the project; those of them that can't be read are solved."""
-    solved = None if site.is_whole else solved_arguments(found, "", site.kwargs, seconds=_SECONDS)
-    if not site.is_whole and solved is None and not {p.name for p in required_parameters(found)} <= {*site.kwargs}:
-        return None
-    reasons = {name: f"as in {site.places[name]}" for name in site.kwargs} | (solved.reasons if solved else {})
-    kwargs = {**site.kwargs, **(solved.kwargs if solved else {})}
-    values = (assumed(f"kwargs.{name}", value, reasons[name]) for name, value in kwargs.items())
-    rule = Rule.CONVENTIONS.assumption(f"constructor arguments as in {site.place}")
-    fitter = Fitter(solved, site.kwargs, rule, reasons) if solved else None
-    is_made_up = solved is not None
-    return Arguments(kwargs=kwargs, assumptions=(rule, *values), is_last=True, is_made_up=is_made_up, fitter=fitter)
 
 
 def _refuse_arguments(call: Call) -> None:

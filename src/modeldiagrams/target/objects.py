@@ -110,7 +110,9 @@ class Denoiser(nn.Module):
 
     def forward(self, x: Tensor, t: Tensor, *_more: Any, **_named: Any) -> Tensor:
         """A picture of the same size."""
-        return self.convolution(x) + self.step(t.reshape(-1, 1).to(x.dtype))[:, :, None, None]
+        step: Tensor = self.step(t.reshape(-1, 1).to(x.dtype))
+        picture: Tensor = self.convolution(x)
+        return picture + step[:, :, None, None]
 
 
 class Pyramid(nn.Module):

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from modeldiagrams.target.build import Built
     from modeldiagrams.target.inference.budget import Budget
     from modeldiagrams.target.inference.class_examples import Example
-    from modeldiagrams.target.inference.input_solver import Stuck
+    from modeldiagrams.target.inference.misfits import Stuck
     from modeldiagrams.tracer import Trace
 
 __all__ = ["WRITE_INPUTS", "Inputs", "resolve_inputs"]
@@ -182,9 +182,7 @@ def _dead_inputs(model: nn.Module, found: Found) -> int:
     return dead_inputs(trace.graph)
 
 
-def _from_failures(
-    model: nn.Module, budget: Budget, solver: InputSolver, most_dead: int = _MANY
-) -> Inputs | None:
+def _from_failures(model: nn.Module, budget: Budget, solver: InputSolver, most_dead: int = _MANY) -> Inputs | None:
     """Inputs that what fails asks for, tried where no candidate works as it is, or some make no difference.
 
     The best of several are taken: fewer than `most_dead` of them may not reach an output.

@@ -8,23 +8,22 @@ carry the model through get usual sizes where nobody asked for others, if it sti
 
 from __future__ import annotations
 
-import ast
 import functools
 import heapq
 import inspect
 import math
-import textwrap
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.target.forward import VARIADIC, columns_read, parameters_of, unpacked_parameters
+from modeldiagrams.target.forward import VARIADIC, columns_read, parameters_of, strings_compared, unpacked_parameters
 from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, element_count, resolved
 from modeldiagrams.target.inference.entries import LESS, is_repeated, leaves, put, put_all
 from modeldiagrams.target.inference.inferred import NODES, inferred_candidates, is_graph, tensor_candidates
 from modeldiagrams.target.inference.layers import state_entries
 from modeldiagrams.target.inference.mending import changes
+from modeldiagrams.target.inference.misfits import ENOUGH, Fitter, Furthest, Stuck, is_for_constructor
 from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.probing import Probe
 from modeldiagrams.target.inference.sizes import Sizes
@@ -37,12 +36,10 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-    from modeldiagrams.target.arguments import Fitter
     from modeldiagrams.target.inference.entries import Leaf, Path
-    from modeldiagrams.target.inference.misfits import Misfit
     from modeldiagrams.target.inference.probing import Probed
 
-__all__ = ["InputSolver", "Solution", "Stuck"]
+__all__ = ["InputSolver", "Solution"]
 
 Entries = dict[str | int, Any]
 _MOST_TRIES = 60
@@ -55,10 +52,6 @@ _MOST_ELEMENTS = 1 << 23
 _LARGE = 40
 """A side that may be made smaller."""
 _FIRST_SEEDS = 4
-_ENOUGH = 10
-"""Passes until a size that no input has is taken for the constructor's, """
-_MANY = 24
-"""and until the class of a layer is."""
 
 
 @dataclass(frozen=True)
@@ -84,15 +77,6 @@ class _Try:
     entries: Entries = field(compare=False)
 
 
-@dataclass(frozen=True)
-class Stuck:
-    """Where the pass ended that got furthest, for a model that is made in another way because of it."""
-
-    misfit: Misfit
-    entries: Entries
-    sizes: Sizes
-
-
 @dataclass
 class InputSolver:
     """Solves the inputs of one model."""
@@ -108,7 +92,7 @@ class InputSolver:
 
     def __post_init__(self) -> None:
         self.sizes = self.start.sizes if self.start else Sizes(self.model)
-        self._furthest: tuple[Probed, Entries] | None = None
+        self._furthest = Furthest()
         self._probe = Probe(self.model)
         self._waiting: list[_Try] = []
         self._seen: set[str] = set()
@@ -153,21 +137,13 @@ class InputSolver:
                 depth = max(probed.depth, parent.reached if place < _FIRST_CHANGES else 0)
                 self._push(_Try(-depth, place, len(self._seen), probed.depth, changed))
 
-    def _is_for_constructor(self, tries: int) -> bool:
-        """Whether other arguments of the constructor are likelier to help than other inputs."""
-        stuck = self.stuck() if tries > _ENOUGH and self.fitter else None
-        if stuck is None or self.fitter is None or not self.fitter.is_about(stuck.misfit):
-            return False
-        got, given = stuck.misfit.got, [*self.sizes.given(), self.sizes.batch]
-        return not any(got % size == 0 for size in given) if got else tries > _MANY
-
     def stuck(self) -> Stuck | None:
         """Where the pass ended that got furthest."""
-        if self._furthest is None:
-            return None
-        probed, entries = self._furthest
-        misfit = self._probe.misfit(probed)
-        return Stuck(misfit, entries, self.sizes) if misfit else None
+        return self._furthest.stuck(self._probe, self.sizes)
+
+    def _is_for_constructor(self, tries: int) -> bool:
+        is_due = self.fitter is not None and tries > ENOUGH
+        return bool(is_due and self.fitter and is_for_constructor(self.stuck(), self.fitter, tries))
 
     def reasons(self, entries: Entries) -> dict[str | int, str]:
         """Input → why it is what it is."""
@@ -228,15 +204,14 @@ class InputSolver:
         probed = self._run(entries)
         if probed is None:
             return None
-        if probed.error is not None and (self._furthest is None or probed.depth > self._furthest[0].depth):
-            self._furthest = probed, entries
+        self._furthest.note(probed, entries)
         result = "works" if probed.error is None else f"{type(probed.error).__name__}: {probed.message}"
         self.budget.lines.append(f"{entries}: {result.partition(chr(10))[0][:120]}")
         return probed
 
     def _seeds(self) -> Iterator[Entries]:
         """First guesses: the likeliest for every input, then others for one of them."""
-        choices = _string_choices(self.model)
+        choices = strings_compared(self.model)
         for candidates in inferred_candidates(self.model):
             lists: dict[str | int, list[Any]] = {
                 name: [candidate.entry for candidate in options if candidate is not ABSENT]
@@ -318,20 +293,3 @@ class InputSolver:
 
     def _usual(self, leaf: Leaf, entries: Any) -> Leaf:
         return self.sizes.usual(leaf, NODES if self._is_graph or "edge_" in repr(entries) else 1)
-
-
-def _string_choices(model: nn.Module) -> dict[str | int, list[str]]:
-    """Parameters of a forward that it compares with strings, and these."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(type(model).forward))))
-    except (OSError, TypeError, SyntaxError):
-        return {}
-    found: dict[str | int, list[str]] = {}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=str(text))]):
-                found.setdefault(name, []).append(text)
-            case ast.Compare(left=ast.Name(id=name), comparators=[ast.Tuple(elts=items) | ast.List(elts=items)]):
-                texts = [i.value for i in items if isinstance(i, ast.Constant) and isinstance(i.value, str)]
-                found.setdefault(name, []).extend(texts)
-    return {name: texts for name, texts in found.items() if texts}

@@ -35,25 +35,14 @@ def _learn(slot: Slot, use: Use) -> None:
     """Note what a use shows: another kind, or limits."""
     slot.choice = 0
     match use:
-        case Use("members", tuple(names)):
-            slot.children = {**slot.children, **{name: slot.child(name) for name in names}}
-        case Use("strings", tuple(strings)):
-            slot.count, slot.why = len(strings), f"it has to hold {', '.join(map(repr, strings))}"
-            for index, string in enumerate(strings):
-                item = slot.child(index)
-                item.kind, item.compared = "text", [string]
-        case Use("keys", tuple(names)):
-            slot.children = {name: slot.child(name) for name in names}
-        case Use("multiple", int(step)):
-            slot.divisors.add(step)
-        case Use("one of", tuple(numbers)):
-            slot.one_of = numbers
-        case Use("instance", tuple(classes)):
-            _learn_class(slot, classes)
+        case Use("members" | "keys" | "strings" | "multiple" | "one of" | "instance"):
+            _learn_condition(slot, use)
         case Use("lacks", str(name)):
             _learn_lacking(slot, name)
         case Use("forward", count):
             _learn_module(slot, count if isinstance(count, int) else slot.call[0])
+        case Use("asked"):
+            slot.kind, slot.why = "result", "it is asked for what belongs to a string"
         case Use("array"):
             slot.kind, slot.is_array, slot.why = "tensor", True, "an array is expected"
         case Use("shape", tuple(shape)):
@@ -64,6 +53,26 @@ def _learn(slot: Slot, use: Use) -> None:
             slot.is_plain = True
         case _:
             _learn_kind(slot, use)
+
+
+def _learn_condition(slot: Slot, use: Use) -> None:
+    """What a call or a condition asks for."""
+    match use:
+        case Use("members", tuple(names)):
+            slot.children = {**slot.children, **{name: slot.child(name) for name in names}}
+        case Use("keys", tuple(names)):
+            slot.children = {name: slot.child(name) for name in names}
+        case Use("strings", tuple(strings)):
+            slot.count, slot.why = len(strings), f"it has to hold {', '.join(map(repr, strings))}"
+            for index, string in enumerate(strings):
+                item = slot.child(index)
+                item.kind, item.compared = "text", [string]
+        case Use("multiple", int(step)):
+            slot.divisors.add(step)
+        case Use("one of", tuple(numbers)):
+            slot.one_of = numbers
+        case Use("instance", tuple(classes)):
+            _learn_class(slot, classes)
 
 
 def _learn_class(slot: Slot, classes: tuple[type, ...]) -> None:
@@ -116,14 +125,9 @@ def _learn_kind(slot: Slot, use: Use) -> None:
             slot.ways |= {"attribute"} if slot.kind == "fields" and name not in _MAPPING_METHODS else set()
         case Use("method", str(name)):
             _learn_method(slot, name)
-        case Use("asked"):
-            slot.kind, slot.why = "result", "it is asked for what belongs to a string"
-        case Use("key", str(name)):
+        case Use("key" | "mapping", name):
             slot.make_mapping(0)
-            slot.why = f"its {name!r} is read"
-        case Use("mapping"):
-            slot.make_mapping(0)
-            slot.why = "it is copied as a mapping, or spread into a call"
+            slot.why = f"its {name!r} is read" if name else "it is copied as a mapping, or spread into a call"
         case Use("length"):
             slot.kind, slot.why = "items", "its length is asked for"
             if is_listed("mappings", slot.name):

@@ -164,7 +164,7 @@ def is_called(frame: FrameType, name: str) -> bool:
 
 
 def is_given_to_old_tensor(frame: FrameType) -> bool:
-    """Whether a frame makes a tensor by its class, ``torch.Tensor([size])``, which takes what has a length for lists."""
+    """Whether a frame calls the class, ``torch.Tensor([size])``, which takes for a list what has a length."""
     line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
     return re.search(r"\b(Float|Double|Half|Long|Int|Bool)?Tensor\(", line) is not None
 

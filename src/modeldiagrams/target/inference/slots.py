@@ -4,28 +4,18 @@ from __future__ import annotations
 
 import copy
 import inspect
-import re
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal
 
-from torch import Tensor, nn
-
-from modeldiagrams.target.inference.annotations import (
-    annotations_of,
-    choices_of,
-    fields_left_open,
-    is_number_or_several,
-    is_own_class,
-    item_annotation,
-    mapped_annotation,
-    without_none,
-)
+from modeldiagrams.target.inference.annotated import read_annotation
+from modeldiagrams.target.inference.annotations import annotations_of, fields_left_open
 from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.made_up_modules import WITH
+from modeldiagrams.target.inference.neighbours import make_items_alike
 from modeldiagrams.target.inference.slot_options import as_option, options_of
-from modeldiagrams.target.inference.unknown import plain, text, wrapped
+from modeldiagrams.target.inference.unknown import plain, wrapped
 from modeldiagrams.target.inference.unknown_containers import Asked, Fields, Fixed, Items
+from modeldiagrams.target.inference.unknown_text import text
 from modeldiagrams.target.inference.vocabulary import is_listed
 from modeldiagrams.target.locate import locate
 from modeldiagrams.target.objects import from_option, with_attributes
@@ -43,7 +33,6 @@ _CALL = "()"
 _LENGTH = "len()"
 """Key of the length of what is no list."""
 _ANSWER = "modeldiagrams.target.objects.Answer"
-_LISTS = re.compile(r"(list|tuple|sequence|iterable)\[")
 
 
 @dataclass(eq=False)
@@ -115,23 +104,7 @@ class Slot:
 
     def read_annotation(self) -> None:
         """Take the kind that the annotation says."""
-        annotation = self.annotation = without_none(self.annotation)
-        is_mapping, self.inner = mapped_annotation(annotation)
-        if is_number_or_several(annotation):
-            self.annotation = int
-        elif choices := choices_of(annotation):
-            self.kind, self.annotation = ("text" if isinstance(choices[0], str) else "number"), None
-            self.one_of, self.compared = tuple(each for each in choices if type(each) is int), [*choices]
-        elif annotation is str or (annotation is None and is_listed("text_names", self.name)):
-            self.kind = "text"
-        elif is_mapping:
-            self.make_mapping(0)
-        elif annotation is Tensor:
-            self.kind = "tensor"
-        elif annotation in (list, tuple) or _LISTS.search(str(annotation).lower()):
-            self.kind, self.inner = "items", item_annotation(annotation)
-        elif inspect.isclass(annotation) and (issubclass(annotation, nn.Module | Enum) or is_own_class(annotation)):
-            self.kind = "made"
+        read_annotation(self)
 
     def __deepcopy__(self, memo: Any) -> Slot:
         return self
@@ -157,6 +130,8 @@ class Slot:
                 name = f"{self.name}_{key}"
             made = Slot(path, name, self.names, annotation=annotation, makers=self.makers)
             made.is_of_module = self.is_of_module
+            if isinstance(key, str) and is_listed("mappings", self.name) and not is_listed("counts", self.name):
+                made.said = len(self.children)  # of many tokens, tags or classes, each has a number of its own
             if isinstance(key, int) and key and 0 in self.children:
                 first = self.children[0]
                 made.kind, made.annotation, made.inner, made.is_tuple = (
@@ -247,16 +222,7 @@ class Slot:
     def _items(self) -> list[Slot]:
         count = int(self.option())
         slots = [self.child(index) for index in range(count)]
-        for index, slot in enumerate(slots):
-            slot.place = (index, count)
-            if slots[0].kind == "text" and slot.kind == "number":
-                slot.kind = "text"
-            if slots[0].kind == "items" and slot.kind == "number":
-                slot.kind, slot.count, slot.why = "items", slots[0].count, slots[0].why
-            if slots[0].kind == "made" and slot.kind in ("number", "fields"):
-                slot.kind, slot.annotation, slot.why = "made", slots[0].annotation, slots[0].why
-            if slots[0].kind == slot.kind == "made":
-                slot.needs = slots[0].needs
+        make_items_alike(slots)
         return slots
 
     def _parts(self, option: Any) -> dict[str, Slot]:
@@ -302,8 +268,10 @@ class Slot:
     def known(self) -> tuple[Any, ...]:
         """All that uses have taught, to tell whether one taught anything."""
         limits = self.is_plain, self.one_of, len(self.divisors), self.is_tuple, self.annotation, self.last_layer
-        made = len(self.needs), self.gives_map, self.shape, self.is_array, sum(len(c.compared) for c in self.children.values())
-        return self.kind, self.count, self.call, len(self.compared), self.choice, len(self.children), limits, made
+        own = self.kind, self.count, self.call, len(self.compared), self.choice
+        made = len(self.needs), self.gives_map, self.shape, self.is_array
+        inside = len(self.children), sum(len(child.compared) for child in self.children.values())
+        return own, limits, made, inside
 
     def make_mapping(self, count: int = _MANY) -> None:
         """Take it for a mapping, with so many keys."""

@@ -11,7 +11,8 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from modeldiagrams.target.inference.lookups import expression_at, is_asked_for_tensor, unpacked_count
-from modeldiagrams.target.inference.unknown import MADE_OF, Refused, Slot, Text, Use, plain, slots_of
+from modeldiagrams.target.inference.unknown import MADE_OF, Refused, Slot, Use, plain, slots_of
+from modeldiagrams.target.inference.unknown_text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,6 +118,27 @@ class Fields(dict[str, Any]):
         value = self[name]
         super().pop(name)
         return value
+
+    def items(self) -> Any:
+        """As `dict.items`; of an empty mapping, there are some all the same."""
+        return self._filled().items()
+
+    def keys(self) -> Any:
+        """As `dict.keys`."""
+        return self._filled().keys()
+
+    def values(self) -> Any:
+        """As `dict.values`."""
+        return self._filled().values()
+
+    def _filled(self) -> Any:
+        """What it holds, as a plain view, after it got some keys if it had none."""
+        slot = self._slots_of()[0]
+        if not slot.children:
+            slot.fill()
+            for name in slot.children:
+                self._read(str(name))
+        return super()
 
     def __bool__(self) -> bool:
         return True

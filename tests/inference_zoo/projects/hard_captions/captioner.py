@@ -25,7 +25,9 @@ class Captioner(nn.Module):
         self.start, self.pad = vocab("<start>"), vocab("<pad>")
         self.embed = nn.Embedding(len(vocab), dec.hidden, padding_idx=self.pad)
         cell = {"lstm": nn.LSTM, "gru": nn.GRU}[dec.kind]
-        self.rnn = cell(dec.hidden, dec.hidden, dec.layers, batch_first=True, dropout=dec.dropout if dec.layers > 1 else 0.0)
+        self.rnn = cell(
+            dec.hidden, dec.hidden, dec.layers, batch_first=True, dropout=dec.dropout if dec.layers > 1 else 0.0
+        )
         self.project = nn.Linear(enc.out_dim, dec.hidden)
         self.out = nn.Linear(dec.hidden, len(vocab))
 
