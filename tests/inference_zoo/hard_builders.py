@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from torch import nn
 
 __all__ = [
+    "STGCN",
     "AttendedForecaster",
     "BaseBEVBackbone",
     "DCRNNEncoder",
@@ -28,7 +29,6 @@ __all__ = [
     "LitVAE",
     "PoseHighResolutionNet",
     "ResNet3D",
-    "STGCN",
     "TabularTransformer",
     "TwoStageSegmentor",
     "UnetGenerator",

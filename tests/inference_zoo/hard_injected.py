@@ -1,4 +1,4 @@
-"""Hard: constructors that are given parts: encoders, decoders, backbones, tokenizers, spaces, tensors, factories, lists.
+"""Hard: constructors that are given parts: encoders, backbones, tokenizers, spaces, tensors, factories, lists.
 
 Long because it is a list of models.
 """

@@ -31,7 +31,15 @@ if TYPE_CHECKING:
     from modeldiagrams.target.inference.evidence import CallSite
     from modeldiagrams.target.inference.misfits import Misfit
 
-__all__ = ["Arguments", "Fitter", "arguments_of", "arguments_shown", "other_arguments", "with_fewer_layers"]
+__all__ = [
+    "Arguments",
+    "Fitter",
+    "arguments_of",
+    "arguments_shown",
+    "other_arguments",
+    "refuse_arguments",
+    "with_fewer_layers",
+]
 
 _SECONDS = 2.0
 """Of the processor, for what a call in the project leaves open."""
@@ -235,3 +243,20 @@ def arguments_shown(found: Callable[..., Any], site: CallSite) -> Arguments | No
     fitter = Fitter(solved, site.kwargs, rule, reasons) if solved else None
     is_made_up = solved is not None
     return Arguments(kwargs=kwargs, assumptions=(rule, *values), is_last=True, is_made_up=is_made_up, fitter=fitter)
+
+
+def refuse_arguments(call: Call) -> None:
+    """Refuse constructor arguments for what is a model already.
+
+    Args:
+        call: What the author wrote.
+
+    Raises:
+        TargetError: if there are some.
+    """
+    for name in ("args", "kwargs", "config"):
+        if getattr(call, name) is not None:
+            raise TargetError(
+                f"{call.model} is a model already, so option `{name}` has nothing to configure; "
+                "leave it out, or name the model's class"
+            )

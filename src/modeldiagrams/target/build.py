@@ -20,6 +20,7 @@ from modeldiagrams.target.arguments import (
     arguments_of,
     arguments_shown,
     other_arguments,
+    refuse_arguments,
     with_fewer_layers,
 )
 from modeldiagrams.target.construct import construct, construct_afforded
@@ -165,7 +166,7 @@ def make_model(call: Call, meta_from: float, *, small: bool = False) -> Built:
     """
     found = locate(call.model)
     if isinstance(found, nn.Module):
-        _refuse_arguments(call)
+        refuse_arguments(call)
         model, arguments = found, Arguments()
     elif callable(found):
         shown = None if small else _as_shown(found, call, meta_from)
@@ -257,15 +258,6 @@ def _as_in_project(found: Callable[..., Any], call: Call, meta_from: float, site
             continue
         return Built(model, found, arguments.assumptions, arguments.told_to(found), site, fitter=arguments.fitter)
     return None
-
-
-def _refuse_arguments(call: Call) -> None:
-    for name in ("args", "kwargs", "config"):
-        if getattr(call, name) is not None:
-            raise TargetError(
-                f"{call.model} is a model already, so option `{name}` has nothing to configure; "
-                "leave it out, or name the model's class"
-            )
 
 
 def _made(found: Callable[..., Any], call: Call, arguments: Arguments, meta_from: float) -> tuple[nn.Module, Arguments]:

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
 from modeldiagrams.target.inference.said_of_arguments import said_by_conditions
 from modeldiagrams.target.inference.unknown import MADE_OF, Number, Real, Refused, Use, slots_of
+from modeldiagrams.target.inference.unknown_text import Text
 from modeldiagrams.target.inference.weights import weights_copied
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["blamed", "names_left_open", "refusal"]
 
 _MOST_FRAMES = 12
+_OURS = "modeldiagrams."
 _WHOLE = Use("instance", (int,))
 _SAID = (
     (r"not a Module subclass|is not a Module|cannot assign .* as child module", Use("forward")),
@@ -50,7 +52,17 @@ def blamed(error: BaseException, known: Iterable[Slot]) -> list[Slot]:
     in_expressions = [slot for frame, at in frames for slot in _in_expression(frame, at)]
     in_frames = [slot for frame, _ in frames for value in [*frame.f_locals.values()] for slot in _slots(value)]
     found = dict.fromkeys([*in_expressions[:4], *named, *in_expressions, *in_frames, *every])
+    _note_optional([slot for slot in found if slot in every], frames)
     return [slot for slot in found if slot in every]
+
+
+def _note_optional(slots: list[Slot], frames: list[tuple[FrameType, int]]) -> None:
+    """Arguments that the failing code asks whether they are None may be so."""
+    files = dict.fromkeys(frame.f_code.co_filename for frame, _ in frames)
+    source = "".join(line for file in files if "torch" not in file for line in linecache.getlines(file))
+    for slot in slots:
+        if re.search(rf"\b{re.escape(slot.name)} is (not )?None\b", source):
+            slot.may_be_none = True
 
 
 def names_left_open(error: BaseException) -> Iterator[str]:
@@ -118,10 +130,11 @@ def _of_mapping(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
     if isinstance(error, KeyError):
         keys = [key for key in error.args[:1] if isinstance(key, Number)]
         yield from (Refused(slot, Use("text", "")) for key in keys for slot in key.slots)  # other keys are strings
-    if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str):
+    if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str) and not _is_choice(error.args[0]):
         yield from _of_copy(error, known, Use("members", (str(error.args[0]),)))
     lacking = re.search(r"missing \d+ required .*arguments?: (.*)", str(error))
-    for frame, at in _frames(error) if lacking else ():
+    theirs = [each for each in _frames(error) if not str(each[0].f_globals.get("__name__")).startswith(_OURS)]
+    for frame, at in theirs if lacking else ():
         members = Use("members", tuple(re.findall(r"'(\w+)'", lacking[1]))) if lacking else Use("members", ())
         is_spread, spread = _spread(frame, at)
         yield from (Refused(slot, members) for slot in spread[:1])
@@ -138,6 +151,11 @@ def _of_optional(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
                 for slot in known
                 if name in slot.asked and name not in slot.children
             )
+
+
+def _is_choice(key: str) -> bool:
+    """Whether a key is an argument that was looked up in a table of the author's: no mapping of ours lacks it."""
+    return isinstance(key, Text) and bool(key.slot.compared)
 
 
 def _said(error: BaseException) -> Iterator[Refused]:
@@ -183,10 +201,24 @@ def _of_copy(error: BaseException, known: list[Slot], members: Use) -> Iterator[
     """What a copy of a mapping lacks, ``cfg = dict(cfg)``: one of its name, or that an outer frame hands on."""
     for frame, at in _frames(error):
         node = expression_at(frame, at)
-        names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} if node else set()
-        for slot in [*_in_expression(frame, at), *(slot for slot in known if slot.name in names)]:
+        names = {*_words(node)} if node else set()
+        handed = [*_handed(node, frame)] if isinstance(node, ast.Call) else _in_expression(frame, at)
+        for slot in [*handed, *(slot for slot in known if slot.name in names)]:
             if slot.kind == "fields" and not {*members.detail} <= {*slot.children}:
                 yield Refused(slot, members)
+
+
+def _handed(call: ast.Call, frame: FrameType) -> Iterator[Slot]:
+    """Arguments that a call is given as they are: of ``build(cfg.head)`` it is the head, and not the whole."""
+    for node in (call, *call.args, *(keyword.value for keyword in call.keywords)):
+        inner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else node
+        yield from _slots(resolved(inner, frame.f_locals))
+
+
+def _words(node: ast.expr) -> Iterator[str]:
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name | ast.Attribute):
+            yield each.id if isinstance(each, ast.Name) else each.attr
 
 
 def _spread(frame: FrameType, instruction: int) -> tuple[bool, list[Slot]]:

@@ -28,10 +28,10 @@ from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.guard import guarded
 from modeldiagrams.target.inference.kept_arguments import forward_uses
 from modeldiagrams.target.inference.lessons import learn
-from modeldiagrams.target.inference.neighbours import make_lists_alike, tell_widths
+from modeldiagrams.target.inference.neighbours import likeliest, make_lists_alike, read_layers, tell_widths
 from modeldiagrams.target.inference.slot_options import reason_of
 from modeldiagrams.target.inference.slots import Slot
-from modeldiagrams.target.inference.unknown import Refused, Use, slots_of
+from modeldiagrams.target.inference.unknown import Refused, Use
 from modeldiagrams.target.inference.unknown_containers import PlainData
 from modeldiagrams.target.inference.vocabulary import is_listed
 from modeldiagrams.target.inference.weights import replaced_weights
@@ -142,9 +142,9 @@ class Search:
             return None
         found = self._with_optional_keys(found)
         first = self.result()
-        before = self._likeliest()
-        self._read_layers(found)
-        if self._likeliest() != before:  # of other values other multiples are asked for
+        before = likeliest(self.every())
+        read_layers(found)
+        if likeliest(self.every()) != before:  # of other values other multiples are asked for
             for slot in self.every():
                 slot.divisors = {1}
         again = self.searched(rounds=4)
@@ -183,15 +183,6 @@ class Search:
         except (Exception, SystemExit, Refused):  # noqa: BLE001  (whatever the constructor raises)
             return False
         return True
-
-    def _likeliest(self) -> list[Any]:
-        """Values that arguments would have if no multiples were asked for."""
-        found = []
-        for slot in self.every():
-            divisors, slot.divisors = slot.divisors, {1}
-            found.append(slot.option())
-            slot.divisors = divisors
-        return found
 
     def result(self) -> Solved:
         """The values that are chosen now."""
@@ -299,11 +290,3 @@ class Search:
                 if changed not in self.seen:
                     self.seen.add(changed)
                     self.pending.append((len(changed) + place // 2, place + choice, changed))
-
-    def _read_layers(self, model: nn.Module) -> None:
-        """Note which attributes of PyTorch's layers hold which argument."""
-        for module in model.modules():
-            if type(module).__module__.startswith("torch.nn"):
-                for attribute, value in vars(module).items():
-                    for slot in slots_of(value):
-                        slot.attributes.add(attribute)

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from modeldiagrams.target.inference.makers import is_read_as_one_of
 from modeldiagrams.target.inference.unknown import Use
-from modeldiagrams.target.inference.vocabulary import is_a_model, is_listed
+from modeldiagrams.target.inference.vocabulary import is_a_model, is_asked, is_listed
 
 if TYPE_CHECKING:
     from modeldiagrams.target.inference.slots import Kind, Slot
@@ -42,7 +42,7 @@ def _learn(slot: Slot, use: Use) -> None:
         case Use("forward", count):
             _learn_module(slot, count if isinstance(count, int) else slot.call[0])
         case Use("asked"):
-            slot.kind, slot.why = "result", "it is asked for what belongs to a string"
+            slot.kind, slot.why, slot.children = "result", "it is asked for what belongs to a string", {}
         case Use("array"):
             slot.kind, slot.is_array, slot.why = "tensor", True, "an array is expected"
         case Use("shape", tuple(shape)):
@@ -112,8 +112,7 @@ def _learn_method(slot: Slot, name: str) -> None:
         slot.kind, slot.why = "tensor", f"its method {name} is called"
         return
     _learn_kind(slot, Use("attribute", name))
-    is_asked = slot.kind == "fields" and name not in _MAPPING_METHODS
-    if is_asked and not is_listed("made_by_methods", name):
+    if slot.kind == "fields" and name not in _MAPPING_METHODS and is_asked(slot.name, name):
         slot.child(name).kind = "result"
 
 

@@ -1,17 +1,20 @@
-"""What unknown constructor arguments tell of those beside them."""
+"""What unknown constructor arguments tell of those beside them, and layers of those that they hold."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from modeldiagrams.target.inference.unknown import slots_of
 from modeldiagrams.target.inference.vocabulary import is_a_width, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from torch import nn
+
     from modeldiagrams.target.inference.unknown import Slot
 
-__all__ = ["make_items_alike", "make_lists_alike", "tell_widths"]
+__all__ = ["likeliest", "make_items_alike", "make_lists_alike", "read_layers", "tell_widths"]
 
 _WIDTH = 32
 
@@ -50,3 +53,22 @@ def make_items_alike(items: Sequence[Slot]) -> None:
             slot.kind, slot.annotation, slot.why = "made", first.annotation, first.why
         if first.kind == slot.kind == "made":
             slot.needs = first.needs
+
+
+def likeliest(slots: Iterable[Slot]) -> list[Any]:
+    """Values that arguments would have if no multiples were asked for."""
+    found = []
+    for slot in slots:
+        divisors, slot.divisors = slot.divisors, {1}
+        found.append(slot.option())
+        slot.divisors = divisors
+    return found
+
+
+def read_layers(model: nn.Module) -> None:
+    """Note which attributes of PyTorch's layers hold which argument."""
+    for module in model.modules():
+        if type(module).__module__.startswith("torch.nn"):
+            for attribute, value in vars(module).items():
+                for slot in slots_of(value):
+                    slot.attributes.add(attribute)

@@ -42,7 +42,8 @@ def options_of(slot: Slot) -> list[Any]:
         "made": _made,
         "tensor": _tensors,
     }
-    return make[slot.kind](slot)
+    options = make[slot.kind](slot)
+    return [*options[:1], None, *options[1:]] if slot.may_be_none and slot.kind in ("number", "text") else options
 
 
 def _tensors(slot: Slot) -> list[Any]:

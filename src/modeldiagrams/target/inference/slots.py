@@ -75,6 +75,8 @@ class Slot:
     is_tuple: bool = False
     is_plain: bool = False
     """Whether it is a number that nothing takes for a list."""
+    may_be_none: bool = False
+    """Whether the constructor asks if it is None."""
     said: Any = None
     """What it is, where the call says it that asks for it: ``trial.suggest_int("width", 8, 64)``."""
     is_tested: bool = False
@@ -131,7 +133,9 @@ class Slot:
             made = Slot(path, name, self.names, annotation=annotation, makers=self.makers)
             made.is_of_module = self.is_of_module
             if isinstance(key, str) and is_listed("mappings", self.name) and not is_listed("counts", self.name):
-                made.said = len(self.children)  # of many tokens, tags or classes, each has a number of its own
+                made.said = len(
+                    self.children.keys() - {_LENGTH}
+                )  # of many tokens, tags or classes, each has a number of its own
             if isinstance(key, int) and key and 0 in self.children:
                 first = self.children[0]
                 made.kind, made.annotation, made.inner, made.is_tuple = (
@@ -163,7 +167,7 @@ class Slot:
     def length(self) -> Any:
         """The length of an object that has other things, too."""
         made = self.child(_LENGTH)
-        made.name = self.name
+        made.name, made.said = "vocab_size", None
         return made.value()
 
     # -- its value
@@ -175,7 +179,7 @@ class Slot:
             case "number":
                 return wrapped(option, (self,))
             case "text":
-                return text(str(option), self)
+                return text(str(option), self) if option is not None else None
             case "items":
                 made = (Fixed if self.is_tuple else Items)(child.value() for child in self._items())
                 made.slot = self

@@ -71,6 +71,7 @@ class Slot(Protocol):
     is_plain: bool
     inner: Any
     said: Any
+    may_be_none: bool
     why: str
     children: dict[str | int, Any]
     asked: dict[str, None]

@@ -10,9 +10,10 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from modeldiagrams.target.inference.lookups import expression_at, is_asked_for_tensor, unpacked_count
+from modeldiagrams.target.inference.lookups import expression_at, is_asked_for_tensor, is_called, unpacked_count
 from modeldiagrams.target.inference.unknown import MADE_OF, Refused, Slot, Use, plain, slots_of
 from modeldiagrams.target.inference.unknown_text import Text
+from modeldiagrams.target.inference.vocabulary import is_asked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +87,10 @@ class Fields(dict[str, Any]):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or (name not in self and _has_default(sys._getframe(1))):  # noqa: SLF001
             raise AttributeError(name)
-        self._slots_of()[0].ways.add("attribute")
+        slot = self._slots_of()[0]
+        slot.ways.add("attribute")
+        if name not in self and is_called(sys._getframe(1), name) and is_asked(slot.name, name):  # noqa: SLF001
+            slot.child(name).kind = "result"
         return self._read(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -156,7 +160,9 @@ class Fields(dict[str, Any]):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Refuse: who calls it expects a class or a function."""
-        raise Refused(self._slots_of()[0], Use("called", (len(args), tuple(kwargs))))
+        is_asked_for = len(args) == 1 and type(args[0]) is str and not kwargs
+        use = Use("asked") if is_asked_for else Use("called", (len(args), tuple(kwargs)))
+        raise Refused(self._slots_of()[0], use)
 
 
 class Asked:
