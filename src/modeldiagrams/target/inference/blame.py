@@ -201,7 +201,7 @@ def _of_copy(error: BaseException, known: list[Slot], members: Use) -> Iterator[
     """What a copy of a mapping lacks, ``cfg = dict(cfg)``: one of its name, or that an outer frame hands on."""
     for frame, at in _frames(error):
         node = expression_at(frame, at)
-        names = {*_words(node)} if node else set()
+        names = {*_plain_dicts(node, frame)} if node else set()
         handed = [*_handed(node, frame)] if isinstance(node, ast.Call) else _in_expression(frame, at)
         for slot in [*handed, *(slot for slot in known if slot.name in names)]:
             if slot.kind == "fields" and not {*members.detail} <= {*slot.children}:
@@ -215,9 +215,10 @@ def _handed(call: ast.Call, frame: FrameType) -> Iterator[Slot]:
         yield from _slots(resolved(inner, frame.f_locals))
 
 
-def _words(node: ast.expr) -> Iterator[str]:
+def _plain_dicts(node: ast.expr, frame: FrameType) -> Iterator[str]:
+    """Names of copies of mappings in an expression."""
     for each in ast.walk(node):
-        if isinstance(each, ast.Name | ast.Attribute):
+        if isinstance(each, ast.Name | ast.Attribute) and type(resolved(each, frame.f_locals)) is dict:
             yield each.id if isinstance(each, ast.Name) else each.attr
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from modeldiagrams.target.inference.made_up_modules import WITH
 from modeldiagrams.target.inference.unknown import plain, slots_of
 from modeldiagrams.target.locate import locate
 
@@ -67,8 +68,15 @@ def _makers_of(search: Search, misfit: Misfit) -> Iterator[Slot]:
     """Arguments that are the class of a layer or of a module around it."""
     for _, class_ in misfit.layers:
         for slot in search.every():
-            if slot.kind == "class" and locate(slot.option()["_object_"]) is class_:
+            if slot.kind in ("class", "made") and _class_in(slot.option()) is class_:
                 yield slot
+
+
+def _class_in(option: dict[str, Any]) -> Any:
+    """The class that an option is, or makes an object of."""
+    if option.get("_target_") == WITH:
+        return _class_in(option["_args_"][0])
+    return locate(option.get("_object_") or option["_target_"])
 
 
 def _held(model: nn.Module, misfit: Misfit) -> Any:
