@@ -199,7 +199,7 @@ class Fitter:
     reasons: dict[str, str]
 
     def is_about(self, misfit: Misfit) -> bool:
-        """Whether an argument has the size of the layer, or made it."""
+        """Whether an argument is the size of the layer itself, or its class."""
         return self.solved.search is not None and is_about(self.solved.search, misfit)
 
     def others(self, misfit: Misfit) -> Iterator[Arguments]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.target.inference.made_up_modules import WITH
-from modeldiagrams.target.inference.unknown import plain, slots_of
+from modeldiagrams.target.inference.unknown import Number, plain, slots_of
 from modeldiagrams.target.locate import locate
 
 if TYPE_CHECKING:
@@ -26,8 +27,11 @@ _MOST_CLASSES = 4
 
 
 def is_about(search: Search, misfit: Misfit) -> bool:
-    """Whether an argument has the size of a layer, or is its class."""
-    return any(True for _ in _sizes_for(search, misfit)) or any(True for _ in _makers_of(search, misfit))
+    """Whether an argument is the size of a layer itself, or its class: then inputs are hardly to blame."""
+    held = _held(search.model, misfit)
+    is_size = isinstance(held, Number) and not held.is_derived and any(True for _ in _sizes_for(search, misfit))
+    innermost = replace(misfit, layers=misfit.layers[:1])
+    return is_size or (not misfit.got and any(True for _ in _makers_of(search, innermost)))
 
 
 def fitted(search: Search, misfit: Misfit) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:

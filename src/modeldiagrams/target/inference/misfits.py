@@ -65,7 +65,7 @@ class Fitter(Protocol):
     """Knows the arguments of the constructor."""
 
     def is_about(self, misfit: Misfit) -> bool:
-        """Whether one of them has the size of the layer, or made it."""
+        """Whether one of them is the size of the layer itself, or its class."""
 
 
 class Furthest:
