@@ -218,6 +218,9 @@ class _OpenReal(_Open, Real):
     pass
 
 
+_OpenNumber.__name__, _OpenReal.__name__ = Number.__name__, Real.__name__  # messages that are read name them
+
+
 def wrapped(value: Any, slots: Iterable[Slot], *, is_derived: bool = False) -> Any:
     """A number that knows the arguments it was made of; anything else as it is."""
     slots = tuple(slots)
