@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
 __all__ = ["InputsError", "Target", "infer", "loaded_sources", "record", "resolve", "seeded"]
 
 _MOST_FITS = 2
-"""How often a model is made in another way because one of its layers doesn't fit."""
+"""How often, one after the other, a model is made in another way because one of its layers doesn't fit, """
+_MOST_OF_ONE = 3
+"""and in how many ways each time."""
 
 
 class InputsError(TargetError):
@@ -134,7 +137,8 @@ def _first_that_works(call: Call, device: str | None) -> tuple[Built, Inputs, li
     budget: Budget | None = None
     waiting: list[Iterator[tuple[Built, Stuck | None]]] = [((built, None) for built in variants(call, device))]
     while waiting:
-        built, start = next(waiting[-1], (None, None))
+        is_spent = len(waiting) > 1 and budget is not None and len(tried) >= budget.max_passes
+        built, start = (None, None) if is_spent else next(waiting[-1], (None, None))
         if built is None:
             waiting.pop()
             continue
@@ -147,7 +151,7 @@ def _first_that_works(call: Call, device: str | None) -> tuple[Built, Inputs, li
         if inputs.is_enough:
             return built, inputs, tried
         first = first or (built, inputs)
-        if inputs.stuck and len(waiting) <= _MOST_FITS:
+        if inputs.stuck and len(waiting) <= _MOST_FITS and budget.max_passes > len(tried):
             waiting.append(_fitting(built, call, inputs.stuck))
     if first is None:
         raise TargetError(f"{call.model} can't be made")
@@ -156,7 +160,7 @@ def _first_that_works(call: Call, device: str | None) -> tuple[Built, Inputs, li
 
 def _fitting(built: Built, call: Call, stuck: Stuck) -> Iterator[tuple[Built, Stuck]]:
     """The model with other arguments, whose search goes on where that of the first one ended."""
-    yield from ((made, stuck) for made in refitted(built, call, stuck.misfit))
+    yield from ((made, stuck) for made in islice(refitted(built, call, stuck.misfit), _MOST_OF_ONE))
 
 
 def _share(budget: Budget, built: Built, used: int) -> Budget:

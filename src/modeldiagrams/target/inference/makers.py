@@ -131,5 +131,6 @@ def _takes(class_: Any, call: tuple[int, tuple[str, ...]]) -> bool:
 def _sounds_like(name: str, class_: type) -> bool:
     words = [word for word in words_of(name) if len(word) >= _SHORTEST_WORD]
     telling = [word for word in words if word not in _GENERAL] or words
-    several = [word.removesuffix("s") for word in telling if not word.endswith("ss")]  # `heads` are each a `MaskHead`
+    each = [word.removesuffix("s") for word in telling if not word.endswith("ss")]  # one of `heads` is a `MaskHead`
+    several = [word for word in each if word not in _GENERAL]
     return any(word in class_.__name__.lower() for word in map(written_out, [*telling, *several]))
