@@ -148,9 +148,9 @@ class Search:
             for slot in self.every():
                 slot.divisors = {1}
         again = self.searched(rounds=4)
+        self.model = found if again is None else again
         if again is None:
-            return first
-        self.model = again
+            return replace(first, search=self)
         return replace(self.result(), others=(*islice(self._others(), _MOST_OTHERS),), search=self)
 
     def _with_optional_keys(self, found: nn.Module) -> nn.Module:
