@@ -63,7 +63,7 @@ def test_after_its_seconds_no_other_pass_begins(monkeypatch):
 
 
 def test_the_first_pass_of_a_variant_is_made_however_late_it_is():
-    late = Budget(seconds=0).of_variant()
+    late = Budget(seconds=0).of_variant(0)
     assert late.left
     late.lines.append("")
     assert not late.left
@@ -71,7 +71,7 @@ def test_the_first_pass_of_a_variant_is_made_however_late_it_is():
 
 def test_all_variants_of_a_model_share_its_tries():
     budget = Budget()
-    assert budget.without_variants().max_passes + 2 * budget.of_variant().max_passes == budget.max_passes
+    assert budget.without_variants().max_passes + 2 * budget.of_variant(0).max_passes == budget.max_passes
 
 
 class LongRecurrence(nn.Module):

@@ -195,7 +195,7 @@ def test_an_exception_that_speaks_of_no_tensor_ends_no_search(mask, at):
 def test_weights_of_large_models_are_not_copied(monkeypatch):
     monkeypatch.setattr(probing, "_LARGE", 1)
     model = nn.Linear(8, 8)
-    assert probing.Probe(model)._model.weight is model.weight
+    assert probing.Probe(model).model.weight is model.weight
 
 
 class Uncopied(nn.Module):

@@ -9,9 +9,8 @@ from inference_zoo import LEVELS, entries
 
 UNSOLVED = {
     "easy_retired_courses.KeywordSpotter",  # a picture that isn't square, whose sides a linear layer wants
-    "hard_configurations.OptimizedMLP",  # calls a method of an argument for its numbers
+    "hard_injected.Detect",  # a list of pictures whose items forward replaces
     "hard_institute.CrystalGraphNet",  # neighbours of each atom, and lists of the atoms of each crystal
-    "hard_institute.HyperNetPolicy",  # shapes of spaces that are taken for sizes
     "hard_laboratory.PackedTagger",  # as many lengths as words in all sentences; others go past the weights of an LSTM
     "hard_papers_code.EGNN",  # a default of no features of edges, with which its own edges don't fit
     "hard_papers_code.PointTransformerSeg",  # where each cloud ends, as whole numbers inside a tuple
@@ -23,7 +22,7 @@ UNSOLVED = {
     "hard_retired_papers.TreeLSTM",  # four inputs whose values depend on each other
     "hard_sciences.HeteroGNN",  # kinds of nodes and edges, and dicts by them
     "hard_studio.ChurnTransformer",  # two inputs of which an `assert` wants the second, too
-    "projects.hard_speech.asr.Recognizer",  # made by a registry, of a part of its configuration that may be None
+    "projects.hard_recsys.ranker.MultiDomainRanker",  # columns of a batch, by names that only its schema has
     "usual_repositories.LSTNet",  # numbers that the constructor takes and no forward can use
     "usual_retired_papers.QANetEncoder",  # channels that a mask doesn't have
 }

@@ -15,6 +15,7 @@ from modeldiagrams.target.inference.conventions import (
     unset_fields,
     without_which_it_fails,
 )
+from modeldiagrams.target.inference.fitting import fitted, is_about
 from modeldiagrams.target.inference.members import constants_for
 from modeldiagrams.target.inference.names import PROJECT, project_value
 from modeldiagrams.target.inference.rules import Rule, assumed
@@ -27,8 +28,21 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Assumption
     from modeldiagrams.options.options import Call
+    from modeldiagrams.target.inference.evidence import CallSite
+    from modeldiagrams.target.inference.misfits import Misfit
 
-__all__ = ["Arguments", "arguments_of", "other_arguments", "with_fewer_layers"]
+__all__ = [
+    "Arguments",
+    "Fitter",
+    "arguments_of",
+    "arguments_shown",
+    "other_arguments",
+    "refuse_arguments",
+    "with_fewer_layers",
+]
+
+_SECONDS = 2.0
+"""Of the processor, for what a call in the project leaves open."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +62,8 @@ class Arguments:
     """Whether files could get names that nobody chose."""
     others: tuple[Arguments, ...] = ()
     """Those with other modules that are made up, for a model that no inputs are found for."""
+    fitter: Fitter | None = None
+    """Makes others for a model in which a layer doesn't fit."""
 
     def told_to(self, maker: Callable[..., Any]) -> dict[str, Any]:
         """Values by name, also those that nobody gave."""
@@ -65,6 +81,8 @@ def arguments_of(found: Callable[..., Any], call: Call) -> Arguments:
     """The arguments to call a class or function with, by the first rule that has some."""
     args, kwargs = tuple(call.args or ()), call.kwargs or {}
     config_class = getattr(found, "config_class", None)
+    if call.config is None and callable(config_class) and required_parameters(config_class):
+        config_class = None  # there is no default one
     by_convention = None if callable(config_class) else configuration_class(found)
     maker = config_class if callable(config_class) else by_convention
     if call.config is not None:
@@ -167,7 +185,28 @@ def _solved(
         rule = Rule.CONVENTIONS.assumption(f"constructor arguments by how they are used, after {solved.tries} tries")
         made = Arguments(kwargs=kwargs, is_last=True, is_made_up=True)
         others = tuple(_told(made, {**given, **other}, rule, reasons) for other in solved.others)
-        yield replace(_told(made, kwargs, rule, reasons), others=others)
+        yield replace(_told(made, kwargs, rule, reasons), others=others, fitter=Fitter(solved, given, rule, reasons))
+
+
+@dataclass(frozen=True)
+class Fitter:
+    """Makes other arguments for a model in which a layer doesn't fit."""
+
+    solved: Solved
+    """The arguments that were looked for."""
+    given: dict[str, Any]
+    rule: Assumption
+    reasons: dict[str, str]
+
+    def is_about(self, misfit: Misfit) -> bool:
+        """Whether an argument is the size of the layer itself, or its class."""
+        return self.solved.search is not None and is_about(self.solved.search, misfit)
+
+    def others(self, misfit: Misfit) -> Iterator[Arguments]:
+        """With as many features as come to the layer, or one of another class."""
+        for kwargs, more in fitted(self.solved.search, misfit) if self.solved.search else ():
+            made = Arguments(is_last=True, is_made_up=True, fitter=self)
+            yield _told(made, {**self.given, **kwargs}, self.rule, {**self.reasons, **more})
 
 
 def _told(arguments: Arguments, kwargs: dict[str, Any], rule: Assumption, reasons: dict[str, str]) -> Arguments:
@@ -185,3 +224,39 @@ def _with(arguments: Arguments, more: dict[str, Any]) -> Arguments:
         kwargs={**arguments.kwargs, **more},
         assumptions=(*rule, *arguments.assumptions, *values),
     )
+
+
+def arguments_shown(found: Callable[..., Any], site: CallSite) -> Arguments | None:
+    """The arguments of a call in the project; those of them that can't be read are solved.
+
+    Args:
+        found: The class or factory that is called.
+        site: The call.
+    """
+    solved = None if site.is_whole else solved_arguments(found, "", site.kwargs, seconds=_SECONDS)
+    if not site.is_whole and solved is None and not {p.name for p in required_parameters(found)} <= {*site.kwargs}:
+        return None
+    reasons = {name: f"as in {site.places[name]}" for name in site.kwargs} | (solved.reasons if solved else {})
+    kwargs = {**site.kwargs, **(solved.kwargs if solved else {})}
+    values = (assumed(f"kwargs.{name}", value, reasons[name]) for name, value in kwargs.items())
+    rule = Rule.CONVENTIONS.assumption(f"constructor arguments as in {site.place}")
+    fitter = Fitter(solved, site.kwargs, rule, reasons) if solved else None
+    is_made_up = solved is not None
+    return Arguments(kwargs=kwargs, assumptions=(rule, *values), is_last=True, is_made_up=is_made_up, fitter=fitter)
+
+
+def refuse_arguments(call: Call) -> None:
+    """Refuse constructor arguments for what is a model already.
+
+    Args:
+        call: What the author wrote.
+
+    Raises:
+        TargetError: if there are some.
+    """
+    for name in ("args", "kwargs", "config"):
+        if getattr(call, name) is not None:
+            raise TargetError(
+                f"{call.model} is a model already, so option `{name}` has nothing to configure; "
+                "leave it out, or name the model's class"
+            )

@@ -14,9 +14,16 @@ import msgspec
 from torch import nn
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.target.arguments import Arguments, arguments_of, other_arguments, with_fewer_layers
+from modeldiagrams.target.arguments import (
+    Arguments,
+    Fitter,
+    arguments_of,
+    arguments_shown,
+    other_arguments,
+    refuse_arguments,
+    with_fewer_layers,
+)
 from modeldiagrams.target.construct import construct, construct_afforded
-from modeldiagrams.target.inference.constructor import solved_arguments
 from modeldiagrams.target.inference.conventions import required_parameters, without_which_it_fails
 from modeldiagrams.target.inference.evidence import CallSite, call_sites
 from modeldiagrams.target.inference.factories import factories_of
@@ -32,8 +39,9 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Assumption
     from modeldiagrams.options.options import Call
+    from modeldiagrams.target.inference.misfits import Misfit
 
-__all__ = ["Built", "make_model", "variants"]
+__all__ = ["Built", "make_model", "refitted", "variants"]
 
 LARGE = 100_000_000
 """From this number of parameters on, a model is made on the meta device: no memory, no random numbers."""
@@ -43,8 +51,6 @@ _MOST_SITES = 6
 """Calls in the project that are tried."""
 _MOST_FACTORIES = 3
 """Functions beside the class that are called."""
-_SECONDS = 2.0
-"""Of the processor, for what one of them leaves open."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,8 @@ class Built:
     """The call in the project whose arguments it was made with."""
     others: tuple[Arguments, ...] = ()
     """Other arguments, for a model that no inputs are found for."""
+    fitter: Fitter | None = None
+    """Makes other arguments, for a model in which a layer doesn't fit."""
     variant: str = ""
     """How it differs from the default model; empty for that one."""
 
@@ -100,6 +108,22 @@ def variants(call: Call, device: str | None = None) -> Iterator[Built]:
     offered = _as_offered(default.maker, call, HUGE)
     if offered is not None:
         yield replace(offered, variant=f"as {offered.maker.__name__} makes it")
+
+
+def refitted(built: Built, call: Call, misfit: Misfit) -> Iterator[Built]:
+    """The model with other arguments, after a layer turned out not to fit.
+
+    Args:
+        built: The model.
+        call: What the author wrote.
+        misfit: The layer.
+    """
+    for arguments in built.fitter.others(misfit) if built.fitter else ():
+        try:
+            made = _built(built.maker, call, arguments, HUGE)
+        except TargetError:
+            continue
+        yield replace(made, variant=f"with what fits {misfit.layers[0][0]}", example=built.example)
 
 
 def _with_other_modules(default: Built, call: Call) -> Iterator[Built]:
@@ -142,7 +166,7 @@ def make_model(call: Call, meta_from: float, *, small: bool = False) -> Built:
     """
     found = locate(call.model)
     if isinstance(found, nn.Module):
-        _refuse_arguments(call)
+        refuse_arguments(call)
         model, arguments = found, Arguments()
     elif callable(found):
         shown = None if small else _as_shown(found, call, meta_from)
@@ -172,7 +196,8 @@ def _built(found: Callable[..., Any], call: Call, arguments: Arguments, meta_fro
 def _in_eval_mode(model: nn.Module, found: Any, call: Call, arguments: Arguments) -> Built:
     with user_code(f"{call.model}.eval()"):
         model.eval()
-    return Built(model, found, arguments.assumptions, arguments.told_to(found), others=arguments.others)
+    told = arguments.told_to(found)
+    return Built(model, found, arguments.assumptions, told, others=arguments.others, fitter=arguments.fitter)
 
 
 def _is_open(call: Call) -> bool:
@@ -222,7 +247,7 @@ def _as_offered(found: Any, call: Call, meta_from: float) -> Built | None:
 def _as_in_project(found: Callable[..., Any], call: Call, meta_from: float, sites: Iterable[CallSite]) -> Built | None:
     """The model as the project itself makes it somewhere."""
     for site in sites:
-        arguments = _shown(found, site)
+        arguments = arguments_shown(found, site)
         if arguments is None:
             continue
         try:
@@ -231,29 +256,8 @@ def _as_in_project(found: Callable[..., Any], call: Call, meta_from: float, site
                 model.eval()
         except TargetError:
             continue
-        return Built(model, found, arguments.assumptions, arguments.told_to(found), site)
+        return Built(model, found, arguments.assumptions, arguments.told_to(found), site, fitter=arguments.fitter)
     return None
-
-
-def _shown(found: Callable[..., Any], site: CallSite) -> Arguments | None:
-    """The arguments of a call in the project; those of them that can't be read are solved."""
-    solved = None if site.is_whole else solved_arguments(found, "", site.kwargs, seconds=_SECONDS)
-    if not site.is_whole and solved is None and not {p.name for p in required_parameters(found)} <= {*site.kwargs}:
-        return None
-    reasons = {name: f"as in {site.places[name]}" for name in site.kwargs} | (solved.reasons if solved else {})
-    kwargs = {**site.kwargs, **(solved.kwargs if solved else {})}
-    values = (assumed(f"kwargs.{name}", value, reasons[name]) for name, value in kwargs.items())
-    rule = Rule.CONVENTIONS.assumption(f"constructor arguments as in {site.place}")
-    return Arguments(kwargs=kwargs, assumptions=(rule, *values), is_last=True, is_made_up=solved is not None)
-
-
-def _refuse_arguments(call: Call) -> None:
-    for name in ("args", "kwargs", "config"):
-        if getattr(call, name) is not None:
-            raise TargetError(
-                f"{call.model} is a model already, so option `{name}` has nothing to configure; "
-                "leave it out, or name the model's class"
-            )
 
 
 def _made(found: Callable[..., Any], call: Call, arguments: Arguments, meta_from: float) -> tuple[nn.Module, Arguments]:

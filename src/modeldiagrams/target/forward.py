@@ -157,3 +157,20 @@ def _items_read(node: ast.AST) -> Iterator[tuple[str, Any]]:
         case ast.Assign(targets=[ast.Tuple(elts=elements)], value=ast.Name(id=name)):
             for position, element in enumerate(elements):
                 yield name, Part(position, getattr(element, "id", f"input{position}"))
+
+
+def strings_compared(model: nn.Module) -> dict[str | int, list[str]]:
+    """Parameters of a forward that it compares with strings, and these."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(type(model).forward))))
+    except (OSError, TypeError, SyntaxError):
+        return {}
+    found: dict[str | int, list[str]] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=str(text))]):
+                found.setdefault(name, []).append(text)
+            case ast.Compare(left=ast.Name(id=name), comparators=[ast.Tuple(elts=items) | ast.List(elts=items)]):
+                texts = [i.value for i in items if isinstance(i, ast.Constant) and isinstance(i.value, str)]
+                found.setdefault(name, []).extend(texts)
+    return {name: texts for name, texts in found.items() if texts}

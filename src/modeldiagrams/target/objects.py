@@ -11,15 +11,16 @@ entry                                                    value
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.locate import locate
 from modeldiagrams.target.user_code import user_code
 
-__all__ = ["Pyramid", "Settings", "from_option", "with_attributes"]
+__all__ = ["Answer", "Denoiser", "LanguageModel", "Pyramid", "Settings", "from_option", "with_attributes"]
 
 
 class Settings(dict[str, Any]):
@@ -35,6 +36,83 @@ class Settings(dict[str, Any]):
             return self[name]
         except KeyError:
             raise AttributeError(name) from None
+
+
+class Answer:
+    """An object that is asked for things: by calls, for its length, for its attributes."""
+
+    def __init__(self, value: Any = None, *, length: int = 0, **attributes: Any) -> None:
+        """Keep what it answers.
+
+        Args:
+            value: What a call gives; of a map, what it has for the call's first argument.
+            length: What `len` gives.
+            attributes: By name.
+        """
+        self.value, self.length = value, length
+        vars(self).update(attributes)
+
+    def __call__(self, *args: Any, **_kwargs: Any) -> Any:
+        """The value, whatever else the call is given."""
+        by_name = isinstance(self.value, dict) and args and isinstance(args[0], str) and args[0] in self.value
+        return self.value[args[0]] if by_name else self.value
+
+    def __len__(self) -> int:
+        """The length."""
+        return self.length
+
+    def __bool__(self) -> bool:
+        """It is there."""
+        return True
+
+
+class Encoded(NamedTuple):
+    """What a language model gives, read by position or by name."""
+
+    last_hidden_state: Tensor
+    pooler_output: Tensor
+
+
+class LanguageModel(nn.Module):
+    """A small one that takes what those of `transformers` take."""
+
+    def __init__(self, vocabulary: int, width: int) -> None:
+        """Make one layer.
+
+        Args:
+            vocabulary: Number of tokens.
+            width: Of their vectors.
+        """
+        super().__init__()
+        self.embeddings = nn.Embedding(vocabulary, width)
+        self.encoder = nn.TransformerEncoderLayer(width, 1, 2 * width, batch_first=True)
+        self.pooler = nn.Linear(width, width)
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None, *_more: Any, **_named: Any) -> Encoded:
+        """Vectors of all tokens, and one of the first."""
+        padding = None if attention_mask is None else attention_mask == 0
+        hidden = self.encoder(self.embeddings(input_ids), src_key_padding_mask=padding)
+        return Encoded(hidden, torch.tanh(self.pooler(hidden[:, 0])))
+
+
+class Denoiser(nn.Module):
+    """A convolution that is told the step."""
+
+    def __init__(self, channels: int) -> None:
+        """Make it for pictures.
+
+        Args:
+            channels: Of the pictures.
+        """
+        super().__init__()
+        self.convolution = nn.Conv2d(channels, channels, 3, padding=1)
+        self.step = nn.Linear(1, channels)
+
+    def forward(self, x: Tensor, t: Tensor, *_more: Any, **_named: Any) -> Tensor:
+        """A picture of the same size."""
+        step: Tensor = self.step(t.reshape(-1, 1).to(x.dtype))
+        picture: Tensor = self.convolution(x)
+        return picture + step[:, :, None, None]
 
 
 class Pyramid(nn.Module):

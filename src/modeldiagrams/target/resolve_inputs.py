@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,7 @@ from modeldiagrams.target.inference.told import told
 from modeldiagrams.target.inputs import from_callable, from_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from torch import nn
 
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from modeldiagrams.target.build import Built
     from modeldiagrams.target.inference.budget import Budget
     from modeldiagrams.target.inference.class_examples import Example
+    from modeldiagrams.target.inference.misfits import Stuck
     from modeldiagrams.tracer import Trace
 
 __all__ = ["WRITE_INPUTS", "Inputs", "resolve_inputs"]
@@ -78,6 +79,8 @@ class Inputs:
     """The passes of the search, one line each."""
     trace: Trace | None = None
     """The pass with these inputs, if one was recorded."""
+    stuck: Stuck | None = None
+    """Where the search for inputs ended, if it found none."""
 
     @property
     def is_enough(self) -> bool:
@@ -85,13 +88,14 @@ class Inputs:
         return self.note is None and (self.trace is None or self.trace.graph.status.error is None)
 
 
-def resolve_inputs(built: Built, call: Call, budget: Budget) -> Inputs:
+def resolve_inputs(built: Built, call: Call, budget: Budget, start: Stuck | None = None) -> Inputs:
     """Apply the rules in their order.
 
     Args:
         built: What will be called.
         call: What the author wrote: `inputs`, `inputs_from`, or neither.
         budget: Limits and logs the passes of a search.
+        start: Where the search for the model ended that this one is made instead of.
 
     Returns:
         The inputs. A model that no rule finds inputs for gets a note instead.
@@ -112,10 +116,12 @@ def resolve_inputs(built: Built, call: Call, budget: Budget) -> Inputs:
     if example:
         budget.lines.append(f"{example.source}: {problem}")
     with told(built.arguments):
+        solver = cache(lambda: InputSolver(built.model, budget, start, built.fitter))
         return (
             _as_in_project(built, budget)
-            or _from_search(built.model, built.maker, budget)
-            or _no_inputs(built.model, call.model, budget)
+            or (_from_failures(built.model, budget, solver()) if start else None)
+            or _from_search(built, budget, solver)
+            or replace(_no_inputs(built.model, call.model, budget), stuck=solver().stuck())
         )
 
 
@@ -138,9 +144,10 @@ def _as_in_project(built: Built, budget: Budget) -> Inputs | None:
     return None
 
 
-def _from_search(model: nn.Module, maker: Any, budget: Budget) -> Inputs | None:
+def _from_search(built: Built, budget: Budget, solver: Callable[[], InputSolver]) -> Inputs | None:
     """Rules 2 and 4: candidates of the class, then of names and layers."""
-    for candidates in _class_candidates(model, maker, budget):
+    model = built.model
+    for candidates in _class_candidates(model, built.maker, budget):
         found = search(model, candidates, budget)
         if found:
             return _from_found(found, Rule.CLASS, budget)
@@ -149,19 +156,21 @@ def _from_search(model: nn.Module, maker: Any, budget: Budget) -> Inputs | None:
         return Inputs(assumptions=(Rule.CLASS.assumption(reason), assumed("inputs", [], reason)))
     usual = [Search(model, inferred, budget) for inferred in inferred_candidates(model) if inferred]
     return (
-        _from_usual(model, budget, usual, _FIRST_PASSES)
-        or _from_failures(model, budget)
-        or _from_usual(model, budget, usual, _LAST_PASSES)
+        _from_usual(model, budget, usual, _FIRST_PASSES, solver)
+        or _from_failures(model, budget, solver())
+        or _from_usual(model, budget, usual, _LAST_PASSES, solver)
     )
 
 
-def _from_usual(model: nn.Module, budget: Budget, searches: Sequence[Search], passes: int) -> Inputs | None:
+def _from_usual(
+    model: nn.Module, budget: Budget, searches: Sequence[Search], passes: int, solver: Callable[[], InputSolver]
+) -> Inputs | None:
     """Inputs that are usual for names and layers, or better ones where some of them make no difference."""
     for each in searches:
         found = each.more(passes)
         if found:
             dead = _dead_inputs(model, found)
-            better = _from_failures(model, budget, dead) if dead else None
+            better = _from_failures(model, budget, solver(), dead) if dead else None
             return better or _from_found(found, Rule.INFERRED, budget)
     return None
 
@@ -173,14 +182,14 @@ def _dead_inputs(model: nn.Module, found: Found) -> int:
     return dead_inputs(trace.graph)
 
 
-def _from_failures(model: nn.Module, budget: Budget, most_dead: int = _MANY) -> Inputs | None:
+def _from_failures(model: nn.Module, budget: Budget, solver: InputSolver, most_dead: int = _MANY) -> Inputs | None:
     """Inputs that what fails asks for, tried where no candidate works as it is, or some make no difference.
 
     The best of several are taken: fewer than `most_dead` of them may not reach an output.
     """
     best: tuple[_Flaws, Found] | None = None
-    solver = InputSolver(model, budget)
-    for solution in islice(solver.solutions(budget.left - _LAST_PASSES, _MORE_TRIES), _MOST_SOLUTIONS):
+    passes = budget.left - (0 if solver.start else _LAST_PASSES)
+    for solution in islice(solver.solutions(passes, _MORE_TRIES), _MOST_SOLUTIONS):
         args, kwargs = from_entries(solution.entries)
         trace, result = trial_pass(model, args, kwargs, "auto")
         budget.lines.append(f"{solution.entries} ({trace.graph.status.mode}): {result}")

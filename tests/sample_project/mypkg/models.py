@@ -129,7 +129,7 @@ class Secretive(nn.Module):
 
     def __init__(self, secret):
         super().__init__()
-        self.secret = secret if len(secret) == 11 and len(secret.split()) == 2 else int(secret.read())
+        self.secret = secret if sum(map(ord, secret)) == 1104 else int("not this one")
         self.linear = nn.Linear(2, 3)
 
     def forward(self, word):

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import ast
-import inspect
+import linecache
 import re
-import textwrap
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
 from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
-from modeldiagrams.target.inference.made_up_modules import gives_map
 from modeldiagrams.target.inference.said_of_arguments import said_by_conditions
 from modeldiagrams.target.inference.unknown import MADE_OF, Number, Real, Refused, Use, slots_of
-from modeldiagrams.target.inference.unknown_containers import Fields, Items
-from modeldiagrams.target.inference.vocabulary import is_listed
+from modeldiagrams.target.inference.unknown_text import Text
 from modeldiagrams.target.inference.weights import weights_copied
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from types import FrameType
 
     from modeldiagrams.target.inference.slots import Slot
 
-__all__ = ["blamed", "forward_uses", "names_left_open", "refusal"]
+__all__ = ["blamed", "names_left_open", "refusal"]
 
 _MOST_FRAMES = 12
+_OURS = "modeldiagrams."
 _WHOLE = Use("instance", (int,))
 _SAID = (
     (r"not a Module subclass|is not a Module|cannot assign .* as child module", Use("forward")),
@@ -35,7 +33,7 @@ _SAID = (
     (r"'(Items|Text)' object cannot be interpreted|for (%|//|/|-|\*\*): '(Items|Text)'", Use("number")),
     (r"'Text' and '|and 'Text'|but got Text|can only concatenate str", Use("number")),
     (r"expected np.ndarray", Use("array")),
-    (r"too many indices for tensor of dimension 0|0-d(imensional)? tensor", Use("items")),
+    (r"too many indices for tensor of dimension 0|0-d(imensional)? tensor|tuple index out of range", Use("items")),
     (r"got Real|'Real' object", _WHOLE),
     (r"expected to be 2-dimensional|must be a 2-?D? tensor", Use("instance", (Tensor,))),
     (r"(must|should|has to|needs? to) be an? (list|sequence)\b", Use("items")),
@@ -54,7 +52,17 @@ def blamed(error: BaseException, known: Iterable[Slot]) -> list[Slot]:
     in_expressions = [slot for frame, at in frames for slot in _in_expression(frame, at)]
     in_frames = [slot for frame, _ in frames for value in [*frame.f_locals.values()] for slot in _slots(value)]
     found = dict.fromkeys([*in_expressions[:4], *named, *in_expressions, *in_frames, *every])
+    _note_optional([slot for slot in found if slot in every], frames)
     return [slot for slot in found if slot in every]
+
+
+def _note_optional(slots: list[Slot], frames: list[tuple[FrameType, int]]) -> None:
+    """Arguments that the failing code asks whether they are None may be so."""
+    files = dict.fromkeys(frame.f_code.co_filename for frame, _ in frames)
+    source = "".join(line for file in files if "torch" not in file for line in linecache.getlines(file))
+    for slot in slots:
+        if re.search(rf"\b{re.escape(slot.name)} is (not )?None\b", source):
+            slot.may_be_none = True
 
 
 def names_left_open(error: BaseException) -> Iterator[str]:
@@ -64,6 +72,30 @@ def names_left_open(error: BaseException) -> Iterator[str]:
     )
     for frame, _ in _frames(error)[:1]:
         yield from (word for word in words if frame.f_locals.get(word, 0) is None)
+    for frame, at in _frames(error)[:2] if "NoneType" in str(error) else ():
+        yield from _keys_without_value(frame, at)
+
+
+def _keys_without_value(frame: FrameType, instruction: int) -> Iterator[str]:
+    """Keys that an expression gets of a mapping and that aren't there, ``int(kwargs.get("width"))``, or got before."""
+    node = expression_at(frame, instruction)
+    source = "".join(linecache.getlines(frame.f_code.co_filename)) if node else ""
+    for part in ast.walk(node) if node else ():
+        match part:
+            case ast.Call(func=ast.Attribute(attr="get" | "pop"), args=[ast.Constant(value=str(key)), *_]):
+                yield key
+            case ast.Attribute(attr=name) | ast.Name(id=name) if _holds_none(part, frame.f_locals):
+                if re.search(rf"\.(get|pop)\(\s*[\"']{name}[\"']", source):
+                    yield name
+
+
+def _holds_none(node: ast.expr, names: Mapping[str, Any]) -> bool:
+    match node:
+        case ast.Name(id=name):
+            return names.get(name, 0) is None
+        case ast.Attribute(value=owner, attr=name):
+            return getattr(resolved(owner, names), "__dict__", {}).get(name, 0) is None
+    return False
 
 
 def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
@@ -75,6 +107,7 @@ def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
         _of_other_length(error, known),
         said_by_conditions(error),
         _of_mapping(error, known),
+        _of_optional(error, known),
         _said(error),
     )
     return next(asked, None)
@@ -84,14 +117,24 @@ def _of_part(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
     """An attribute that a module or a tensor lacks which an argument is."""
     if isinstance(error, AttributeError) and isinstance(error.obj, Tensor | nn.Module):
         yield from (Refused(slot, Use("lacks", error.name)) for slot in known if slot.given is error.obj)
+    lacking = re.search(r"'bool' object (?:is not (\w+)|has no attribute '(\w+)')", str(error))
+    for frame, at in _frames(error) if lacking else ():  # a flag can't be watched
+        node = expression_at(frame, at)
+        names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} if node else set()
+        use = Use("method", lacking[2]) if lacking and lacking[2] else Use("items")
+        yield from (Refused(slot, use) for slot in known if slot.name in names and type(slot.option()) is bool)
 
 
 def _of_mapping(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
     """Keys that a mapping lacks, or a copy of it: one that is read, or those that a call needs, ``make(**cfg)``."""
-    if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str):
+    if isinstance(error, KeyError):
+        keys = [key for key in error.args[:1] if isinstance(key, Number)]
+        yield from (Refused(slot, Use("text", "")) for key in keys for slot in key.slots)  # other keys are strings
+    if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str) and not _is_choice(error.args[0]):
         yield from _of_copy(error, known, Use("members", (str(error.args[0]),)))
     lacking = re.search(r"missing \d+ required .*arguments?: (.*)", str(error))
-    for frame, at in _frames(error) if lacking else ():
+    theirs = [each for each in _frames(error) if not str(each[0].f_globals.get("__name__")).startswith(_OURS)]
+    for frame, at in theirs if lacking else ():
         members = Use("members", tuple(re.findall(r"'(\w+)'", lacking[1]))) if lacking else Use("members", ())
         is_spread, spread = _spread(frame, at)
         yield from (Refused(slot, members) for slot in spread[:1])
@@ -99,9 +142,26 @@ def _of_mapping(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
             yield from _of_copy(error, known, members)
 
 
+def _of_optional(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
+    """Keys that a configuration may lack, but not here: ``int(cfg.get("width"))``."""
+    for frame, at in _frames(error)[:2] if "NoneType" in str(error) else ():
+        for name in _keys_without_value(frame, at):
+            yield from (
+                Refused(slot, Use("members", (name,)))
+                for slot in known
+                if name in slot.asked and name not in slot.children
+            )
+
+
+def _is_choice(key: str) -> bool:
+    """Whether a key is an argument that was looked up in a table of the author's: no mapping of ours lacks it."""
+    return isinstance(key, Text) and bool(key.slot.compared)
+
+
 def _said(error: BaseException) -> Iterator[Refused]:
     """What a message says of an argument in one of its frames."""
-    use = next((use for pattern, use in _SAID if re.search(pattern, str(error))), None)
+    is_missing = "NoneType" in str(error)  # "int() argument must be a string …": of what isn't there
+    use = None if is_missing else next((use for pattern, use in _SAID if re.search(pattern, str(error))), None)
     for frame, at in _frames(error) if use else ():
         slots = [slot for value in frame.f_locals.values() if isinstance(value, Number | Real) for slot in value.slots]
         slots = [*_in_expression(frame, at), *slots]
@@ -141,10 +201,25 @@ def _of_copy(error: BaseException, known: list[Slot], members: Use) -> Iterator[
     """What a copy of a mapping lacks, ``cfg = dict(cfg)``: one of its name, or that an outer frame hands on."""
     for frame, at in _frames(error):
         node = expression_at(frame, at)
-        names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} if node else set()
-        for slot in [*_in_expression(frame, at), *(slot for slot in known if slot.name in names)]:
+        names = {*_plain_dicts(node, frame)} if node else set()
+        handed = [*_handed(node, frame)] if isinstance(node, ast.Call) else _in_expression(frame, at)
+        for slot in [*handed, *(slot for slot in known if slot.name in names)]:
             if slot.kind == "fields" and not {*members.detail} <= {*slot.children}:
                 yield Refused(slot, members)
+
+
+def _handed(call: ast.Call, frame: FrameType) -> Iterator[Slot]:
+    """Arguments that a call is given as they are: of ``build(cfg.head)`` it is the head, and not the whole."""
+    for node in (call, *call.args, *(keyword.value for keyword in call.keywords)):
+        inner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else node
+        yield from _slots(resolved(inner, frame.f_locals))
+
+
+def _plain_dicts(node: ast.expr, frame: FrameType) -> Iterator[str]:
+    """Names of copies of mappings in an expression."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name | ast.Attribute) and type(resolved(each, frame.f_locals)) is dict:
+            yield each.id if isinstance(each, ast.Name) else each.attr
 
 
 def _spread(frame: FrameType, instruction: int) -> tuple[bool, list[Slot]]:
@@ -161,119 +236,3 @@ def _slots(value: Any) -> tuple[Slot, ...]:
         return getattr(value, MADE_OF, ()) if type(value) is Tensor else slots_of(value)
     except Exception:  # noqa: BLE001  (a local of the model's own may raise at any touch)
         return ()
-
-
-def forward_uses(model: nn.Module, known: Iterable[Slot] = ()) -> Iterator[Refused]:
-    """Arguments that modules keep as attributes and use in their methods as no number can be used."""
-    parts = [slot for slot in known if slot.kind == "made" and not slot.gives_map]
-    for module in model.modules():
-        for name, part in module.named_children():
-            for slot in parts:
-                if slot.given is part and gives_map(module, name):
-                    yield Refused(slot, Use("map"))
-    for module in model.modules():
-        kept = {name: value for name, value in vars(module).items() if isinstance(value, Number | Real)}
-        fields = {name: value for name, value in vars(module).items() if isinstance(value, Fields)}
-        lists = {name: value for name, value in vars(module).items() if isinstance(value, Items)}
-        if type(module).__module__.startswith("torch.nn"):
-            yield from (Refused(kept[name].slots[0], Use("text", "")) for name in kept if is_listed("text_uses", name))
-        for tree in _methods(type(module)) if kept or fields or lists else ():
-            for node in ast.walk(tree):
-                yield from _kept_use(node, kept)
-                yield from _kept_call(node, {**kept, **fields})
-                yield from _kept_field(node, fields)
-                yield from _kept_keys(node, lists)
-
-
-def _methods(class_: type) -> Iterator[ast.AST]:
-    for owner in class_.__mro__:
-        if owner.__module__.startswith("torch.") or owner is object:
-            continue
-        try:
-            yield ast.parse(textwrap.dedent(inspect.getsource(owner)))
-        except (OSError, TypeError, SyntaxError):
-            continue
-
-
-def _kept_field(node: ast.AST, fields: dict[str, Fields]) -> Iterator[Refused]:
-    """What a method reads of a configuration that the constructor only keeps: ``self.cfg.decoder.steps``."""
-    path: list[str] = []
-    inner: ast.AST = node
-    while isinstance(inner, ast.Attribute):
-        path.insert(0, inner.attr)
-        inner = inner.value
-    if isinstance(inner, ast.Name) and inner.id == "self" and len(path) > 1 and path[0] in fields:
-        slot = slots_of(fields[path[0]])[0]
-        for name in path[1:]:
-            if slot.kind == "fields" and name not in slot.children and not hasattr(dict, name):
-                yield Refused(slot, Use("members", (name,)))
-            slot = slot.child(name)
-
-
-def _kept_keys(node: ast.AST, lists: dict[str, Items]) -> Iterator[Refused]:
-    """Lists whose items a method looks something up by: ``[batch[name] for name in self.columns]``."""
-    match node:
-        case ast.ListComp() | ast.GeneratorExp() | ast.SetComp():
-            loops = [(loop.target, loop.iter) for loop in node.generators]
-        case ast.For(target=target, iter=items):
-            loops = [(target, items)]
-        case _:
-            return
-    for target, items in loops:
-        match target, items:
-            case ast.Name(id=name), ast.Attribute(value=ast.Name(id="self"), attr=attribute) if attribute in lists:
-                if is_listed("keys", name) and _looks_up(node, name):
-                    slot = slots_of(lists[attribute])[0]
-                    yield from (Refused(item, Use("text", "")) for item in slot.tried()[1:] if item.kind == "number")
-
-
-def _looks_up(node: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Name) and part.slice.id == name
-        for part in ast.walk(node)
-    )
-
-
-def _kept_call(node: ast.AST, kept: dict[str, Any]) -> Iterator[Refused]:
-    match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name), args=args) if name in kept:
-            yield Refused(slots_of(kept[name])[0], Use("forward", len(args)))
-
-
-def _kept_use(node: ast.AST, kept: dict[str, Number | Real]) -> Iterator[Refused]:
-    match node:
-        case ast.Attribute(value=ast.Attribute(value=ast.Name(id="self"), attr=name), attr=inner) if name in kept:
-            yield Refused(kept[name].slots[0], Use("attribute", inner))
-        case ast.Compare(left=ast.Attribute(value=ast.Name(id="self"), attr=name), comparators=others) if name in kept:
-            for other in others:
-                yield from _compared(kept[name], other)
-        case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=name)) if name in kept:
-            yield Refused(kept[name].slots[0], Use("items", None))
-        case ast.Starred(value=ast.Attribute(value=ast.Name(id="self"), attr=name)) if name in kept:
-            yield Refused(kept[name].slots[0], Use("items", None))
-        case ast.Assign(targets=[ast.Tuple(elts=names)], value=value):
-            yield from _kept_items([value], kept, len(names))
-        case ast.For(iter=items) | ast.comprehension(iter=items):
-            yield from _kept_items(_gone_through(items), kept)
-
-
-def _gone_through(items: ast.expr) -> list[ast.expr]:
-    """What a loop takes items of: ``for size in self.sizes``, ``enumerate(self.sizes)``, ``zip(self.sizes, …)``."""
-    match items:
-        case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed" | "sorted"), args=args):
-            return args
-    return [items]
-
-
-def _kept_items(values: list[ast.expr], kept: dict[str, Number | Real], count: int | None = None) -> Iterator[Refused]:
-    for value in values:
-        match value:
-            case ast.Attribute(value=ast.Name(id="self"), attr=name) if name in kept:
-                yield Refused(kept[name].slots[0], Use("items", count))
-
-
-def _compared(number: Number | Real, other: ast.expr) -> Iterator[Refused]:
-    constants = other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
-    for constant in constants:
-        if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
-            yield Refused(number.slots[0], Use("text", constant.value))

@@ -50,6 +50,7 @@ class Budget:
         """Of the default model, where variants of it may follow."""
         return Budget(self.max_passes - _MOST_VARIANTS * _OF_VARIANT, self.seconds)
 
-    def of_variant(self) -> Budget:
-        """Of the next variant, after the passes that were made."""
-        return Budget(_OF_VARIANT, max(0.0, self.seconds - self._spent()))
+    def of_variant(self, used: int) -> Budget:
+        """Of the next variant, after so many passes that were made."""
+        left = max(1, min(_OF_VARIANT, self.max_passes - used))
+        return Budget(left, max(0.0, self.seconds - self._spent()))

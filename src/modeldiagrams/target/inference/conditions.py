@@ -125,6 +125,18 @@ def _conditions(frame: FrameType, line: int) -> Iterator[tuple[ast.expr, bool]]:
                 isinstance(s, ast.Raise) and s.lineno <= at <= (s.end_lineno or 0) for s in body
             ):
                 yield test, False
+            case ast.If(test=test) if any(
+                isinstance(s, ast.Raise) and s.lineno <= at <= (s.end_lineno or 0) for s in _last_else(node)
+            ):
+                yield test, True
+
+
+def _last_else(node: ast.If) -> list[ast.stmt]:
+    """What is done where no test of a chain of ``elif`` holds."""
+    match node.orelse:
+        case [ast.If() as inner]:
+            return _last_else(inner)
+    return node.orelse
 
 
 def _failed(condition: ast.expr, names: Names, *, is_wanted: bool) -> Iterator[Unequal]:
@@ -180,6 +192,8 @@ def _read(node: ast.expr, names: Names) -> Any:
 
 
 def _item(owner: Any, index: ast.expr, names: Names) -> Any:
+    if isinstance(owner, dict) and not isinstance(index, ast.Slice):
+        return dict.get(owner, _read(index, names))
     if not isinstance(owner, tuple | list):
         return None
     if isinstance(index, ast.Slice):

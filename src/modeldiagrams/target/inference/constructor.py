@@ -10,7 +10,6 @@ plain data as an author would write it, and the model is made of that.
 from __future__ import annotations
 
 import inspect
-import math
 import re
 import time
 from dataclasses import dataclass, field, replace
@@ -24,14 +23,17 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.target.allocations import Allocations, TooLargeError
 from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.annotations import annotations_of
-from modeldiagrams.target.inference.blame import blamed, forward_uses, names_left_open, refusal
+from modeldiagrams.target.inference.blame import blamed, names_left_open, refusal
 from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.guard import guarded
+from modeldiagrams.target.inference.kept_arguments import forward_uses
 from modeldiagrams.target.inference.lessons import learn
+from modeldiagrams.target.inference.neighbours import likeliest, make_lists_alike, read_layers, tell_widths
+from modeldiagrams.target.inference.slot_options import reason_of
 from modeldiagrams.target.inference.slots import Slot
-from modeldiagrams.target.inference.unknown import Refused, slots_of
+from modeldiagrams.target.inference.unknown import Refused, Use
 from modeldiagrams.target.inference.unknown_containers import PlainData
-from modeldiagrams.target.inference.vocabulary import is_a_width
+from modeldiagrams.target.inference.vocabulary import is_listed
 from modeldiagrams.target.inference.weights import replaced_weights
 from modeldiagrams.target.objects import from_option
 from modeldiagrams.target.user_code import seeded
@@ -39,7 +41,7 @@ from modeldiagrams.target.user_code import seeded
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["Solved", "solved_arguments"]
+__all__ = ["Search", "Solved", "solved_arguments"]
 
 _MOST_RUNS = 60
 _MOST_LESSONS = 60
@@ -70,6 +72,8 @@ class Solved:
     tries: int
     others: tuple[dict[str, Any], ...] = ()
     """The same with other modules that were made up: which of them suits is not known before forward runs."""
+    search: Search | None = field(default=None, compare=False, repr=False)
+    """Has others for a layer that doesn't fit in forward."""
 
 
 def solved_arguments(
@@ -95,11 +99,13 @@ def solved_arguments(
     names = names or re.findall(r"KeyError: '([A-Za-z_]\w*)'$", error)
     given = given or {}
     names = [name for name in names if name not in given]
-    return _Search(found, names, dict(given), seconds).solved() if names else None
+    return Search(found, names, dict(given), seconds).solved() if names else None
 
 
 @dataclass
-class _Search:
+class Search:
+    """Looks for the arguments of one class or factory."""
+
     maker: Callable[..., Any]
     required: list[str]
     given: dict[str, Any] = field(default_factory=dict)
@@ -110,13 +116,18 @@ class _Search:
     pending: list[tuple[int, int, Choices]] = field(default_factory=list)
     """Choices to try: by the number of changes, then in the order in which errors asked for them."""
     seen: set[Choices] = field(default_factory=set)
+    model: nn.Module = field(default_factory=nn.Module)
+    """The last one that was made."""
     started: tuple[float, float] = field(default_factory=lambda: (time.process_time(), time.monotonic()))
 
     def __post_init__(self) -> None:
         hints = annotations_of(self.maker)
         written = parameters_of(self.maker)
+        configured = getattr(self.maker, "config_class", None)
         for name in self.required:
             annotation = hints.get(name, written[name].annotation if name in written else None)
+            if annotation in (None, inspect.Parameter.empty) and is_listed("configurations", name):
+                annotation = configured
             known = None if annotation is inspect.Parameter.empty or isinstance(annotation, str) else annotation
             self.slots.append(self._slot(name, known))
 
@@ -126,48 +137,60 @@ class _Search:
 
     def solved(self) -> Solved | None:
         """The first arguments that work, with better values where the layers tell."""
-        found = self._searched()
+        found = self.searched()
         if found is None:
             return None
-        first = self._result()
-        before = self._likeliest()
-        self._read_layers(found)
-        if self._likeliest() != before:  # of other values other multiples are asked for
-            for slot in self._all():
+        found = self._with_optional_keys(found)
+        first = self.result()
+        before = likeliest(self.every())
+        read_layers(found)
+        if likeliest(self.every()) != before:  # of other values other multiples are asked for
+            for slot in self.every():
                 slot.divisors = {1}
-        again = self._searched(rounds=4)
-        return replace(self._result(), others=(*islice(self._others(), _MOST_OTHERS),)) if again is not None else first
+        again = self.searched(rounds=4)
+        self.model = found if again is None else again
+        if again is None:
+            return replace(first, search=self)
+        return replace(self.result(), others=(*islice(self._others(), _MOST_OTHERS),), search=self)
+
+    def _with_optional_keys(self, found: nn.Module) -> nn.Module:
+        """The model with what its configuration may lack, where it has no weights without."""
+        asked = [slot for slot in self.every() if {*slot.asked} - {*slot.children}]
+        if not asked or any(True for _ in found.parameters()):
+            return found
+        before = [(slot, dict(slot.children)) for slot in asked]
+        for slot in asked:
+            learn(Refused(slot, Use("members", (*slot.asked,))))
+        more = self.searched()
+        if more is None:
+            for slot, children in before:
+                slot.children = children
+        return more or self.searched() or found
 
     def _others(self) -> Iterator[dict[str, Any]]:
-        modules = [slot for slot in self._all() if slot.is_called_in_forward]
+        modules = [slot for slot in self.every() if slot.is_called_in_forward]
         for step in range(1, _MOST_OTHERS + 1):
             for slot in modules:
                 chosen, slot.choice = slot.choice, slot.choice + step
-                if slot.choice < len(slot.options()) and not self._is_late() and self._can_be_made():
-                    yield self._result().kwargs
+                if slot.choice < len(slot.options()) and not self._is_late() and self.can_be_made():
+                    yield self.result().kwargs
                 slot.choice = chosen
 
-    def _can_be_made(self) -> bool:
+    def can_be_made(self) -> bool:
+        """Whether the constructor runs with the values that are chosen now."""
         try:
             self._made()
         except (Exception, SystemExit, Refused):  # noqa: BLE001  (whatever the constructor raises)
             return False
         return True
 
-    def _likeliest(self) -> list[Any]:
-        """Values that arguments would have if no multiples were asked for."""
-        found = []
-        for slot in self._all():
-            divisors, slot.divisors = slot.divisors, {1}
-            found.append(slot.option())
-            slot.divisors = divisors
-        return found
-
-    def _result(self) -> Solved:
+    def result(self) -> Solved:
+        """The values that are chosen now."""
         kwargs = {slot.path: slot.written() for slot in self.slots}
-        return Solved(kwargs, {slot.path: _reason(slot) for slot in self.slots}, self.runs + self.lessons)
+        return Solved(kwargs, {slot.path: reason_of(slot) for slot in self.slots}, self.runs + self.lessons)
 
-    def _searched(self, rounds: int = _MOST_RUNS) -> nn.Module | None:
+    def searched(self, rounds: int = _MOST_RUNS) -> nn.Module | None:
+        """A model made with values that work together; None if there are none."""
         self.pending, self.seen = [(0, 0, ())], set()
         while self.pending and rounds and self.runs < _MOST_RUNS and not self._is_late():
             rounds -= 1
@@ -181,19 +204,23 @@ class _Search:
                 self._plan(choices, error)
         return None
 
+    def begin(self, seconds: float) -> None:
+        """Have so much time from now on."""
+        self.seconds, self.started = seconds, (time.process_time(), time.monotonic())
+
     def _is_late(self) -> bool:
         cpu, wall = self.started
         return time.process_time() - cpu > self.seconds or time.monotonic() - wall > _SECONDS
 
     def _choose(self, choices: Choices) -> None:
         wanted = dict(choices)
-        for slot in self._all():
+        for slot in self.every():
             slot.choice = wanted.get(slot.path, 0)
-        widths = [slot.option() for slot in self.slots if slot.kind == "number" and is_a_width(slot.name)]
-        for slot in self._all():
-            slot.width = next((width for width in widths if type(width) is int), slot.width)
+        tell_widths(self.slots)
+        make_lists_alike(self.slots)
 
-    def _all(self) -> Iterator[Slot]:
+    def every(self) -> Iterator[Slot]:
+        """All arguments and what is inside them."""
         for slot in self.slots:
             yield from slot.tried()
 
@@ -202,14 +229,14 @@ class _Search:
         while True:
             try:
                 model = self._made()
-                lessons = chain(forward_uses(model, self._all()), replaced_weights(model, self._all()))
+                lessons = chain(forward_uses(model, self.every()), replaced_weights(model, self.every()))
                 if not any(self._learn(lesson) for lesson in lessons):
                     return model
             except Refused as refused:
                 if not self._learn(refused):
                     raise TargetError(f"{refused.slot.path} can't be used so") from None
             except (Exception, SystemExit) as error:
-                lesson = refusal(error, self._all())
+                lesson = refusal(error, self.every())
                 is_taught = lesson is not None and self._learn(lesson)
                 if not is_taught and not self._asks_for_another(error):
                     raise
@@ -257,32 +284,9 @@ class _Search:
         """Queue other values of what the error is about, those that it is most about first."""
         if len(choices) >= _MOST_CHANGES:
             return
-        for place, slot in enumerate(blamed(error, self._all())):
+        for place, slot in enumerate(blamed(error, self.every())):
             for choice in range(1, min(len(slot.options()), _MOST_OPTIONS)):
                 changed = tuple(sorted({**dict(choices), slot.path: choice}.items()))
                 if changed not in self.seen:
                     self.seen.add(changed)
                     self.pending.append((len(changed) + place // 2, place + choice, changed))
-
-    def _read_layers(self, model: nn.Module) -> None:
-        """Note which attributes of PyTorch's layers hold which argument."""
-        for module in model.modules():
-            if type(module).__module__.startswith("torch.nn"):
-                for attribute, value in vars(module).items():
-                    for slot in slots_of(value):
-                        slot.attributes.add(attribute)
-
-
-def _reason(slot: Slot) -> str:
-    if slot.attributes:
-        return f"layers have it as {', '.join(sorted(slot.attributes))}"
-    if slot.why:
-        return slot.why
-    if len(slot.divisors) > 1:
-        return f"its constructor asks for a multiple of {math.lcm(*slot.divisors)}"
-    strings = [value for value in slot.compared if isinstance(value, str)]
-    if slot.kind == "text" and strings:
-        return f"it is compared with {', '.join(map(repr, strings[:4]))}"
-    if slot.annotation is not None:
-        return f"it is annotated as {getattr(slot.annotation, '__name__', slot.annotation)}"
-    return "a usual value for this name"

@@ -248,7 +248,8 @@ class _Evidence:
 
     def _is_name(self, path: str, key: str) -> bool:
         module, _, name = path.rpartition(".")
-        is_own = module.partition(".")[0] == self.sources.packages[0] if module else key != "_target_"
+        is_beside = f".{self.project.module}".endswith(f".{module}")  # where a script's folder is the import path
+        is_own = module.partition(".")[0] == self.sources.packages[0] or is_beside if module else key != "_target_"
         return name == self.name and is_own
 
     # -- both

@@ -8,23 +8,22 @@ carry the model through get usual sizes where nobody asked for others, if it sti
 
 from __future__ import annotations
 
-import ast
 import functools
 import heapq
 import inspect
 import math
-import textwrap
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.target.forward import VARIADIC, columns_read, parameters_of, unpacked_parameters
+from modeldiagrams.target.forward import VARIADIC, columns_read, parameters_of, strings_compared, unpacked_parameters
 from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, element_count, resolved
 from modeldiagrams.target.inference.entries import LESS, is_repeated, leaves, put, put_all
 from modeldiagrams.target.inference.inferred import NODES, inferred_candidates, is_graph, tensor_candidates
 from modeldiagrams.target.inference.layers import state_entries
 from modeldiagrams.target.inference.mending import changes
+from modeldiagrams.target.inference.misfits import ENOUGH, Fitter, Furthest, Stuck, is_for_constructor
 from modeldiagrams.target.inference.named_sizes import as_named
 from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.probing import Probe
@@ -86,10 +85,15 @@ class InputSolver:
     model: nn.Module
     budget: Budget = field(default_factory=Budget)
     """Limits and logs the passes."""
+    start: Stuck | None = None
+    """Of the model that this one is made instead of."""
+    fitter: Fitter | None = None
+    """Knows whether an argument of the constructor may be to blame."""
     optional: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        self.sizes = Sizes(self.model)
+        self.sizes = self.start.sizes if self.start else Sizes(self.model)
+        self._furthest = Furthest()
         self._probe = Probe(self.model)
         self._waiting: list[_Try] = []
         self._seen: set[str] = set()
@@ -111,12 +115,14 @@ class InputSolver:
             most_tries: Passes until there is a solution.
             more_tries: Passes after the first one, for a better one.
         """
+        if self.start:
+            self._push(_Try(-1, 0, 0, 0, self.start.entries))
         for order, entries in enumerate(self._seeds()):
             self._push(_Try(0, order, 0, 0, entries))
         tries = most_tries
         while tries > 0:
             tries -= 1
-            if not self._waiting or self._is_spent():
+            if not self._waiting or self._is_spent() or self._is_for_constructor(most_tries - tries):
                 return
             parent = heapq.heappop(self._waiting)
             probed = self._probed(entries := parent.entries)
@@ -131,6 +137,14 @@ class InputSolver:
                 # what breaks something earlier may be right if that is mended, too
                 depth = max(probed.depth, parent.reached if place < _FIRST_CHANGES else 0)
                 self._push(_Try(-depth, place, len(self._seen), probed.depth, changed))
+
+    def stuck(self) -> Stuck | None:
+        """Where the pass ended that got furthest."""
+        return self._furthest.stuck(self._probe, self.sizes)
+
+    def _is_for_constructor(self, tries: int) -> bool:
+        is_due = self.fitter is not None and tries > ENOUGH
+        return bool(is_due and self.fitter and is_for_constructor(self.stuck(), self.fitter, tries))
 
     def reasons(self, entries: Entries) -> dict[str | int, str]:
         """Input → why it is what it is."""
@@ -195,13 +209,14 @@ class InputSolver:
         probed = self._run(entries)
         if probed is None:
             return None
+        self._furthest.note(probed, entries)
         result = "works" if probed.error is None else f"{type(probed.error).__name__}: {probed.message}"
         self.budget.lines.append(f"{entries}: {result.partition(chr(10))[0][:120]}")
         return probed
 
     def _seeds(self) -> Iterator[Entries]:
         """First guesses: the likeliest for every input, then others for one of them."""
-        choices = _string_choices(self.model)
+        choices = strings_compared(self.model)
         for candidates in inferred_candidates(self.model):
             lists: dict[str | int, list[Any]] = {
                 name: [candidate.entry for candidate in options if candidate is not ABSENT]
@@ -281,20 +296,3 @@ class InputSolver:
     def _usual(self, leaf: Leaf, entries: Any) -> Leaf:
         batch = NODES if self._is_graph or "edge_" in repr(entries) else 1
         return self.sizes.usual(leaf, batch, leaves(entries))
-
-
-def _string_choices(model: nn.Module) -> dict[str | int, list[str]]:
-    """Parameters of a forward that it compares with strings, and these."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(type(model).forward))))
-    except (OSError, TypeError, SyntaxError):
-        return {}
-    found: dict[str | int, list[str]] = {}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=str(text))]):
-                found.setdefault(name, []).append(text)
-            case ast.Compare(left=ast.Name(id=name), comparators=[ast.Tuple(elts=items) | ast.List(elts=items)]):
-                texts = [i.value for i in items if isinstance(i, ast.Constant) and isinstance(i.value, str)]
-                found.setdefault(name, []).extend(texts)
-    return {name: texts for name, texts in found.items() if texts}

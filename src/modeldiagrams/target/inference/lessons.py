@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from torch import nn
+from torch import Tensor, nn
 
 from modeldiagrams.target.inference.makers import is_read_as_one_of
 from modeldiagrams.target.inference.unknown import Use
-from modeldiagrams.target.inference.vocabulary import is_a_model, is_listed
+from modeldiagrams.target.inference.vocabulary import is_a_model, is_asked, is_listed
 
 if TYPE_CHECKING:
     from modeldiagrams.target.inference.slots import Kind, Slot
@@ -35,26 +35,44 @@ def _learn(slot: Slot, use: Use) -> None:
     """Note what a use shows: another kind, or limits."""
     slot.choice = 0
     match use:
-        case Use("members", tuple(names)):
-            slot.children = {**slot.children, **{name: slot.child(name) for name in names}}
-        case Use("multiple", int(step)):
-            slot.divisors.add(step)
-        case Use("one of", tuple(numbers)):
-            slot.one_of = numbers
-        case Use("instance", tuple(classes)):
-            _learn_class(slot, classes)
+        case Use("members" | "keys" | "strings" | "multiple" | "one of" | "instance"):
+            _learn_condition(slot, use)
         case Use("lacks", str(name)):
             _learn_lacking(slot, name)
         case Use("forward", count):
             _learn_module(slot, count if isinstance(count, int) else slot.call[0])
+        case Use("asked"):
+            slot.kind, slot.why, slot.children = "result", "it is asked for what belongs to a string", {}
         case Use("array"):
             slot.kind, slot.is_array, slot.why = "tensor", True, "an array is expected"
         case Use("shape", tuple(shape)):
             slot.kind, slot.shape, slot.why = "tensor", shape, "a layer has a weight of this shape"
         case Use("map"):
             slot.gives_map = True
+        case Use("plain"):
+            slot.is_plain = True
         case _:
             _learn_kind(slot, use)
+
+
+def _learn_condition(slot: Slot, use: Use) -> None:
+    """What a call or a condition asks for."""
+    match use:
+        case Use("members", tuple(names)):
+            slot.children = {**slot.children, **{name: slot.child(name) for name in names}}
+        case Use("keys", tuple(names)):
+            slot.children = {name: slot.child(name) for name in names}
+        case Use("strings", tuple(strings)):
+            slot.count, slot.why = len(strings), f"it has to hold {', '.join(map(repr, strings))}"
+            for index, string in enumerate(strings):
+                item = slot.child(index)
+                item.kind, item.compared = "text", [string]
+        case Use("multiple", int(step)):
+            slot.divisors.add(step)
+        case Use("one of", tuple(numbers)):
+            slot.one_of = numbers
+        case Use("instance", tuple(classes)):
+            _learn_class(slot, classes)
 
 
 def _learn_class(slot: Slot, classes: tuple[type, ...]) -> None:
@@ -86,18 +104,29 @@ def _learn_lacking(slot: Slot, name: str) -> None:
         slot.kind, slot.ways = "fields", slot.ways | {"attribute"}
 
 
+def _learn_method(slot: Slot, name: str) -> None:
+    """It has a method: a tensor, a module, or an object that is asked for something."""
+    is_of_tensor = callable(getattr(Tensor, name, None)) and not hasattr(nn.Module, name)
+    is_else = any(is_listed(table, name) for table in ("text_methods", "list_methods")) or name in _MAPPING_METHODS
+    if is_of_tensor and not (is_else or is_a_model(slot.name) or is_listed("configurations", slot.name)):
+        slot.kind, slot.why = "tensor", f"its method {name} is called"
+        return
+    _learn_kind(slot, Use("attribute", name))
+    if slot.kind == "fields" and name not in _MAPPING_METHODS and is_asked(slot.name, name):
+        slot.child(name).kind = "result"
+
+
 def _learn_kind(slot: Slot, use: Use) -> None:
     match use:
         case Use("attribute", str(name)):
             slot.kind, slot.why = _kind_with(slot, name), f"its {name} is read"
             slot.last_layer = name if slot.kind == "made" and is_listed("last_layers", name) else ""
             slot.ways |= {"attribute"} if slot.kind == "fields" and name not in _MAPPING_METHODS else set()
-        case Use("key", str(name)):
+        case Use("method", str(name)):
+            _learn_method(slot, name)
+        case Use("key" | "mapping", name):
             slot.make_mapping(0)
-            slot.why = f"its {name!r} is read"
-        case Use("mapping"):
-            slot.make_mapping(0)
-            slot.why = "it is copied as a mapping, or spread into a call"
+            slot.why = f"its {name!r} is read" if name else "it is copied as a mapping, or spread into a call"
         case Use("length"):
             slot.kind, slot.why = "items", "its length is asked for"
             if is_listed("mappings", slot.name):

@@ -22,6 +22,8 @@ __all__ = [
     "attribute_of",
     "expression_at",
     "is_asked_for_tensor",
+    "is_called",
+    "is_given_to_old_tensor",
     "is_lookup",
     "is_written",
     "key_taken",
@@ -97,7 +99,7 @@ def _strings(container: ast.expr, frame: FrameType) -> Iterator[str]:
             values = resolved(container, {**frame.f_globals, **frame.f_locals})
     is_known = not hasattr(type(values), "_slots_of")
     if is_known and isinstance(values, dict | set | frozenset | list | tuple):
-        yield from (str(value) for value in values if isinstance(value, str))
+        yield from (value for value in values if type(value) is str)  # others are arguments themselves
 
 
 def resolved(node: ast.expr, names: Mapping[str, Any]) -> Any:
@@ -153,6 +155,18 @@ def is_written(frame: FrameType, name: str) -> bool:
     """Whether the line that a frame runs reads an attribute itself."""
     line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
     return not line or re.search(rf"\.\s*{name}\b", line) is not None
+
+
+def is_called(frame: FrameType, name: str) -> bool:
+    """Whether the line that a frame runs calls an attribute, as a method."""
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    return re.search(rf"\.\s*{name}\s*\(", line) is not None
+
+
+def is_given_to_old_tensor(frame: FrameType) -> bool:
+    """Whether a frame calls the class, ``torch.Tensor([size])``, which takes for a list what has a length."""
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    return re.search(r"\b(Float|Double|Half|Long|Int|Bool)?Tensor\(", line) is not None
 
 
 def is_lookup(frame: FrameType) -> bool:

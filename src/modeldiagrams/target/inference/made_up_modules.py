@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
-from modeldiagrams.target.inference.vocabulary import rows_of
+from modeldiagrams.target.inference.vocabulary import is_a_width, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def made_up_modules(slot: Slot) -> list[Any]:
     """Modules for an argument, as options, likeliest first."""
     needed = {name: need for name, need in slot.needs.items() if need.kind in ("number", "items")}
     lists = [need for need in needed.values() if need.kind == "items"]
-    numbers = [need.option() for need in needed.values() if need.kind == "number"]
+    numbers = [need.option() for need in needed.values() if need.kind == "number"] or [*_widths_inside(slot)]
     wanted = "maps" if lists else "map" if slot.gives_map or any("channels" in name for name in needed) else "rows"
     rows = [row for row in rows_of("modules", slot.name) if _inputs(row) <= max(1, slot.call[0])]
     rows = [row for row in rows if row.get("gives") != "maps" or lists]
@@ -51,6 +51,14 @@ def made_up_modules(slot: Slot) -> list[Any]:
     widths = [item.option() for item in lists[0].tried()[1:]] if lists else []
     made = [_filled(row["value"], width, widths) for row in rows]
     return [{"_target_": WITH, "_args_": [body]} for body in made] if slot.needs else made
+
+
+def _widths_inside(slot: Slot) -> Iterator[Any]:
+    """Widths that are read of a module's configuration: ``bert.config.hidden_size``."""
+    for need in slot.needs.values():
+        for inner in need.children.values() if need.kind == "fields" else ():
+            if inner.kind == "number" and is_a_width(inner.name):
+                yield inner.option()
 
 
 def _inputs(row: dict[str, Any]) -> int:

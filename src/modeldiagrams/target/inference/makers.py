@@ -10,10 +10,10 @@ from torch import nn
 
 from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.members import classes_around, classes_beside, members_of, members_read
-from modeldiagrams.target.inference.vocabulary import usual, with_last_layer, words_of
+from modeldiagrams.target.inference.vocabulary import usual, with_last_layer, words_of, written_out
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from modeldiagrams.target.inference.unknown import Slot
 
@@ -32,15 +32,19 @@ def path_of(maker: Any) -> str:
     return f"{maker.__module__}.{maker.__qualname__}"
 
 
-def classes_for(name: str, call: tuple[int, tuple[str, ...]], names: Mapping[str, Any]) -> list[Any]:
+def classes_for(
+    name: str, call: tuple[int, tuple[str, ...]], names: Mapping[str, Any], members: Collection[str] = ()
+) -> list[Any]:
     """What could be called in this way to make a layer, as options.
 
     Args:
         name: Of the argument.
         call: Number of positional arguments, and names of the others.
         names: The globals of the code that calls it.
+        members: What is read of it.
     """
     own = [class_ for class_ in classes_beside(names, nn.Module) if _takes(class_, call)]
+    own = [class_ for class_ in own if all(hasattr(class_, member) for member in members)] or own
     own.sort(key=lambda class_: not _sounds_like(name, class_))
     general = [{"_object_": path} for path in usual("classes", name)]
     named = len(usual("classes", name)) > len(usual("classes", "-"))
@@ -84,7 +88,7 @@ def _suits(class_: type, slot: Slot) -> bool:
     inputs, forward = slot.call[0] if slot.is_called_in_forward else 0, getattr(class_, "forward", None)
     is_called_so = not inputs or forward is None or _takes(forward, (inputs + 1, ()))
     has_needs = not slot.needs or {*slot.needs} <= members_of(class_)
-    return class_ not in slot.makers and is_called_so and has_needs
+    return class_ not in slot.makers and not inspect.isabstract(class_) and is_called_so and has_needs
 
 
 def modules_with(member: str, name: str, names: Mapping[str, Any], without: tuple[Any, ...]) -> list[Any]:
@@ -127,4 +131,6 @@ def _takes(class_: Any, call: tuple[int, tuple[str, ...]]) -> bool:
 def _sounds_like(name: str, class_: type) -> bool:
     words = [word for word in words_of(name) if len(word) >= _SHORTEST_WORD]
     telling = [word for word in words if word not in _GENERAL] or words
-    return any(word in class_.__name__.lower() for word in telling)
+    each = [word.removesuffix("s") for word in telling if not word.endswith("ss")]  # one of `heads` is a `MaskHead`
+    several = [word for word in each if word not in _GENERAL]
+    return any(word in class_.__name__.lower() for word in map(written_out, [*telling, *several]))

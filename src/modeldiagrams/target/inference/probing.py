@@ -108,10 +108,10 @@ class Probe:
         self._size = sum(parameter.numel() for parameter in parameters)
         shared = {id(parameter): parameter for parameter in parameters} if self._size >= _LARGE else {}
         try:
-            self._model = copy.deepcopy(model, shared)
+            self.model = copy.deepcopy(model, shared)
         except Exception:  # noqa: BLE001  (some can't be copied)
-            self._model = model
-        self._written = () if self._model is not model else (*model.parameters(), *model.buffers())
+            self.model = model
+        self._written = () if self.model is not model else (*model.parameters(), *model.buffers())
         self._is_on_meta = any(parameter.is_meta for parameter in parameters)
         self._has_values = not self._is_on_meta and self._size < _LARGE
         self._is_recurrent = any(isinstance(module, nn.RNNBase) for module in model.modules())
@@ -135,8 +135,8 @@ class Probe:
         """What the forward does with its inputs, where it can be read."""
         if self._is_lazy or not all(name.isidentifier() for name in known):
             return None
-        with as_it_was(self._model, (), self._written):
-            return read_forward(self._model, known, sizes, seed)
+        with as_it_was(self.model, (), self._written):
+            return read_forward(self.model, known, sizes, seed)
 
     def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_fake: bool) -> Probed:
         mode = (
@@ -153,7 +153,7 @@ class Probe:
                 for value, path in _visited(args, kwargs):
                     _mark(value, frozenset({path}))
                 # a pass gives lazy layers the sizes of its inputs
-                model = copy.deepcopy(self._model) if self._is_lazy else self._model
+                model = copy.deepcopy(self.model) if self._is_lazy else self.model
                 with as_it_was(model, (args, kwargs), self._written), mode, kernels, watch:
                     result = model(*args, **kwargs)
             except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the model raises)

@@ -8,8 +8,8 @@ from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.target.inference.conditions import checks, value_of
-from modeldiagrams.target.inference.unknown import Refused, Use, plain, slots_of
-from modeldiagrams.target.inference.unknown_containers import Fixed, Items
+from modeldiagrams.target.inference.unknown import Number, Refused, Use, plain, slots_of
+from modeldiagrams.target.inference.unknown_containers import Fields, Fixed, Items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,9 +30,15 @@ def said_by_conditions(error: BaseException) -> Iterator[Refused]:
             case ast.Compare(left=value, ops=[ast.In() | ast.NotIn() as how], comparators=[options]):
                 if isinstance(how, ast.In) is is_wanted:
                     yield from _one_of(value_of(value, names), value_of(options, names))
+                    yield from _with_keys(value_of(options, names), (value_of(value, names),), "members")
             case ast.Compare(left=ast.Call(func=ast.Name(id="len"), args=[value]), ops=[how], comparators=[count]):
                 if isinstance(how, ast.NotEq | ast.Lt | ast.Gt) is not is_wanted:
                     yield from _of_length(value_of(value, names), count, names)
+            case ast.Compare(left=value, ops=[ast.Eq() | ast.NotEq() as how], comparators=[other]):
+                yield from _divisible(check, names, is_wanted=is_wanted)
+                if isinstance(how, ast.Eq) is is_wanted:
+                    yield from _equal(value_of(value, names), value_of(other, names))
+                    yield from _with_keys(value_of(_gone_through(value), names), _strings(other, names))
             case _:
                 yield from _divisible(check, names, is_wanted=is_wanted)
 
@@ -50,6 +56,43 @@ def _one_of(value: Any, options: Any) -> Iterator[Refused]:
     numbers = tuple(sorted({int(each) for each in known if type(each) is int}))
     if numbers and len(numbers) == len(known) and plain(value) not in numbers:
         yield from (Refused(slot, Use("one of", numbers)) for slot in slots_of(value)[:1])
+
+
+def _equal(one: Any, other: Any) -> Iterator[Refused]:
+    """One is as large as the other: ``if cfg.n_branches != len(cfg.channels): raise …``."""
+    for argument, number in ((one, other), (other, one)):
+        if isinstance(argument, Number) and not argument.is_derived and isinstance(number, int):
+            yield from (Refused(slot, Use("one of", (int(number),))) for slot in argument.slots if argument != number)
+
+
+def _with_keys(mapping: Any, keys: tuple[Any, ...], how: str = "keys") -> Iterator[Refused]:
+    """It has these keys, or items: ``if set(towers) != {"query", "item"}: raise …``."""
+    if keys and all(type(key) is str for key in keys) and isinstance(mapping, Fields | Items | Fixed):
+        how = how if isinstance(mapping, Fields) else "strings"
+        yield from (Refused(slot, Use(how, keys)) for slot in slots_of(mapping)[:1])
+
+
+def _gone_through(node: ast.expr) -> ast.expr:
+    """What a set or a list of keys was made of."""
+    match node:
+        case ast.Call(func=ast.Name(id="set" | "sorted" | "list" | "tuple" | "frozenset"), args=[inner]):
+            return _gone_through(inner)
+        case ast.Call(func=ast.Attribute(value=inner, attr="keys"), args=[]):
+            return inner
+    return node
+
+
+def _strings(node: ast.expr, names: Names) -> tuple[Any, ...]:
+    """The strings that a literal or a constant holds, in their order where they have one."""
+    match node:
+        case ast.Set(elts=items) | ast.List(elts=items) | ast.Tuple(elts=items):
+            return tuple(value_of(item, names) for item in items)
+    known = value_of(_gone_through(node), names)
+    return tuple(sorted(known) if isinstance(known, set | frozenset) else known or ()) if _is_group(known) else ()
+
+
+def _is_group(value: Any) -> bool:
+    return type(value) in (list, tuple, set, frozenset) and all(type(item) is str for item in value)
 
 
 def _of_length(value: Any, count: ast.expr, names: Names) -> Iterator[Refused]:

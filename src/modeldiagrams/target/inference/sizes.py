@@ -78,6 +78,10 @@ class Sizes:
         """Numbers that are no sizes of the model's own, small ones first."""
         return itertools.chain([*self._free, *self._large], itertools.count(_LONG + 1, 2))
 
+    def given(self) -> list[int]:
+        """The sizes that were given out here, but for that of the batch."""
+        return [*self._given.values()]
+
     def is_own(self, size: int) -> bool:
         """Whether a size was given out here."""
         return size == self.batch or size in self._given.values()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.target.inference.unknown import Slot
 
-__all__ = ["as_option", "options_of"]
+__all__ = ["as_option", "options_of", "reason_of"]
 
 _TENSORS = ([100, 32], [32], [16, 16])
 _MULTIPLES = (1, 2, 4, 8)
@@ -31,20 +32,24 @@ _MOST_OF_A_PICTURE = 4
 
 def options_of(slot: Slot) -> list[Any]:
     """Values to try, as options of a diagram; likeliest first."""
+    if slot.said is not None and slot.kind in ("number", "text"):
+        return [slot.said]
     make: dict[str, Callable[[Slot], list[Any]]] = {
         "number": _numbers,
         "text": _texts,
         "items": lambda slot: [slot.count] if slot.count else usual_counts(slot.name),
         "fields": lambda _: [None],
-        "class": lambda slot: classes_for(slot.name, slot.call, slot.names),
+        "result": lambda _: [None],
+        "class": lambda slot: classes_for(slot.name, slot.call, slot.names, {*map(str, slot.children)}),
         "made": _made,
         "tensor": _tensors,
     }
-    return make[slot.kind](slot)
+    options = make[slot.kind](slot)
+    return [*options[:1], None, *options[1:]] if slot.may_be_none and slot.kind in ("number", "text") else options
 
 
 def _tensors(slot: Slot) -> list[Any]:
-    shapes = [[*slot.shape]] if slot.shape else [*_TENSORS]
+    shapes = [[*slot.shape]] if slot.shape else [*usual("tensors", slot.name), *_TENSORS]
     if slot.is_array:
         return [{"_target_": "numpy.ones", "_args_": [shape]} for shape in shapes]
     return [{"_target_": "torch.rand", "_args_": shape} for shape in shapes]
@@ -107,7 +112,26 @@ def _made(slot: Slot) -> list[Any]:
     annotation = slot.annotation
     if slot.last_layer:
         return modules_with(slot.last_layer, slot.name, slot.names, slot.makers)
+    if inspect.isclass(annotation) and issubclass(annotation, Enum):
+        members = [each.value for each in annotation if isinstance(each.value, str | int | float)]
+        return [{"_target_": path_of(annotation), "_args_": [value]} for value in members]
     if inspect.isclass(annotation) and is_own_class(annotation) and not issubclass(annotation, nn.Module):
         return [{"_target_": path_of(annotation)}]
     base = annotation if inspect.isclass(annotation) and issubclass(annotation, nn.Module) else nn.Module
     return modules_for(slot, base, made_up_modules(slot))
+
+
+def reason_of(slot: Slot) -> str:
+    """Why an argument is what it is."""
+    if slot.attributes:
+        return f"layers have it as {', '.join(sorted(slot.attributes))}"
+    if slot.why:
+        return slot.why
+    if len(slot.divisors) > 1:
+        return f"its constructor asks for a multiple of {math.lcm(*slot.divisors)}"
+    strings = [value for value in slot.compared if isinstance(value, str)]
+    if slot.kind == "text" and strings:
+        return f"it is compared with {', '.join(map(repr, strings[:4]))}"
+    if slot.annotation is not None:
+        return f"it is annotated as {getattr(slot.annotation, '__name__', slot.annotation)}"
+    return "a usual value for this name"

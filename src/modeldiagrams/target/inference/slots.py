@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import copy
 import inspect
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from torch import Tensor, nn
-
-from modeldiagrams.target.inference.annotations import (
-    annotations_of,
-    is_number_or_several,
-    is_own_class,
-    item_annotation,
-)
+from modeldiagrams.target.inference.annotated import read_annotation
+from modeldiagrams.target.inference.annotations import annotations_of, fields_left_open
 from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.made_up_modules import WITH
+from modeldiagrams.target.inference.neighbours import make_items_alike
 from modeldiagrams.target.inference.slot_options import as_option, options_of
-from modeldiagrams.target.inference.unknown import text, wrapped
-from modeldiagrams.target.inference.unknown_containers import Fields, Fixed, Items
+from modeldiagrams.target.inference.unknown import plain, wrapped
+from modeldiagrams.target.inference.unknown_containers import Asked, Fields, Fixed, Items
+from modeldiagrams.target.inference.unknown_text import text
 from modeldiagrams.target.inference.vocabulary import is_listed
 from modeldiagrams.target.locate import locate
 from modeldiagrams.target.objects import from_option, with_attributes
@@ -30,10 +25,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Kind", "Slot"]
 
-Kind = Literal["number", "text", "items", "fields", "class", "made", "tensor"]
+Kind = Literal["number", "text", "items", "fields", "class", "made", "tensor", "result"]
 _MANY = 8
 """Keys of a mapping of which only the number is known."""
-_LISTS = re.compile(r"(list|tuple|sequence|iterable)\[")
+_CALL = "()"
+"""Key of what a call without a string gives."""
+_LENGTH = "len()"
+"""Key of the length of what is no list."""
+_ANSWER = "modeldiagrams.target.objects.Answer"
 
 
 @dataclass(eq=False)
@@ -48,11 +47,15 @@ class Slot:
     """The globals of the code that asks for it."""
     kind: Kind = "number"
     annotation: Any = None
+    inner: Any = None
+    """The annotation of what is inside."""
     makers: tuple[Any, ...] = ()
     """The classes that it is an argument of: none of them is made inside itself."""
     choice: int = 0
     """Which of its options is tried."""
     children: dict[str | int, Slot] = field(default_factory=dict)
+    asked: dict[str, None] = field(default_factory=dict)
+    """Keys of a configuration that may be missing: ``cfg.get("depth")``."""
     attributes: set[str] = field(default_factory=set)
     """Attributes of layers that hold it."""
     compared: list[Any] = field(default_factory=list)
@@ -70,6 +73,12 @@ class Slot:
     one_of: tuple[int, ...] = ()
     """Numbers that it may be."""
     is_tuple: bool = False
+    is_plain: bool = False
+    """Whether it is a number that nothing takes for a list."""
+    may_be_none: bool = False
+    """Whether the constructor asks if it is None."""
+    said: Any = None
+    """What it is, where the call says it that asks for it: ``trial.suggest_int("width", 8, 64)``."""
     is_tested: bool = False
     is_reckoned_with: bool = False
     is_called_in_forward: bool = False
@@ -97,19 +106,7 @@ class Slot:
 
     def read_annotation(self) -> None:
         """Take the kind that the annotation says."""
-        annotation = self.annotation
-        if is_number_or_several(annotation):
-            self.annotation = int
-        elif annotation is str or (annotation is None and is_listed("text_names", self.name)):
-            self.kind = "text"
-        elif annotation is dict:
-            self.make_mapping(0)
-        elif annotation is Tensor:
-            self.kind = "tensor"
-        elif annotation in (list, tuple) or _LISTS.search(str(annotation).lower()):
-            self.kind = "items"
-        elif inspect.isclass(annotation) and (issubclass(annotation, nn.Module) or is_own_class(annotation)):
-            self.kind = "made"
+        read_annotation(self)
 
     def __deepcopy__(self, memo: Any) -> Slot:
         return self
@@ -128,12 +125,25 @@ class Slot:
     def child(self, key: str | int, annotation: Any = None) -> Slot:
         """A value inside."""
         if key not in self.children:
+            annotation = self.inner if annotation is None else annotation
             path = f"{self.path}[{key}]" if isinstance(key, int) else f"{self.path}.{key}"
             name = self.name if isinstance(key, int) else key
+            if isinstance(key, str) and is_listed("general_fields", key):
+                name = f"{self.name}_{key}"
             made = Slot(path, name, self.names, annotation=annotation, makers=self.makers)
             made.is_of_module = self.is_of_module
+            if isinstance(key, str) and is_listed("mappings", self.name) and not is_listed("counts", self.name):
+                made.said = len(
+                    self.children.keys() - {_LENGTH}
+                )  # of many tokens, tags or classes, each has a number of its own
             if isinstance(key, int) and key and 0 in self.children:
-                made.kind, made.annotation = self.children[0].kind, self.children[0].annotation
+                first = self.children[0]
+                made.kind, made.annotation, made.inner, made.is_tuple = (
+                    first.kind,
+                    first.annotation,
+                    first.inner,
+                    first.is_tuple,
+                )
             self.children[key] = made
         return self.children[key]
 
@@ -142,6 +152,23 @@ class Slot:
         if name not in self.needs:
             self.needs[name] = Slot(f"{self.path}.{name}", name, self.names, makers=self.makers, is_of_module=True)
         return self.needs[name]
+
+    def answer(self, args: tuple[Any, ...]) -> Slot:
+        """What a call of it gives: for each string that it is called with another value."""
+        key = str(args[0]) if args and isinstance(args[0], str) else _CALL
+        if key not in self.children:
+            given = args[1:2] and (args[1][0] if isinstance(args[1], list | tuple) and args[1] else args[1])
+            answer = self.child(key)
+            answer.name = self.name.removeprefix("get_") if key == _CALL else key
+            if isinstance(given, str | int | float):
+                answer.said, answer.kind = plain(given), "text" if isinstance(given, str) else "number"
+        return self.children[key]
+
+    def length(self) -> Any:
+        """The length of an object that has other things, too."""
+        made = self.child(_LENGTH)
+        made.name, made.said = "vocab_size", None
+        return made.value()
 
     # -- its value
 
@@ -152,13 +179,15 @@ class Slot:
             case "number":
                 return wrapped(option, (self,))
             case "text":
-                return text(str(option), self)
+                return text(str(option), self) if option is not None else None
             case "items":
                 made = (Fixed if self.is_tuple else Items)(child.value() for child in self._items())
                 made.slot = self
                 return made
             case "fields":
                 return Fields(self)
+            case "result":
+                return Asked(self)
         self.given = self._made(option)
         return self.given
 
@@ -177,7 +206,14 @@ class Slot:
                 items = [child.written() for child in self._items()]
                 return {"_target_": "builtins.tuple", "_args_": [items]} if self.is_tuple else items
             case "fields":
+                if _LENGTH in self.children:
+                    known = {str(key): slot.written() for key, slot in self.children.items()}
+                    return {"_target_": _ANSWER, "length": known.pop(_LENGTH), **known}
                 return as_option({str(key): slot.written() for key, slot in self.children.items()}, self.ways)
+            case "result":
+                known = {str(key): slot.written() for key, slot in self.children.items()}
+                length = {"length": known.pop(_LENGTH)} if _LENGTH in known else {}
+                return {"_target_": _ANSWER, "_args_": [known.get(_CALL, known)], **length}
             case "made":
                 parts = {**self._parts(option), **self._needed(option)}
                 return {**option, **{name: slot.written() for name, slot in parts.items()}}
@@ -189,14 +225,8 @@ class Slot:
 
     def _items(self) -> list[Slot]:
         count = int(self.option())
-        item = item_annotation(self.annotation)
-        slots = [self.child(index, item) for index in range(count)]
-        for index, slot in enumerate(slots):
-            slot.place = (index, count)
-            if slots[0].kind == "text" and slot.kind == "number":
-                slot.kind = "text"
-            if slots[0].kind == slot.kind == "made":
-                slot.needs = slots[0].needs
+        slots = [self.child(index) for index in range(count)]
+        make_items_alike(slots)
         return slots
 
     def _parts(self, option: Any) -> dict[str, Slot]:
@@ -204,27 +234,29 @@ class Slot:
         if self.kind != "made" or not isinstance(option, dict) or "_args_" in option:
             return {}
         maker = locate(option["_target_"])
-        required = required_parameters(maker)
+        required = [parameter.name for parameter in required_parameters(maker)] or fields_left_open(maker)
         prefix = "" if self.choice == 0 else f"{self.choice}."
         hints = annotations_of(maker)
         parts = {}
-        for parameter in required:
-            slot = self.child(f"{prefix}{parameter.name}", hints.get(parameter.name))
-            slot.name, slot.names = parameter.name, vars(inspect.getmodule(maker) or inspect)
+        for name in required:
+            slot = self.child(f"{prefix}{name}", hints.get(name))
+            slot.name, slot.names = name, vars(inspect.getmodule(maker) or inspect)
             slot.makers = (*self.makers, maker)
-            parts[parameter.name] = slot
+            parts[name] = slot
         return parts
 
     def tried(self) -> list[Slot]:
         """It and all that is inside."""
+        return [self, *(slot for child in self.parts() for slot in child.tried())]
+
+    def parts(self) -> list[Slot]:
+        """What is inside, one level down."""
         if self.kind == "made":
             option = self.option()
-            inside = [*self._parts(option).values(), *self._needed(option).values()]
-        elif self.kind == "items":
-            inside = self._items()
-        else:
-            inside = [*self.children.values()] if self.kind == "fields" else []
-        return [self, *(slot for child in inside for slot in child.tried())]
+            return [*self._parts(option).values(), *self._needed(option).values()]
+        if self.kind == "items":
+            return self._items()
+        return [*self.children.values()] if self.kind in ("fields", "result") else []
 
     # -- what is learnt
 
@@ -239,9 +271,11 @@ class Slot:
 
     def known(self) -> tuple[Any, ...]:
         """All that uses have taught, to tell whether one taught anything."""
-        limits = self.one_of, len(self.divisors), self.is_tuple, self.annotation, self.last_layer
+        limits = self.is_plain, self.one_of, len(self.divisors), self.is_tuple, self.annotation, self.last_layer
+        own = self.kind, self.count, self.call, len(self.compared), self.choice
         made = len(self.needs), self.gives_map, self.shape, self.is_array
-        return self.kind, self.count, self.call, len(self.compared), self.choice, len(self.children), limits, made
+        inside = len(self.children), sum(len(child.compared) for child in self.children.values())
+        return own, limits, made, inside
 
     def make_mapping(self, count: int = _MANY) -> None:
         """Take it for a mapping, with so many keys."""

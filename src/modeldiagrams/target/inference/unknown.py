@@ -1,9 +1,8 @@
 """Values that stand for an unknown constructor argument while ``__init__`` runs, and record how they are used.
 
 A `Number` is a number, and so fits wherever a layer wants a size; what is made of it by arithmetic still knows where it
-came from. A `Text` is a string that records what it is compared with. Lists and configurations are in
-`unknown_containers`. What a value can't be used as ends the run with `Refused`, which says what the argument must be
-instead.
+came from. Strings are in `unknown_text`, lists and configurations in `unknown_containers`. What a value can't be used
+as ends the run with `Refused`, which says what the argument must be instead.
 """
 
 from __future__ import annotations
@@ -15,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from modeldiagrams.target.inference.lookups import (
     is_asked_for_tensor,
-    is_lookup,
+    is_called,
+    is_given_to_old_tensor,
     is_written,
     key_taken,
     strings_looked_up,
@@ -24,7 +24,6 @@ from modeldiagrams.target.inference.lookups import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from types import FrameType
 
 __all__ = [
     "MADE_OF",
@@ -32,18 +31,14 @@ __all__ = [
     "Real",
     "Refused",
     "Slot",
-    "Text",
     "Use",
     "plain",
     "slots_of",
-    "text",
     "wrapped",
 ]
 
 MADE_OF = "_made_of_arguments"
 """Attribute of a tensor with the unknown arguments that its values are."""
-_OTHERS = ("torch.", "modeldiagrams.")
-"""Whose comparisons say nothing of what the model's author means."""
 
 
 class Slot(Protocol):
@@ -73,7 +68,19 @@ class Slot(Protocol):
     ways: set[str]
     is_tested: bool
     is_reckoned_with: bool
+    is_plain: bool
+    inner: Any
+    said: Any
+    may_be_none: bool
+    why: str
     children: dict[str | int, Any]
+    asked: dict[str, None]
+
+    def answer(self, args: tuple[Any, ...]) -> Any:
+        """What a call of it gives."""
+
+    def length(self) -> Any:
+        """Its length, of an object that has other things, too."""
 
     def option(self) -> Any:
         """The value that is tried now."""
@@ -83,6 +90,12 @@ class Slot(Protocol):
 
     def tried(self) -> list[Any]:
         """It and all that is inside."""
+
+    def parts(self) -> list[Any]:
+        """What is inside, one level down."""
+
+    def make_mapping(self, count: int) -> None:
+        """Take it for a mapping, with so many keys."""
 
     def fill(self) -> None:
         """Give a mapping whose length is asked for some keys."""
@@ -96,9 +109,10 @@ class Use:
     """What an argument was used as."""
 
     how: str
-    """``attribute``, ``key``, ``mapping``, ``items``, ``length``, ``called``, ``text``, ``number``, ``array``, what
-    ``forward`` calls, what gives a ``map``, the ``shape`` of a tensor, ``members`` that a call needs, what a tensor
-    ``lacks``, or what a condition asks for: ``instance``, ``multiple``, ``one of``."""
+    """``attribute``, ``method``, ``asked`` by a string, ``key``, ``mapping``, ``items``, ``length``, ``called``,
+    ``text``, ``number``, ``array``, what ``forward`` calls, what gives a ``map``, the ``shape`` of a tensor,
+    ``members`` that a call needs, what a tensor ``lacks``, what is a ``plain`` number, or what a condition asks for:
+    ``instance``, ``multiple``, ``one of``, ``keys`` of a mapping, ``strings`` in a list."""
     detail: Any = None
     """Name, key or string; for items their number; for calls the number of arguments and the names of others."""
 
@@ -153,20 +167,15 @@ class _Numeric:
         key = key_taken(sys._getframe(1), name)  # noqa: SLF001
         if name == "keys" and not is_written(sys._getframe(1), name):  # noqa: SLF001
             raise self._refuse(Use("mapping"))  # `dict(cfg)`, `make(**cfg)`
-        raise self._refuse(Use("attribute", name) if key is None else Use("key", key))
-
-    def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, str):
-            raise self._refuse(Use("key", key))
-        raise self._refuse(Use("items", unpacked_count(sys._getframe(1))))  # noqa: SLF001
-
-    def __len__(self) -> int:
-        raise self._refuse(Use("length"))
+        how = "method" if is_called(sys._getframe(1), name) else "attribute"  # noqa: SLF001
+        raise self._refuse(Use(how, name) if key is None else Use("key", key))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         frame = sys._getframe(1)  # noqa: SLF001
         if "callable(" in linecache.getline(frame.f_code.co_filename, frame.f_lineno) and not args:
             return self  # `d() if callable(d) else d`: no function was asked for
+        if len(args) == 1 and type(args[0]) is str and not kwargs:
+            raise self._refuse(Use("asked"))  # `vocab("<pad>")`
         raise self._refuse(Use("called", (len(args), tuple(kwargs))))
 
     def __hash__(self) -> int:
@@ -186,9 +195,37 @@ class Real(_Numeric, float):
     """Any other number."""
 
 
+class _Open:
+    """A number that may as well turn out to be a list or a mapping."""
+
+    _refuse: Callable[[Use], Refused]
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            raise self._refuse(Use("key", key))
+        raise self._refuse(Use("items", unpacked_count(sys._getframe(1))))  # noqa: SLF001
+
+    def __len__(self) -> int:
+        is_plain = is_given_to_old_tensor(sys._getframe(1))  # noqa: SLF001
+        raise self._refuse(Use("plain") if is_plain else Use("length"))
+
+
+class _OpenNumber(_Open, Number):
+    pass
+
+
+class _OpenReal(_Open, Real):
+    pass
+
+
+_OpenNumber.__name__, _OpenReal.__name__ = Number.__name__, Real.__name__  # messages that are read name them
+
+
 def wrapped(value: Any, slots: Iterable[Slot], *, is_derived: bool = False) -> Any:
     """A number that knows the arguments it was made of; anything else as it is."""
-    kind = {int: Number, float: Real}.get(type(value))
+    slots = tuple(slots)
+    is_plain = any(slot.is_plain for slot in slots)
+    kind = ({int: Number, float: Real} if is_plain else {int: _OpenNumber, float: _OpenReal}).get(type(value))
     if kind is None:
         return value
     made = kind(value)
@@ -216,61 +253,6 @@ for _kind, _plain in ((Number, int), (Real, float)):
         setattr(_kind, _word, _operation(_word, _plain))
 
 
-class Text(str):
-    """A string that records what the model's own code compares it with; PyTorch's checks of names say nothing."""
-
-    __slots__ = ("slot",)
-    slot: Slot
-
-    def _slots_of(self) -> tuple[Slot, ...]:
-        return (self.slot,)
-
-    def _compared(self, other: object, frame: FrameType) -> None:
-        if is_lookup(frame):  # among keys, which `strings_looked_up` knows
-            return
-        if not str(frame.f_globals.get("__name__")).startswith(_OTHERS):
-            self.slot.compared_with(other)
-
-    def __eq__(self, other: object) -> bool:
-        self._compared(other, sys._getframe(1))
-        return str.__eq__(self, other) is True
-
-    def __ne__(self, other: object) -> bool:
-        self._compared(other, sys._getframe(1))
-        return str.__ne__(self, other) is True
-
-    def __hash__(self) -> int:
-        for option in strings_looked_up(sys._getframe(1)):  # noqa: SLF001
-            self.slot.compared_with(option)
-        return str.__hash__(self)
-
-    def __contains__(self, part: object) -> bool:
-        self._compared(part, sys._getframe(1))  # noqa: SLF001
-        return isinstance(part, str) and str.__contains__(self, part)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or is_asked_for_tensor(sys._getframe(1), name):  # noqa: SLF001
-            raise AttributeError(name)
-        raise Refused(self.slot, Use("attribute", name))
-
-    def startswith(self, part: Any, *args: Any) -> bool:
-        """As `str.startswith`."""
-        self._compared(part, sys._getframe(1))  # noqa: SLF001
-        return str.startswith(self, part, *args)
-
-    def lower(self) -> Text:
-        """As `str.lower`."""
-        return text(str.lower(self), self.slot)
-
-    def upper(self) -> Text:
-        """As `str.upper`."""
-        return text(str.upper(self), self.slot)
-
-    def strip(self, *args: Any) -> Text:
-        """As `str.strip`."""
-        return text(str.strip(self, *args), self.slot)
-
-
 def plain(value: Any) -> Any:
     """The same numbers without a record, for code that would take those for lists, as `torch.tensor` does."""
     if isinstance(value, list | tuple):
@@ -278,10 +260,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, Number):
         return int(value)
     return float(value) if isinstance(value, Real) else value
-
-
-def text(value: str, slot: Slot) -> Text:
-    """A string that knows its argument."""
-    made = Text(value)
-    made.slot = slot
-    return made

@@ -10,15 +10,16 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from modeldiagrams.target.inference.lookups import expression_at, is_asked_for_tensor, unpacked_count
-from modeldiagrams.target.inference.unknown import MADE_OF, Refused, Slot, Text, Use, plain, slots_of
-from modeldiagrams.target.inference.vocabulary import is_listed
+from modeldiagrams.target.inference.lookups import expression_at, is_asked_for_tensor, is_called, unpacked_count
+from modeldiagrams.target.inference.unknown import MADE_OF, Refused, Slot, Use, plain, slots_of
+from modeldiagrams.target.inference.unknown_text import Text
+from modeldiagrams.target.inference.vocabulary import is_asked, is_listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import FrameType
 
-__all__ = ["Fields", "Fixed", "Items", "PlainData"]
+__all__ = ["Asked", "Fields", "Fixed", "Items", "PlainData"]
 
 _OURS = "modeldiagrams."
 
@@ -86,7 +87,10 @@ class Fields(dict[str, Any]):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or (name not in self and _has_default(sys._getframe(1))):  # noqa: SLF001
             raise AttributeError(name)
-        self._slots_of()[0].ways.add("attribute")
+        slot = self._slots_of()[0]
+        slot.ways.add("attribute")
+        if name not in self and is_called(sys._getframe(1), name) and is_asked(slot.name, name):  # noqa: SLF001
+            slot.child(name).kind = "result"
         return self._read(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -105,6 +109,12 @@ class Fields(dict[str, Any]):
         self._slots_of()[0].ways.add("key")
         return self._read(name)
 
+    def get(self, name: Any, default: Any = None) -> Any:
+        """As `dict.get`; what may be missing is noted."""
+        if name not in self and default is None and isinstance(name, str):
+            self._slots_of()[0].asked[str(name)] = None
+        return super().get(name, default)
+
     def pop(self, name: Any, *default: Any) -> Any:
         """As `dict.pop`; the argument still has what is taken out of it."""
         if default and name not in self:
@@ -113,11 +123,34 @@ class Fields(dict[str, Any]):
         super().pop(name)
         return value
 
+    def items(self) -> Any:
+        """As `dict.items`; of an empty mapping, there are some all the same."""
+        return self._filled().items()
+
+    def keys(self) -> Any:
+        """As `dict.keys`."""
+        return self._filled().keys()
+
+    def values(self) -> Any:
+        """As `dict.values`."""
+        return self._filled().values()
+
+    def _filled(self) -> Any:
+        """What it holds, as a plain view, after it got some keys if it had none."""
+        slot = self._slots_of()[0]
+        if not slot.children:
+            slot.fill()
+            for name in slot.children:
+                self._read(str(name))
+        return super()
+
     def __bool__(self) -> bool:
         return True
 
     def __len__(self) -> int:
         slot = self._slots_of()[0]
+        if "attribute" in slot.ways and "key" not in slot.ways:
+            return int(slot.length())
         if not slot.children or is_listed("mappings", slot.name):  # a vocabulary has words beside those that are read
             slot.fill()
         return len(slot.children)
@@ -127,7 +160,29 @@ class Fields(dict[str, Any]):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Refuse: who calls it expects a class or a function."""
-        raise Refused(self._slots_of()[0], Use("called", (len(args), tuple(kwargs))))
+        is_asked_for = len(args) == 1 and type(args[0]) is str and not kwargs
+        use = Use("asked") if is_asked_for else Use("called", (len(args), tuple(kwargs)))
+        raise Refused(self._slots_of()[0], use)
+
+
+class Asked:
+    """A method that is asked for something."""
+
+    def __init__(self, slot: Slot) -> None:
+        self.slot = slot
+
+    def _slots_of(self) -> tuple[Slot, ...]:
+        return (self.slot,)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The value of what it gives."""
+        return self.slot.answer((*args, *kwargs.values())).value()
+
+    def __len__(self) -> int:
+        return int(self.slot.length())
+
+    def __deepcopy__(self, memo: Any) -> Asked:
+        return self
 
 
 class PlainData(TorchFunctionMode):

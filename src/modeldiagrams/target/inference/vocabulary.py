@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "is_a_model",
     "is_a_width",
+    "is_asked",
     "is_listed",
     "number_values",
     "rows_of",
@@ -24,6 +25,7 @@ __all__ = [
     "usual_item",
     "with_last_layer",
     "words_of",
+    "written_out",
 ]
 
 
@@ -117,6 +119,16 @@ def usual_item(name: str, index: int, count: int) -> list[int]:
     """The usual number at one place of a list that goes by this name, if it is a shape."""
     rows = [row for row in _tables()["lists"] if matches(row["names"], name.lower())]
     return [values[index] for row in rows for values in row["values"] if len(values) == count]
+
+
+def written_out(word: str) -> str:
+    """The word that an abbreviation stands for."""
+    return str(_tables()["abbreviations"].get(word, word))
+
+
+def is_asked(owner: str, method: str) -> bool:
+    """Whether a method of an argument gives a value, and doesn't make a layer."""
+    return not is_listed("configurations", owner) and not is_listed("made_by_methods", method)
 
 
 def is_listed(table: str, name: str) -> bool:

@@ -1,0 +1,48 @@
+"""The kind of an unknown constructor argument that is annotated."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from torch import Tensor, nn
+
+from modeldiagrams.target.inference.annotations import (
+    choices_of,
+    is_number_or_several,
+    is_own_class,
+    item_annotation,
+    mapped_annotation,
+    without_none,
+)
+from modeldiagrams.target.inference.vocabulary import is_listed
+
+if TYPE_CHECKING:
+    from modeldiagrams.target.inference.unknown import Slot
+
+__all__ = ["read_annotation"]
+
+_LISTS = re.compile(r"(list|tuple|sequence|iterable)\[")
+
+
+def read_annotation(slot: Slot) -> None:
+    """Take the kind that the annotation says."""
+    annotation = slot.annotation = without_none(slot.annotation)
+    is_mapping, slot.inner = mapped_annotation(annotation)
+    if is_number_or_several(annotation):
+        slot.annotation = int
+    elif choices := choices_of(annotation):
+        slot.kind, slot.annotation = ("text" if isinstance(choices[0], str) else "number"), None
+        slot.one_of, slot.compared = tuple(each for each in choices if type(each) is int), [*choices]
+    elif annotation is str or (annotation is None and is_listed("text_names", slot.name)):
+        slot.kind = "text"
+    elif is_mapping:
+        slot.make_mapping(0)
+    elif annotation is Tensor:
+        slot.kind = "tensor"
+    elif annotation in (list, tuple) or _LISTS.search(str(annotation).lower()):
+        slot.kind, slot.inner = "items", item_annotation(annotation)
+    elif inspect.isclass(annotation) and (issubclass(annotation, nn.Module | Enum) or is_own_class(annotation)):
+        slot.kind = "made"

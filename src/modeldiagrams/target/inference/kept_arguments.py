@@ -1,0 +1,152 @@
+"""Arguments that a constructor only keeps, and what the methods of its modules use them as."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.target.inference.made_up_modules import gives_map
+from modeldiagrams.target.inference.unknown import Number, Real, Refused, Use, slots_of
+from modeldiagrams.target.inference.unknown_containers import Fields, Items
+from modeldiagrams.target.inference.vocabulary import is_listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from torch import nn
+
+    from modeldiagrams.target.inference.slots import Slot
+
+__all__ = ["forward_uses"]
+
+
+def forward_uses(model: nn.Module, known: Iterable[Slot] = ()) -> Iterator[Refused]:
+    """Arguments that modules keep as attributes and use in their methods as no number can be used."""
+    parts = [slot for slot in known if slot.kind == "made" and not slot.gives_map]
+    for module in model.modules():
+        for name, part in module.named_children():
+            for slot in parts:
+                if slot.given is part and gives_map(module, name):
+                    yield Refused(slot, Use("map"))
+    for module in model.modules():
+        kept = {name: value for name, value in vars(module).items() if isinstance(value, Number | Real)}
+        fields = {name: value for name, value in vars(module).items() if isinstance(value, Fields)}
+        lists = {name: value for name, value in vars(module).items() if isinstance(value, Items)}
+        if type(module).__module__.startswith("torch.nn"):
+            yield from (Refused(kept[name].slots[0], Use("text", "")) for name in kept if is_listed("text_uses", name))
+        for tree in _methods(type(module)) if kept or fields or lists else ():
+            for node in ast.walk(tree):
+                yield from _kept_use(node, kept)
+                yield from _kept_call(node, {**kept, **fields})
+                yield from _handed_on(node, kept)
+                yield from _kept_field(node, fields)
+                yield from _kept_keys(node, lists)
+
+
+def _methods(class_: type) -> Iterator[ast.AST]:
+    for owner in class_.__mro__:
+        if owner.__module__.startswith("torch.") or owner is object:
+            continue
+        try:
+            yield ast.parse(textwrap.dedent(inspect.getsource(owner)))
+        except (OSError, TypeError, SyntaxError):
+            continue
+
+
+def _kept_field(node: ast.AST, fields: dict[str, Fields]) -> Iterator[Refused]:
+    """What a method reads of a configuration that the constructor only keeps: ``self.cfg.decoder.steps``."""
+    path: list[str] = []
+    inner: ast.AST = node
+    while isinstance(inner, ast.Attribute):
+        path.insert(0, inner.attr)
+        inner = inner.value
+    if isinstance(inner, ast.Name) and inner.id == "self" and len(path) > 1 and path[0] in fields:
+        slot = slots_of(fields[path[0]])[0]
+        for name in path[1:]:
+            if hasattr(dict, name):
+                break
+            if slot.kind == "fields" and name not in slot.children:
+                yield Refused(slot, Use("members", (name,)))
+            slot = slot.child(name)
+
+
+def _kept_keys(node: ast.AST, lists: dict[str, Items]) -> Iterator[Refused]:
+    """Lists whose items a method looks something up by: ``[batch[name] for name in self.columns]``."""
+    match node:
+        case ast.ListComp() | ast.GeneratorExp() | ast.SetComp():
+            loops = [(loop.target, loop.iter) for loop in node.generators]
+        case ast.For(target=target, iter=items):
+            loops = [(target, items)]
+        case _:
+            return
+    for target, items in loops:
+        match target, items:
+            case ast.Name(id=name), ast.Attribute(value=ast.Name(id="self"), attr=attribute) if attribute in lists:
+                if is_listed("keys", name) and _looks_up(node, name):
+                    slot = slots_of(lists[attribute])[0]
+                    yield from (Refused(item, Use("text", "")) for item in slot.tried()[1:] if item.kind == "number")
+
+
+def _looks_up(node: ast.AST, name: str) -> bool:
+    return any(
+        isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Name) and part.slice.id == name
+        for part in ast.walk(node)
+    )
+
+
+def _kept_call(node: ast.AST, kept: dict[str, Any]) -> Iterator[Refused]:
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name), args=args) if name in kept:
+            yield Refused(slots_of(kept[name])[0], Use("forward", len(args)))
+
+
+def _handed_on(node: ast.AST, kept: dict[str, Any]) -> Iterator[Refused]:
+    """A module that is an argument of a call of another one: ``self.sublayer(x, self.feed_forward)``."""
+    match node:
+        case ast.Call(func=ast.Subscript() | ast.Attribute(value=ast.Name(id="self")), args=[_, *args]):
+            for argument in args:
+                match argument:
+                    case ast.Attribute(value=ast.Name(id="self"), attr=name) if name in kept:
+                        if is_listed("handed_on", name):
+                            yield Refused(slots_of(kept[name])[0], Use("forward", 1))
+
+
+def _kept_use(node: ast.AST, kept: dict[str, Number | Real]) -> Iterator[Refused]:
+    match node:
+        case ast.Attribute(value=ast.Attribute(value=ast.Name(id="self"), attr=name), attr=inner) if name in kept:
+            yield Refused(kept[name].slots[0], Use("attribute", inner))
+        case ast.Compare(left=ast.Attribute(value=ast.Name(id="self"), attr=name), comparators=others) if name in kept:
+            for other in others:
+                yield from _compared(kept[name], other)
+        case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=name)) if name in kept:
+            yield Refused(kept[name].slots[0], Use("items", None))
+        case ast.Starred(value=ast.Attribute(value=ast.Name(id="self"), attr=name)) if name in kept:
+            yield Refused(kept[name].slots[0], Use("items", None))
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=value):
+            yield from _kept_items([value], kept, len(names))
+        case ast.For(iter=items) | ast.comprehension(iter=items):
+            yield from _kept_items(_gone_through(items), kept)
+
+
+def _gone_through(items: ast.expr) -> list[ast.expr]:
+    """What a loop takes items of: ``for size in self.sizes``, ``enumerate(self.sizes)``, ``zip(self.sizes, …)``."""
+    match items:
+        case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed" | "sorted"), args=args):
+            return args
+    return [items]
+
+
+def _kept_items(values: list[ast.expr], kept: dict[str, Number | Real], count: int | None = None) -> Iterator[Refused]:
+    for value in values:
+        match value:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name) if name in kept:
+                yield Refused(kept[name].slots[0], Use("items", count))
+
+
+def _compared(number: Number | Real, other: ast.expr) -> Iterator[Refused]:
+    constants = other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
+    for constant in constants:
+        if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
+            yield Refused(number.slots[0], Use("text", constant.value))
