@@ -23,7 +23,7 @@ import {
 import { markRails } from "./rails.js";
 import { openStreams, placesOf, streamsOf } from "./streams.js";
 import { besideOthers } from "./tables.js";
-import { markTrunk } from "./trunk.js";
+import { markTrunk, slotWeight } from "./trunk.js";
 
 const EXIT_STEP = 16;
 const EDGE_MARGIN = 16;
@@ -79,7 +79,11 @@ export function plan(
     dense,
     apart: isNarrow && vertical ? besideOthers(frame) : [],
   };
-  markTrunk(result);
+  // as if all were closed: what is opened beside the trunk would else become the trunk, and move everything
+  markTrunk(
+    result,
+    frame.items.map(({ kind }, i) => slotWeight((kind === "group" ? slots[i] : undefined) ?? closed(i))),
+  );
   markRails(result);
   openStreams(result);
   if (shapes.includes("fans")) openFans(result);

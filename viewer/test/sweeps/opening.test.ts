@@ -142,6 +142,29 @@ it("keeps the order of nearly all neighbours", () => {
   expect(kept / pairs).toBeGreaterThanOrEqual(LEAST_SHARE);
 });
 
+/** Open, the branch beside the trunk would be heavier than that. */
+const branching = sketch(
+  [
+    "x > stem/conv > side/a > side/b > side/c > side/d > side/e > side/f",
+    "stem/conv > body.0/conv > body.1/conv > body.2/conv > join > y",
+    "side/f > join",
+  ].join("\n"),
+  { stem: "Stem", "body.0": "A", "body.1": "B", "body.2": "C", side: "Side" },
+);
+
+it("keeps the trunk where a branch beside it is opened", () => {
+  const traced = index(branching);
+  const closed = firstState(traced, { depth: 0 });
+  for (const state of [closed, toggle(traced, closed, "side")]) {
+    const { frame, geometry } = layout(view(traced, state), viz).root;
+    const middles = frame.items.flatMap(({ id }, i) => {
+      const { x = 0, width = 0 } = geometry.boxes[i] ?? {};
+      return id === "side" ? [] : [x + width / 2];
+    });
+    expect(new Set(middles).size).toBe(1);
+  }
+});
+
 it("draws the same picture for the same state, whatever was opened before", () => {
   const traced = index(translator);
   const cache = layoutCache();
