@@ -119,8 +119,10 @@ export function placeIn(context: Context, surrounding: Surrounding): Place {
     };
     const lay = (all: (Inner | null)[], order: Order | null) =>
       geometryOf(context, frame, { ...around, key: `${key} ${order === null}`, order }, all, ranked);
-    const isOpen = inner.some((one, i) => one !== (closed[i] ?? null));
-    return lay(inner, isOpen ? orderOf(lay(closed, null), frame, null) : null);
+    if (inner.every((one, i) => one === (closed[i] ?? null))) return lay(inner, null);
+    const order = orderOf(lay(closed, null), frame, null);
+    const strict: Try = { across: () => null, make: () => lay(inner, { ...order, isStrict: true }) };
+    return mostInOrder(frame, order, [], lay(inner, order), [strict]);
   };
 }
 
