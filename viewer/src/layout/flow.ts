@@ -19,6 +19,7 @@ import { type Plan, planKey } from "./plan.js";
 import { evenly } from "./routing/rhythm.js";
 import { route } from "./routing/route.js";
 import { keepPlaces } from "./streams.js";
+import { aroundTowers } from "./structures/around_towers.js";
 import type { Place } from "./structures/columns.js";
 import { structured } from "./structures/structured.js";
 import { asColumn, wrapped } from "./wrap.js";
@@ -131,11 +132,12 @@ function inOrder(context: Context, frame: Frame, around: Surrounding, inner: (In
   const { order } = around;
   const planned = plan(frame, inner, order, around.isNarrow, context.shapes);
   const isClosed = inner.every((one) => one === null);
-  const branches = isClosed ? branchesOf(planned) : [];
+  const towers = isClosed ? aroundTowers(frame, context.shapes) : [];
+  const branches = isClosed ? [...towers, ...branchesOf(planned)] : [];
   const ownKey = planKey(planned);
   const free = () => geometryOfPlan(context, planned, around, undefined, ownKey);
   if (order === null && branches.length === 0) return free();
-  const key = `in order ${around.key}|${ownKey}`;
+  const key = `in order ${around.key} ${towers.join(";")}|${ownKey}`;
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;
   const inThis = (more: Partial<Order>) => {
@@ -143,20 +145,29 @@ function inOrder(context: Context, frame: Frame, around: Surrounding, inner: (In
     return tryOf(context, frame, at, () => plan(frame, inner, at.order, at.isNarrow, context.shapes));
   };
   const others = [inThis({ isStrict: true })];
+  const first = free();
   if (isClosed) {
     const mirror = { ...around, key: `mirrored ${around.key}` };
     const turned = (one: Plan) => mirrored(rank(context, one, ownKey));
     others.unshift(
       tryOf(context, frame, mirror, () => planned, turned),
       inThis({ isStrict: true, isSource: true }),
+      ...rowsOf(towers, first).map((rows) => inThis({ isStrict: true, rows, places: placesIn(rows, planned) })),
     );
   }
-  const most = mostInOrder(frame, order ?? ANY_ORDER, branches, free(), others);
-  const rows = branches.length > 1 ? cellRows(planned) : null;
+  const most = mostInOrder(frame, order ?? ANY_ORDER, branches, first, others);
+  const rows = branches.length > towers.length + 1 ? cellRows(planned) : null;
   const cell = rows && inThis({ isStrict: true, rows, places: placesIn(rows, planned) }).make();
   const found = cell !== null && crossings(cell, frame) <= crossings(most, frame) + FOR_ROWS ? cell : most;
   context.cache.geometries.set(key, found);
   return found;
+}
+
+/** What of lists of items is in one row of a layout; none if that is nothing. */
+function rowsOf(lists: readonly number[][], { rows }: Geometry): number[][][] {
+  const beside = lists.flatMap((items) => rows.map((row) => items.filter((item) => row.includes(item))));
+  const found = beside.filter(({ length }) => length > 1);
+  return found.length === 0 ? [] : [found];
 }
 
 /** A layout that is only ranked until it is made. */

@@ -207,7 +207,8 @@ function itemOf(
   const isFolded = !context.unrolled.has(run.id);
   const members = isFolded ? run.members : [];
   const isLoop = isFolded && run.isLoop;
-  const frame = expandable && context.expanded.has(id) ? frameOf(context, id, box, members, isLoop) : null;
+  const inside = () => frameOf(context, id, box, members, isLoop);
+  const frame = expandable && context.expanded.has(id) ? inside() : null;
   const marks = marksOf(index, node);
   const text = boxedWords(index, box.chain, members, counterpart(index, id, repeats));
   const opened = index.nodes.get(inner) ?? node;
@@ -228,6 +229,7 @@ function itemOf(
     expandable,
     marks,
     frame,
+    ...(expandable && frame === null && { inside }),
     narrow: context.state.narrow === true,
   };
   return withDifference(
