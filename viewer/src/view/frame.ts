@@ -107,6 +107,8 @@ export interface Frame {
   inputs: string[];
   outputs: string[];
   placing?: Placing;
+  /** Whether it runs across the direction of the picture, as its author wants. */
+  turned?: boolean;
 }
 
 export interface View {

@@ -107,6 +107,7 @@ function frameOf(
   const shown = shownContents(context.index, inner, context.unrolled, loop?.returns);
   const frame = makeFrame(context, id, shown, directionOf(context, [id, inner]), repeats, loop);
   markPlacing(context.index, frame, [id, inner]);
+  if (context.turned.has(id) || context.turned.has(inner)) frame.turned = true;
   if (run !== null) renamePorts(context.index, frame, run);
   context.memo.set(id, { key, frame });
   checkpoint();
