@@ -13,7 +13,7 @@ import type { Geometry } from "./geometry.js";
 import { type Inner, plan } from "./input.js";
 import { closeLoops, inOneRow } from "./loops.js";
 import { mirrored } from "./mirror.js";
-import { ANY_ORDER, crossings, type Order, ofPorts, orderOf, type PortOrder } from "./order.js";
+import { ANY_ORDER, crossings, MOST_IN_ORDER, type Order, ofPorts, orderOf, type PortOrder } from "./order.js";
 import { A_LINE, LAST_LINE, type Surrounding, toPage } from "./page.js";
 import { type Plan, planKey } from "./plan.js";
 import { evenly } from "./routing/rhythm.js";
@@ -35,9 +35,6 @@ export interface Context extends Engine {
   /** Whether all flows up. */
   up: boolean;
 }
-
-/** Most items whose order is kept: a stack of 80 layers, all unrolled, would take a third longer. */
-const MOST_IN_ORDER = 48;
 
 /** The layout of a frame with all of its items closed; null if none is open, or all are below each other. */
 export function closedGeometry(context: Context, frame: Frame, ports: PortOrder | null): Geometry | null {

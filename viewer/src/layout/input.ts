@@ -79,10 +79,9 @@ export function plan(
     dense,
     apart: isNarrow && vertical ? besideOthers(frame) : [],
   };
-  // as if all were closed: what is opened beside the trunk would else become the trunk, and move everything
   markTrunk(
     result,
-    frame.items.map(({ kind }, i) => slotWeight((kind === "group" ? slots[i] : undefined) ?? closed(i))),
+    slots.map((slot, i) => slotWeight(closedIfOpen(slot, frame.items[i], vertical))),
   );
   markRails(result);
   openStreams(result);
@@ -90,6 +89,20 @@ export function plan(
   openLoops(result, frame, nets);
   return result;
 }
+
+/**
+ * What decides the weight of an item: as if it were closed, because what is opened beside the trunk would else become the
+ * trunk, and move everything. Groups are always open.
+ */
+function closedIfOpen(slot: Slot, item: Item | undefined, vertical: boolean): Pick<Slot, "round" | "along" | "ports"> {
+  if (slot.ports === null || item === undefined || item.kind === "group") return slot;
+  const size = closedSizes.get(item) ?? boxSize(item);
+  closedSizes.set(item, size);
+  return { round: false, along: vertical ? size.height : size.width, ports: null };
+}
+
+/** Items are immutable, and planned several times. */
+const closedSizes = new WeakMap<Item, ReturnType<typeof boxSize>>();
 
 /** What all plans of a frame have in common. */
 interface Facts {

@@ -82,7 +82,7 @@ function trunkEnd(plan: Plan, best: number[]): number {
 }
 
 /** Weight of a slot, by size: large blocks contain most of the computation. */
-export function slotWeight(slot: Slot): number {
+export function slotWeight(slot: Pick<Slot, "round" | "along" | "ports">): number {
   return 16 + (slot.round ? 0 : slot.along) + (slot.ports === null ? 0 : slot.along);
 }
 

@@ -4,6 +4,7 @@
  */
 import { BORDER, type Frame, type Item, type Wire } from "../../view/frame.js";
 import type { Shape } from "../../view/shapes.js";
+import { MOST_IN_ORDER } from "../order.js";
 import { towersOf } from "./structured.js";
 import type { Towers } from "./towers.js";
 
@@ -12,7 +13,7 @@ type Columns = Map<number, number>;
 
 /** Items in the order of the columns that they lead to, or that they read. */
 export function aroundTowers(frame: Frame, shapes: readonly Shape[]): number[][] {
-  if (frame.direction !== "TB" || !shapes.includes("columns")) return [];
+  if (frame.direction !== "TB" || !shapes.includes("columns") || frame.items.length > MOST_IN_ORDER) return [];
   const before = known.get(frame) ?? find(frame);
   known.set(frame, before);
   return before;
@@ -21,10 +22,15 @@ export function aroundTowers(frame: Frame, shapes: readonly Shape[]): number[][]
 const known = new WeakMap<Frame, number[][]>();
 
 function find({ items, wires }: Frame): number[][] {
-  const onwards = wires.filter(({ from, to, flow }) => flow !== "return" && from !== BORDER && to !== BORDER);
-  return items.flatMap((item, i) => {
-    const [into, out] = [onwards.filter(({ to }) => to === i), onwards.filter(({ from }) => from === i)];
-    if (!isBetween(into, "from") && !isBetween(out, "to")) return [];
+  const around = items.map(() => ({ into: [] as Wire[], out: [] as Wire[] }));
+  for (const wire of wires) {
+    if (wire.flow === "return" || wire.from === BORDER || wire.to === BORDER) continue;
+    around[wire.to]?.into.push(wire);
+    around[wire.from]?.out.push(wire);
+  }
+  return around.flatMap(({ into, out }, i) => {
+    const item = items[i];
+    if (item === undefined || (!isBetween(into, "from") && !isBetween(out, "to"))) return [];
     const inside = insideOf(item);
     const towers = inside && towersOf(inside);
     if (!inside || !towers) return [];
