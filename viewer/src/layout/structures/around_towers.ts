@@ -22,20 +22,23 @@ export function aroundTowers(frame: Frame, shapes: readonly Shape[]): number[][]
 const known = new WeakMap<Frame, number[][]>();
 
 function find({ items, wires }: Frame): number[][] {
-  const around = items.map(() => ({ into: [] as Wire[], out: [] as Wire[] }));
-  for (const wire of wires) {
-    if (wire.flow === "return" || wire.from === BORDER || wire.to === BORDER) continue;
-    around[wire.to]?.into.push(wire);
-    around[wire.from]?.out.push(wire);
-  }
-  return around.flatMap(({ into, out }, i) => {
-    const item = items[i];
-    if (item === undefined || (!isBetween(into, "from") && !isBetween(out, "to"))) return [];
+  return items.flatMap((item, i) => {
+    if (!mayHoldTowers(item)) return [];
+    const isOnwards = ({ from, to, flow }: Wire) => flow !== "return" && from !== BORDER && to !== BORDER;
+    const [into, out] = [
+      wires.filter((wire) => wire.to === i && isOnwards(wire)),
+      wires.filter((wire) => wire.from === i && isOnwards(wire)),
+    ];
+    if (!isBetween(into, "from") && !isBetween(out, "to")) return [];
     const inside = insideOf(item);
     const towers = inside && towersOf(inside);
     if (!inside || !towers) return [];
     return [sources(inside, towers, into), readers(inside, towers, out)].flatMap(inColumns);
   });
+}
+
+function mayHoldTowers({ frame, inside }: Item): boolean {
+  return frame === null ? inside !== undefined : frame.inputs.length > 1;
 }
 
 /** Whether wires lead from or to several items. */
