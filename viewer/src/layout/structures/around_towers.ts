@@ -37,8 +37,9 @@ function find({ items, wires }: Frame): number[][] {
   });
 }
 
-function mayHoldTowers({ frame, inside }: Item): boolean {
-  return frame === null ? inside !== undefined : frame.inputs.length > 1;
+/** Whether an item is a module that several tensors enter; functions, as of rotary tables, are many and hold no stacks. */
+function mayHoldTowers({ kind, frame, inside }: Item): boolean {
+  return kind === "module" && (frame === null ? inside !== undefined : frame.inputs.length > 1);
 }
 
 /** Whether wires lead from or to several items. */
