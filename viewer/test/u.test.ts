@@ -357,6 +357,15 @@ it.each([
   expect(right.root.geometry).toEqual(down.root.geometry);
 });
 
+it("has a container that its author turns, from left to right, too", () => {
+  const state = { expanded: ["b.2", "b.6"], turned: ["b.2"] };
+  const graph = chain(9, nested);
+  const [down, right] = [drawn(graph, state), drawn(graph, { ...state, direction: "LR" })];
+  expect(right.shaped).toBe(true);
+  expect(right.root.geometry).toEqual(down.root.geometry);
+  expect(right.root.geometry).not.toEqual(drawn(graph, { expanded: state.expanded }).root.geometry);
+});
+
 it("is in one flow where it would be too broad", () => {
   const fan = (branches: number) => {
     const beside = Array.from({ length: branches }, (_, i) => [`b.1/add > side.${i}/mul > side.${i}/gelu`, i] as const);

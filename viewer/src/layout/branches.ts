@@ -1,7 +1,7 @@
 /** Forks, and the order of their branches: as the model makes them, the first at the left. */
 import { BORDER, type Frame } from "../view/frame.js";
 import type { Geometry } from "./geometry.js";
-import { type Across, acrossIn, agreement, crossings, type Order } from "./order.js";
+import { type Across, acrossIn, crossings, disagreement, type Order } from "./order.js";
 import type { Plan } from "./plan.js";
 
 /** The items that read one item or port and lead on, of which none depends on another; in execution order. Streams have an order of their own. */
@@ -16,8 +16,9 @@ export function branchesOf({ streams, wires }: Plan): number[][] {
   return [...readers.values()].filter(({ size }) => size > 1).map((items) => [...items].sort((a, b) => a - b));
 }
 
-/** Most crossings that are less disturbing than a picture whose sides change. */
+/** Most crossings that are less disturbing than a picture whose sides change, and for each neighbour that does. */
 const FOR_SIDES = 2;
+const FOR_NEIGHBOUR = 0.6;
 
 /** A layout that may be made. */
 export interface Try {
@@ -28,16 +29,17 @@ export interface Try {
 
 /** Of the layouts of a frame, the one most in order for which no edge crosses; the first has no order. */
 export function mostInOrder(frame: Frame, order: Order, branches: number[][], free: Geometry, others: Try[]): Geometry {
-  const valued = (places: Across) => ({ share: agreement(places, order), wrong: disorder(branches, places.across) });
+  const valued = (places: Across) => ({ moved: disagreement(places, order), wrong: disorder(branches, places.across) });
   let best = { geometry: free, ...valued(acrossIn(free, frame)) };
   for (const { across, make } of others) {
-    if (best.share === 1 && best.wrong === 0) break;
+    if (best.moved === 0 && best.wrong === 0) break;
     // most are no better, and need no routes
     const value = valued(across() ?? acrossIn(make(), frame));
-    if (value.share < best.share || (value.share === best.share && value.wrong >= best.wrong)) continue;
+    if (value.moved > best.moved || (value.moved === best.moved && value.wrong >= best.wrong)) continue;
     const geometry = make();
-    const isForSides = value.share > best.share && geometry.width <= free.width;
-    const most = Math.max(crossings(free, frame), order.crossings) + (isForSides ? FOR_SIDES : 0);
+    const kept = best.moved - value.moved;
+    const forSides = kept > 0 && geometry.width <= free.width ? FOR_SIDES : 0;
+    const most = Math.max(crossings(free, frame), order.crossings) + Math.max(forSides, FOR_NEIGHBOUR * kept);
     if (crossings(geometry, frame) <= most) best = { geometry, ...value };
   }
   return best.geometry;

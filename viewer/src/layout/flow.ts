@@ -13,12 +13,13 @@ import type { Geometry } from "./geometry.js";
 import { type Inner, plan } from "./input.js";
 import { closeLoops, inOneRow } from "./loops.js";
 import { mirrored } from "./mirror.js";
-import { ANY_ORDER, crossings, type Order, ofPorts, orderOf, type PortOrder } from "./order.js";
+import { ANY_ORDER, crossings, MOST_IN_ORDER, type Order, ofPorts, orderOf, type PortOrder } from "./order.js";
 import { A_LINE, LAST_LINE, type Surrounding, toPage } from "./page.js";
 import { type Plan, planKey } from "./plan.js";
 import { evenly } from "./routing/rhythm.js";
 import { route } from "./routing/route.js";
 import { keepPlaces } from "./streams.js";
+import { aroundTowers } from "./structures/around_towers.js";
 import type { Place } from "./structures/columns.js";
 import { structured } from "./structures/structured.js";
 import { asColumn, wrapped } from "./wrap.js";
@@ -34,9 +35,6 @@ export interface Context extends Engine {
   /** Whether all flows up. */
   up: boolean;
 }
-
-/** Most items whose order is kept: a stack of 80 layers, all unrolled, would take a third longer. */
-const MOST_IN_ORDER = 48;
 
 /** The layout of a frame with all of its items closed; null if none is open, or all are below each other. */
 export function closedGeometry(context: Context, frame: Frame, ports: PortOrder | null): Geometry | null {
@@ -119,8 +117,10 @@ export function placeIn(context: Context, surrounding: Surrounding): Place {
     };
     const lay = (all: (Inner | null)[], order: Order | null) =>
       geometryOf(context, frame, { ...around, key: `${key} ${order === null}`, order }, all, ranked);
-    const isOpen = inner.some((one, i) => one !== (closed[i] ?? null));
-    return lay(inner, isOpen ? orderOf(lay(closed, null), frame, null) : null);
+    if (inner.every((one, i) => one === (closed[i] ?? null))) return lay(inner, null);
+    const order = orderOf(lay(closed, null), frame, null);
+    const strict: Try = { across: () => null, make: () => lay(inner, { ...order, isStrict: true }) };
+    return mostInOrder(frame, order, [], lay(inner, order), [strict]);
   };
 }
 
@@ -129,11 +129,12 @@ function inOrder(context: Context, frame: Frame, around: Surrounding, inner: (In
   const { order } = around;
   const planned = plan(frame, inner, order, around.isNarrow, context.shapes);
   const isClosed = inner.every((one) => one === null);
-  const branches = isClosed ? branchesOf(planned) : [];
+  const towers = isClosed ? aroundTowers(frame, context.shapes) : [];
+  const branches = isClosed ? [...towers, ...branchesOf(planned)] : [];
   const ownKey = planKey(planned);
   const free = () => geometryOfPlan(context, planned, around, undefined, ownKey);
   if (order === null && branches.length === 0) return free();
-  const key = `in order ${around.key}|${ownKey}`;
+  const key = `in order ${around.key} ${towers.join(";")}|${ownKey}`;
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;
   const inThis = (more: Partial<Order>) => {
@@ -141,20 +142,29 @@ function inOrder(context: Context, frame: Frame, around: Surrounding, inner: (In
     return tryOf(context, frame, at, () => plan(frame, inner, at.order, at.isNarrow, context.shapes));
   };
   const others = [inThis({ isStrict: true })];
+  const first = free();
   if (isClosed) {
     const mirror = { ...around, key: `mirrored ${around.key}` };
     const turned = (one: Plan) => mirrored(rank(context, one, ownKey));
     others.unshift(
       tryOf(context, frame, mirror, () => planned, turned),
       inThis({ isStrict: true, isSource: true }),
+      ...rowsOf(towers, first).map((rows) => inThis({ isStrict: true, rows, places: placesIn(rows, planned) })),
     );
   }
-  const most = mostInOrder(frame, order ?? ANY_ORDER, branches, free(), others);
-  const rows = branches.length > 1 ? cellRows(planned) : null;
+  const most = mostInOrder(frame, order ?? ANY_ORDER, branches, first, others);
+  const rows = branches.length > towers.length + 1 ? cellRows(planned) : null;
   const cell = rows && inThis({ isStrict: true, rows, places: placesIn(rows, planned) }).make();
   const found = cell !== null && crossings(cell, frame) <= crossings(most, frame) + FOR_ROWS ? cell : most;
   context.cache.geometries.set(key, found);
   return found;
+}
+
+/** What of lists of items is in one row of a layout; none if that is nothing. */
+function rowsOf(lists: readonly number[][], { rows }: Geometry): number[][][] {
+  const beside = lists.flatMap((items) => rows.map((row) => items.filter((item) => row.includes(item))));
+  const found = beside.filter(({ length }) => length > 1);
+  return found.length === 0 ? [] : [found];
 }
 
 /** A layout that is only ranked until it is made. */

@@ -23,7 +23,7 @@ import {
 import { markRails } from "./rails.js";
 import { openStreams, placesOf, streamsOf } from "./streams.js";
 import { besideOthers } from "./tables.js";
-import { markTrunk } from "./trunk.js";
+import { markTrunk, slotWeight } from "./trunk.js";
 
 const EXIT_STEP = 16;
 const EDGE_MARGIN = 16;
@@ -79,13 +79,30 @@ export function plan(
     dense,
     apart: isNarrow && vertical ? besideOthers(frame) : [],
   };
-  markTrunk(result);
+  markTrunk(
+    result,
+    slots.map((slot, i) => slotWeight(closedIfOpen(slot, frame.items[i], vertical))),
+  );
   markRails(result);
   openStreams(result);
   if (shapes.includes("fans")) openFans(result);
   openLoops(result, frame, nets);
   return result;
 }
+
+/**
+ * What decides the weight of an item: as if it were closed, because what is opened beside the trunk would else become the
+ * trunk, and move everything. Groups are always open.
+ */
+function closedIfOpen(slot: Slot, item: Item | undefined, vertical: boolean): Pick<Slot, "round" | "along" | "ports"> {
+  if (slot.ports === null || item === undefined || item.kind === "group") return slot;
+  const size = closedSizes.get(item) ?? boxSize(item);
+  closedSizes.set(item, size);
+  return { round: false, along: vertical ? size.height : size.width, ports: null };
+}
+
+/** Items are immutable, and planned several times. */
+const closedSizes = new WeakMap<Item, ReturnType<typeof boxSize>>();
 
 /** What all plans of a frame have in common. */
 interface Facts {

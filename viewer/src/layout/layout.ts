@@ -17,6 +17,7 @@ import { titleForms } from "./metrics.js";
 import { ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
 import { A_LINE, type Surrounding } from "./page.js";
 import { AROUND, type Arms } from "./structures/arms.js";
+import { aroundTowers } from "./structures/around_towers.js";
 import { Panels } from "./structures/panels.js";
 import { hasColumns, joinedU, risingIn } from "./structures/structured.js";
 import { inU } from "./structures/u.js";
@@ -178,7 +179,7 @@ function alikeOf(
   ports: PortOrder | null,
 ): Alike {
   const { alike } = context.cache;
-  const whole = `${placeKey}|${frameKey(frame)}`;
+  const whole = `${placeKey} ${aroundTowers(frame, context.shapes).join(";")}|${frameKey(frame)}`;
   const known = alike.get(whole);
   if (known !== undefined) return known;
   const closed = closedGeometry(context, frame, ports);

@@ -5,6 +5,9 @@
 import type { Frame } from "../view/frame.js";
 import type { Geometry, Ports } from "./geometry.js";
 
+/** Most items whose order is kept: a stack of 80 layers, all unrolled, would take a third longer. */
+export const MOST_IN_ORDER = 48;
+
 /** Ports of a container from left to right, in groups that may have any order inside. */
 export interface PortOrder {
   inputs: number[][];
@@ -80,14 +83,14 @@ export function acrossIn({ boxes, ports }: Geometry, { direction }: Frame): Acro
   return { across, ...ports };
 }
 
-/** The share of neighbours in an order that a layout keeps. */
-export function agreement({ across, inputs, outputs }: Across, order: Order): number {
+/** The number of neighbours in an order that a layout does not keep. */
+export function disagreement({ across, inputs, outputs }: Across, order: Order): number {
   const kept = [
     ...order.rows.flatMap((row) => sorted(single(row), across)),
     ...sorted(order.inputs, inputs),
     ...sorted(order.outputs, outputs),
   ];
-  return kept.length === 0 ? 1 : kept.filter((isKept) => isKept).length / kept.length;
+  return kept.filter((isKept) => !isKept).length;
 }
 
 /** Of neighbouring groups, whether they are in order. */

@@ -2,12 +2,12 @@
 import { BORDER } from "../view/frame.js";
 import type { Plan, PlanWire, Slot } from "./plan.js";
 
-/** Mark the heaviest path through the frame. Items are in execution order. */
-export function markTrunk(plan: Plan): void {
+/** Mark the heaviest path through the frame by the weights of its items, which are in execution order. */
+export function markTrunk(plan: Plan, weights: readonly number[]): void {
   const incoming = incomingWires(plan);
   const best: number[] = [];
   const via: number[] = [];
-  plan.slots.forEach((slot, i) => {
+  plan.slots.forEach((_, i) => {
     const wires = (incoming[i] ?? []).map((wire) => ({ wire, value: headValue(plan, best, wire) }));
     const weight = Math.max(0, ...wires.map(({ value }) => value));
     const tied = wires
@@ -15,9 +15,9 @@ export function markTrunk(plan: Plan): void {
       .sort((a, b) => sourceOf(plan, a.wire) - sourceOf(plan, b.wire));
     // of equal branches the middle one, so that query, key and value surround the trunk
     via.push(tied[(tied.length - 1) >> 1]?.wire ?? -1);
-    best.push(weight + slotWeight(slot));
+    best.push(weight + (weights[i] ?? 0));
   });
-  markSpines(plan, via);
+  markSpines(plan, via, weights);
   let at = trunkEnd(plan, best);
   while (at >= 0) {
     const wire = plan.wires[at];
@@ -28,8 +28,8 @@ export function markTrunk(plan: Plan): void {
 }
 
 /** Mark the heaviest path of each branch; `via` is the heaviest wire into each item. */
-function markSpines(plan: Plan, via: number[]): void {
-  const ahead = plan.slots.map(slotWeight);
+function markSpines(plan: Plan, via: number[], weights: readonly number[]): void {
+  const ahead = [...weights];
   const onwards = new Map<number, number>();
   const reach = ({ to }: PlanWire) => (to === BORDER ? 0 : (ahead[to] ?? 0));
   const outgoing = outgoingWires(plan);
@@ -82,7 +82,7 @@ function trunkEnd(plan: Plan, best: number[]): number {
 }
 
 /** Weight of a slot, by size: large blocks contain most of the computation. */
-function slotWeight(slot: Slot): number {
+export function slotWeight(slot: Pick<Slot, "round" | "along" | "ports">): number {
   return 16 + (slot.round ? 0 : slot.along) + (slot.ports === null ? 0 : slot.along);
 }
 

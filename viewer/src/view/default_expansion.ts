@@ -56,8 +56,10 @@ export function defaultExpansion(
     shownIndex(traced, { plumbing: start.plumbing === true, functions: start.functions !== false }),
   );
   const visible = known.map((paths) => onePerContainer(paths.filter((path) => !path.some(isHidden))));
-  const { expanded, blocks, telling } = withExemplars(index, start, page, visible);
-  const room = { index, start, page, isClosed };
+  const within = (width: number) => fitting(start, { ...page, height: page.tallest, width, column: page.width });
+  const fits = within(page.mayScroll ? WIDEST : page.widest);
+  const { expanded, blocks, telling } = withExemplars(index, start, visible, [within(page.widest), fits]);
+  const room = { index, isClosed, fits };
   // where the skips of a repeated block end in its parts, these are open before others
   const veiled = blocks.filter((id) => timesOf(index, id) > 1 && !showsJoin(index, id));
   const unveiled = withJoins(room, expanded, veiled, ["skip"]);
@@ -112,15 +114,16 @@ function onePerPart(paths: string[][]): string[][] {
     .concat(paths[0]?.length === 1 ? [paths[0]] : []);
 }
 
-/** Opens the ways to exemplars of each class, of the first as much as fits. */
+/** Whether a picture with these open is no larger than a page. */
+type Fits = (expanded: string[]) => boolean;
+
+/** Opens the ways to exemplars of each class, of the first as much as fits; what it is known by may be wider. */
 function withExemplars(
   index: GraphIndex,
   start: State,
-  page: Page,
   classes: string[][][],
+  [fits, fitsWide]: readonly [Fits, Fits],
 ): { expanded: string[]; blocks: string[]; telling: number } {
-  const within = (width: number) => fitting(start, { ...page, height: page.tallest, width, column: page.width });
-  const fits = within(page.widest);
   const withTwins = (ids: string[]) => [...new Set(ids.flatMap((id) => twinsOf(index, id)))];
   const { path, open, telling } = mostTelling(index, classes, (ids) => fits(withTwins(ids)));
   let expanded = [...new Set([...start.expanded, ...withTwins(open)])];
@@ -137,27 +140,24 @@ function withExemplars(
   }
   const firsts = classes.flatMap(onePerPart);
   for (const first of firsts) if (first !== path) add(first);
-  if (expanded.includes(block)) add(coreOf(index, block), within(page.mayScroll ? WIDEST : page.widest));
+  if (expanded.includes(block)) add(coreOf(index, block), fitsWide);
   const blocks = [path, ...firsts].map((way) => way[way.length - 1] ?? "");
   return { expanded, blocks: [...new Set(blocks)].filter((id) => expanded.includes(id)), telling };
 }
 
 interface Room {
   index: GraphIndex;
-  start: State;
-  page: Page;
   isClosed: (id: string) => boolean;
+  fits: Fits;
 }
 
 /** With those parts of blocks open in which tensors come together, as far as the page has room. */
 function withJoins(
-  { index, start, page, isClosed }: Room,
+  { index, isClosed, fits }: Room,
   open: string[],
   blocks: string[],
   kinds: readonly Join[],
 ): string[] {
-  const width = page.mayScroll ? WIDEST : page.widest;
-  const fits = fitting(start, { ...page, height: page.tallest, width, column: page.width });
   let expanded = open;
   const add = (id: string) => {
     const more = [...new Set([...expanded, ...twinsOf(index, id)])];

@@ -62,6 +62,8 @@ export interface Item {
   /** In a difference, its text in the earlier graph, where it was another. */
   former?: { name: string; detail: string };
   frame: Frame | null;
+  /** What a closed container would show. */
+  inside?: () => Frame;
   /** Numbers of the author's notes. */
   notes?: readonly number[];
   /** The author's images: the first of its own, and how many more there are, also inside of a closed box. */
@@ -105,6 +107,8 @@ export interface Frame {
   inputs: string[];
   outputs: string[];
   placing?: Placing;
+  /** Whether it runs across the direction of the picture, as its author wants. */
+  turned?: boolean;
 }
 
 export interface View {

@@ -113,6 +113,7 @@ function frameOf(
   const shown = shownContents(context.index, inner, context.unrolled, loop?.returns);
   const frame = makeFrame(context, id, shown, directionOf(context, [id, inner]), repeats, loop);
   markPlacing(context.index, frame, [id, inner]);
+  if (context.turned.has(id) || context.turned.has(inner)) frame.turned = true;
   if (run !== null) renamePorts(context.index, frame, run);
   context.memo.frames.set(id, { key, frame });
   checkpoint();
@@ -213,7 +214,8 @@ function itemOf(
   const isFolded = !context.unrolled.has(run.id);
   const members = isFolded ? run.members : [];
   const isLoop = isFolded && run.isLoop;
-  const frame = expandable && context.expanded.has(id) ? frameOf(context, id, box, members, isLoop) : null;
+  const inside = () => frameOf(context, id, box, members, isLoop);
+  const frame = expandable && context.expanded.has(id) ? inside() : null;
   const marks = marksOf(index, node);
   const text = boxedWords(index, box.chain, members, counterpart(index, id, repeats));
   const opened = index.nodes.get(inner) ?? node;
@@ -234,6 +236,7 @@ function itemOf(
     expandable,
     marks,
     frame,
+    ...(expandable && frame === null && { inside }),
     narrow: context.state.narrow === true,
   };
   return withDifference(

@@ -142,6 +142,54 @@ it("keeps the order of nearly all neighbours", () => {
   expect(kept / pairs).toBeGreaterThanOrEqual(LEAST_SHARE);
 });
 
+/** What is made of the decoder comes first, and its input second. */
+const wrapped = sketch(
+  [
+    "target > model.embed/embedding > model.embed/scale",
+    "source > model.encoder.0/norm > model.encoder.0/mlp > model.encoder.1/norm > model.encoder.1/mlp",
+    "model.embed/scale > model.decoder.0/norm > model.decoder.0/cross > model.decoder.1/norm > model.decoder.1/cross",
+    ...["model.decoder.0/cross", "model.decoder.1/cross"].map((cross) => `model.encoder.1/mlp > ${cross}`),
+    "model.decoder.1/cross > head/linear > words",
+    "model.encoder.1/mlp > states",
+  ].join("\n"),
+  {
+    ...{ model: "Model", "model.embed": "Embed", "model.encoder.0": "Encoder", "model.encoder.1": "Encoder" },
+    ...{ "model.decoder.0": "Decoder", "model.decoder.1": "Decoder", head: "Head" },
+  },
+);
+
+it("puts what is around a closed encoder and decoder where they will be", () => {
+  const traced = index(wrapped);
+  const closed = firstState(traced, { depth: 0 });
+  const [before, after] = [closed, toggle(traced, closed, "model")].map((state) => layout(view(traced, state), viz));
+  expect(after && containers(after).get("model")?.shaped).toBe(true);
+  expect(before && neighbours(before.root)).toContainEqual(["output:states", "head"]);
+  expect(before && after && compare(before, after)).toEqual({ kept: 2, pairs: 2 });
+});
+
+/** Open, the branch beside the trunk would be heavier than that. */
+const branching = sketch(
+  [
+    "x > stem/conv > side/a > side/b > side/c > side/d > side/e > side/f",
+    "stem/conv > body.0/conv > body.1/conv > body.2/conv > join > y",
+    "side/f > join",
+  ].join("\n"),
+  { stem: "Stem", "body.0": "A", "body.1": "B", "body.2": "C", side: "Side" },
+);
+
+it("keeps the trunk where a branch beside it is opened", () => {
+  const traced = index(branching);
+  const closed = firstState(traced, { depth: 0 });
+  for (const state of [closed, toggle(traced, closed, "side")]) {
+    const { frame, geometry } = layout(view(traced, state), viz).root;
+    const middles = frame.items.flatMap(({ id }, i) => {
+      const { x = 0, width = 0 } = geometry.boxes[i] ?? {};
+      return id === "side" ? [] : [x + width / 2];
+    });
+    expect(new Set(middles).size).toBe(1);
+  }
+});
+
 it("draws the same picture for the same state, whatever was opened before", () => {
   const traced = index(translator);
   const cache = layoutCache();

@@ -49,24 +49,31 @@ export function inColumns(
 ): Geometry | null {
   const made = cut(frame, columns);
   if (made === null || made.across.some(({ from, to }) => to !== from + 1)) return null;
-  const inside = (part: number) => (made.members[part] ?? []).map((item) => inner[item] ?? null);
-  const free = columns.map((_, i) =>
+  const none = frame.items.map(() => null);
+  const [block, closed] = [blockOf(made, inner, place), blockOf(made, none, place)];
+  if (block === null || closed === null) return null;
+  const last = columns.length;
+  const around = place({
+    ...{ frame: made.parts[last] ?? frame, inner: sizesIn(made, last, inner, block) },
+    ...{ closed: sizesIn(made, last, none, closed), moved: centred(made, join), moves: `${join}`, isAround: true },
+  });
+  return assemble(made, block, around);
+}
+
+/** All columns as one item; null if something is in the way of what goes from one to another. */
+function blockOf(made: Cut, inner: readonly (Inner | null)[], place: Place): Block | null {
+  const free = made.parts.slice(0, -1).map((frame, i) =>
     place({
-      ...{ frame: made.parts[i] ?? frame, inner: inside(i), closed: [] },
+      ...{ frame, inner: sizesIn(made, i, inner), closed: [] },
       ...{ moved: inColumn(made, i), moves: movesOf(made, i), isAround: false },
     }),
   );
-  if (!free.every((geometry, i) => isLeftFree(made, i, geometry))) return null;
-  const placed = inLine(made, free);
-  const block = beside(made, placed);
-  const last = columns.length;
-  const withBlock = (sizes: (Inner | null)[]) =>
-    sizes.map((size, i) => (made.members[last]?.[i] === BLOCK ? block : size));
-  const around = place({
-    ...{ frame: made.parts[last] ?? frame, inner: withBlock(inside(last)), closed: withBlock(inside(last).fill(null)) },
-    ...{ moved: centred(made, join), moves: `${join}`, isAround: true },
-  });
-  return assemble(made, block, around);
+  return free.every((geometry, i) => isLeftFree(made, i, geometry)) ? beside(made, inLine(made, free)) : null;
+}
+
+/** The sizes of the open items of a part. */
+function sizesIn({ members }: Cut, part: number, inner: readonly (Inner | null)[], block?: Block): (Inner | null)[] {
+  return (members[part] ?? []).map((item) => (item === BLOCK ? (block ?? null) : (inner[item] ?? null)));
 }
 
 function inColumn(made: Cut, column: number): Moved {

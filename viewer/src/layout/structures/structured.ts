@@ -48,7 +48,8 @@ export function hasU(frame: Frame): boolean {
 }
 
 const joinedOf = once(joinedIn);
-const towersOf = once(towersIn);
+/** The towers of a frame; null if there are none. */
+export const towersOf = once(towersIn);
 const armsOf = once(armsIn);
 
 /** Finds something in a frame only once. */

@@ -3,7 +3,7 @@
  * as in a picture from top to bottom. In lines it would be none.
  */
 import { holdsSteps } from "../../view/contents.js";
-import type { Frame, View } from "../../view/frame.js";
+import type { Frame, Item, View } from "../../view/frame.js";
 import { hasU } from "./structured.js";
 
 /** The model, to be laid out from top to bottom, if it is a U that would run from left to right; else null. */
@@ -19,8 +19,14 @@ const known = new WeakMap<Frame, Frame>();
 function uprightOf(frame: Frame): Frame {
   const before = known.get(frame);
   if (before !== undefined) return before;
-  const items = frame.items.map((item) => (item.frame === null ? item : { ...item, frame: uprightOf(item.frame) }));
-  const made: Frame = { ...frame, direction: isSameInBoth(frame) ? frame.direction : "TB", items };
+  const direction = isSameInBoth(frame) ? frame.direction : frame.turned ? "LR" : "TB";
+  const items = frame.items.map((item): Item => {
+    if (item.frame === null) return item;
+    // repeats run as what is around them
+    const isAlong = item.kind === "group" && item.frame.direction === frame.direction;
+    return { ...item, frame: { ...uprightOf(item.frame), ...(isAlong && { direction }) } };
+  });
+  const made: Frame = { ...frame, direction, items };
   known.set(frame, made);
   return made;
 }
