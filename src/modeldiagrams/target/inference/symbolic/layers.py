@@ -117,7 +117,7 @@ def _matmul(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     same(a.at(-1), b.at(-2))
     if a.rank and a.rank == b.rank:
         for at in range(a.rank - 2):
-            alike(a.at(at), b.at(at))
+            alike(r, a.at(at), b.at(at))
     return r.tensor(a.replaced(-1, b.at(-1)), Kind("float32"))
 
 

@@ -15,6 +15,11 @@ __all__ = ["ClashError", "Dim", "Equations", "Row", "Shape", "closed", "same", "
 class ClashError(Exception):
     """Two uses that no shape suits."""
 
+    def __init__(self, guesses: frozenset[int] = frozenset()) -> None:
+        super().__init__()
+        self.guesses = guesses
+        """What the sizes that clash came from; none where ranks do."""
+
 
 @dataclass(eq=False)
 class Dim:
@@ -26,6 +31,8 @@ class Dim:
     """Its items that are read by number are below this."""
     step: int = 1
     """It is a multiple of this."""
+    guesses: frozenset[int] = frozenset()
+    """By which it was told to be the same as others, see `guesses`."""
     _same: Dim | None = None
 
     def end(self) -> Dim:
@@ -42,7 +49,8 @@ def same(a: Dim, b: Dim) -> None:
     if a is b:
         return
     if a.value and b.value and a.value != b.value:
-        raise ClashError
+        raise ClashError(a.guesses | b.guesses)
+    b.guesses |= a.guesses
     b.value, b.least, b.step = b.value or a.value, max(a.least, b.least), max(a.step, b.step)
     a._same = b  # noqa: SLF001
 
@@ -183,11 +191,18 @@ class Equations:
             terms[part] = terms.get(part, 0) + times
         self._rows.append((terms, -more))
 
-    def solve(self) -> None:
-        """Give dimensions the sizes that follow, and those that nothing tells their share."""
+    def solve(self) -> list[ClashError]:
+        """Give dimensions the sizes that follow, and those that nothing tells their share.
+
+        Returns:
+            What no sizes suit.
+        """
         pivots: dict[Dim, tuple[_Terms, Fraction]] = {}
+        clashes = []
         for terms, total in self._rows:
             row, rest = _reduced(terms, total, pivots)
+            if not row and rest:
+                clashes.append(ClashError(frozenset().union(*(dim.end().guesses for dim in terms))))
             if row:
                 pivot = next(iter(row))
                 by = row[pivot]
@@ -197,7 +212,19 @@ class Equations:
         while rows:
             rows = [(row, rest) for row, rest in rows if not _finished(row, rest)]
             if not any(_shared(row, rest) for row, rest in rows):
-                return
+                break
+        _equal(pivots)
+        return clashes
+
+
+def _equal(pivots: dict[Dim, tuple[_Terms, Fraction]]) -> None:
+    """Dimensions of which the same follows are one, even if nobody knows how many items they have."""
+    found: dict[tuple[frozenset[tuple[Dim, Fraction]], Fraction], Dim] = {}
+    for pivot, (row, rest) in pivots.items():
+        others = frozenset((dim, times) for dim, times in row.items() if dim is not pivot)
+        first = found.setdefault((others, rest), pivot)
+        if others and not (pivot.value or first.value):
+            same(pivot, first)
 
 
 def _reduced(terms: dict[Dim, int], total: int, pivots: dict[Dim, tuple[_Terms, Fraction]]) -> tuple[_Terms, Fraction]:

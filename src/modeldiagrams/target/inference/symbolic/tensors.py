@@ -17,8 +17,9 @@ import torch
 from torch import Tensor
 
 from modeldiagrams.target.inference.lookups import unpacked_count
+from modeldiagrams.target.inference.symbolic.guesses import Guesses
 from modeldiagrams.target.inference.symbolic.kinds import Kind
-from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Equations, Row, Shape, closed
+from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Equations, Row, Shape, closed, same
 from modeldiagrams.target.inference.symbolic.sizes import Parts, Rank, Shaped, Size, is_demanded, is_zipped
 
 __all__ = ["MOST_ITEMS", "Given", "Kind", "Parts", "Rank", "Reading", "Size", "SymbolicTensor"]
@@ -68,11 +69,14 @@ class Reading:
     numbers: dict[int, Dim] = field(default_factory=dict)
     counts: dict[tuple[str | int, ...], int] = field(default_factory=dict)
     """How many items lists have, where an earlier reading told."""
+    guesses: Guesses = field(default_factory=Guesses)
+    inputs: dict[str, Given] = field(default_factory=dict)
     calls: int = 0
     error: BaseException | None = None
     """What ended the reading."""
 
     def __post_init__(self) -> None:
+        self._counted: list[Dim] = []
         self._base = torch.empty(0)
 
     def given(self, path: tuple[str | int, ...]) -> Given:
@@ -116,6 +120,22 @@ class Reading:
         known = self.numbers.get(int(number))
         return known.end() if known else Dim(int(number))
 
+    def takes_item(self, dim: Dim, number: int) -> None:
+        """Note that the model's own code reads an item by its number."""
+        end = dim.end()
+        end.least = max(end.least, number + 1)
+        self._counted.append(end)
+
+    def solve(self) -> None:
+        """Tell the sizes that follow from all that was read."""
+        for dim in self._counted:  # a loop over the steps of one input reads as many items of another
+            end = dim.end()
+            if not end.value and end.least in self.numbers:
+                same(end, known := self.numbers[end.least])
+                known.end().least = 0
+        for error in self.equations.solve():
+            self.guesses.clash(error)
+
     def shape_of(self, value: Any) -> Shape:
         """The shape of an operand."""
         return value.known.end() if isinstance(value, SymbolicTensor) else closed(*map(self.dim, Tensor.size(value)))
@@ -149,7 +169,8 @@ class SymbolicTensor(Tensor):
         handler = reading.handlers.get(name) or reading.handlers.get(bare)
         try:
             return handler(reading, args, kwargs) if handler else reading.tensor()
-        except ClashError:
+        except ClashError as error:
+            reading.guesses.clash(error)
             return reading.tensor()
 
     # -- what is no call of PyTorch
@@ -252,7 +273,8 @@ class SymbolicTensor(Tensor):
             each._use()  # noqa: SLF001 (of its own class)  # noqa: SLF001
         try:
             return self.reading.handlers["__getitem__"](self.reading, (self, key), {})
-        except ClashError:
+        except ClashError as error:
+            self.reading.guesses.clash(error)
             return self.reading.tensor()
 
     def get(self, key: str, default: Any = None) -> Any:
