@@ -40,8 +40,8 @@ __all__ = ["Read", "read_forward"]
 _LENGTH = 4
 _USUAL_ITEMS = 2
 _PAIR = 2
-_MOST_READINGS = 24
-"""With other meanings, for uses that suit each other."""
+_MOST_CALLS = 6_000
+"""Of all readings with other meanings, for uses that suit each other."""
 
 
 class Read:
@@ -178,7 +178,7 @@ def _with_fewest_clashes(reading: Reading, again: Callable[[frozenset[int]], Rea
     while waiting and waiting[0].error is None:
         least = waiting.pop(0)
         for others in (least.guesses.others | {suspect} for suspect in least.guesses.suspects):
-            if min(map(_clashes, found)) == 0 or len(found) > _MOST_READINGS:
+            if min(map(_clashes, found)) == 0 or sum(each.calls for each in found) > _MOST_CALLS:
                 return min(found, key=_clashes)
             if others not in known:
                 known.add(others)

@@ -62,6 +62,23 @@ class Size(int):
 
     __rmul__ = __mul__
 
+    def __add__(self, other: Any) -> Any:
+        return self._moved(other) if type(other) is int else int(self) + other
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self._moved(-other) if type(other) is int else int(self) - other
+
+    def _moved(self, more: int) -> int:
+        """So many items more or less: in numbers as everywhere, so that loops end where they should."""
+        number = int(self) + more
+        if not more or number <= 0 or self.dim.end().value:
+            return number
+        other = Dim()
+        self.reading.equations.add(other, {self.dim: 1}, more)
+        return Size.of(number, self.reading, other)
+
     def _is(self, other: Any) -> bool:
         if not isinstance(other, int):
             return False

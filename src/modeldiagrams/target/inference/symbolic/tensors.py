@@ -92,7 +92,7 @@ class Reading:
         made: Any = Tensor._make_subclass(SymbolicTensor, self._base)  # noqa: SLF001
         made.__dict__.update(
             reading=self,
-            known=Shape((), Row()) if shape is None else shape,
+            known=Shape((), Row(guesses=self.guesses)) if shape is None else shape,
             kind=kind or Kind(),
             given=given,
         )
