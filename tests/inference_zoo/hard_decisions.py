@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, TypedDict, Union
+from typing import Any, NamedTuple, Optional, Sequence, TypedDict, Union
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 __all__ = [
+    "RSSM",
     "CachedDecoder",
     "CouplingFlow",
     "DeepARNet",
@@ -25,7 +26,6 @@ __all__ = [
     "LatentODE",
     "MoleculeEnergy",
     "PointerNet",
-    "RSSM",
     "RankingModel",
     "RecurrentActorCritic",
     "SASRec",
@@ -49,7 +49,9 @@ class DenseFeat(NamedTuple):
 class RankingModel(nn.Module):
     """DLRM: bags of ids by offsets, and interactions."""
 
-    def __init__(self, m_spa: int, ln_emb: Sequence[int], ln_bot: Sequence[int], ln_top: Sequence[int], itersect_self=False):
+    def __init__(
+        self, m_spa: int, ln_emb: Sequence[int], ln_bot: Sequence[int], ln_top: Sequence[int], itersect_self=False
+    ):
         super().__init__()
         self.emb_l = nn.ModuleList(nn.EmbeddingBag(n, m_spa, mode="sum") for n in ln_emb)
         self.bot_l = self.create_mlp(ln_bot)
@@ -84,7 +86,12 @@ class RankingModel(nn.Module):
 class InterestNet(nn.Module):
     """Deep interest network: dict of features, history beside the candidate."""
 
-    def __init__(self, feature_columns: List[Union[SparseFeat, DenseFeat]], history_feature_list: List[str], hidden_units=(64, 32)):
+    def __init__(
+        self,
+        feature_columns: list[Union[SparseFeat, DenseFeat]],
+        history_feature_list: list[str],
+        hidden_units=(64, 32),
+    ):
         super().__init__()
         self.sparse = [f for f in feature_columns if isinstance(f, SparseFeat)]
         self.dense = [f for f in feature_columns if isinstance(f, DenseFeat)]
@@ -96,9 +103,11 @@ class InterestNet(nn.Module):
         total = sum(f.embedding_dim for f in self.sparse) + sum(f.dimension for f in self.dense) + hist_dim
         self.att = nn.Sequential(nn.Linear(4 * hist_dim, 32), nn.PReLU(), nn.Linear(32, 1))
         dims = [total, *hidden_units]
-        self.dnn = nn.Sequential(*[m for a, b in zip(dims, dims[1:]) for m in (nn.Linear(a, b), nn.ReLU())], nn.Linear(dims[-1], 1))
+        self.dnn = nn.Sequential(
+            *[m for a, b in zip(dims, dims[1:]) for m in (nn.Linear(a, b), nn.ReLU())], nn.Linear(dims[-1], 1)
+        )
 
-    def forward(self, X: Dict[str, Tensor]) -> Tensor:
+    def forward(self, X: dict[str, Tensor]) -> Tensor:
         embedded = [self.embedding_dict[f.name](X[f.name].long()) for f in self.sparse]
         query = torch.cat([self.embedding_dict[n](X[n].long()) for n in self.history], dim=-1)
         keys = torch.cat([self.embedding_dict[n](X["hist_" + n].long()) for n in self.history], dim=-1)
@@ -136,14 +145,14 @@ class VariableSelection(nn.Module):
         self.flat = GRN(n_vars * hidden, hidden, n_vars, context=context)
         self.single = nn.ModuleList(GRN(hidden, hidden, hidden) for _ in range(n_vars))
 
-    def forward(self, xs: List[Tensor], context=None):
+    def forward(self, xs: list[Tensor], context=None):
         w = self.flat(torch.cat(xs, dim=-1), context).softmax(dim=-1).unsqueeze(-2)
         return (torch.stack([g(x) for g, x in zip(self.single, xs)], dim=-1) * w).sum(-1)
 
 
 class TemporalFusion(nn.Module):
     def __init__(
-        self, static_cardinalities: List[int], time_varying_known: int, time_varying_unknown: int, hidden_size=32,
+        self, static_cardinalities: list[int], time_varying_known: int, time_varying_unknown: int, hidden_size=32,
         attention_heads=4, quantiles=(0.1, 0.5, 0.9),
     ):  # fmt: skip
         super().__init__()
@@ -158,7 +167,7 @@ class TemporalFusion(nn.Module):
         self.attention = nn.MultiheadAttention(hidden_size, attention_heads, batch_first=True)
         self.out = nn.Linear(hidden_size, len(quantiles))
 
-    def forward(self, x: Dict[str, Tensor]) -> Dict[str, Tensor]:
+    def forward(self, x: dict[str, Tensor]) -> dict[str, Tensor]:
         encoder_lengths = x["encoder_lengths"]
         enc, dec = x["encoder_cont"], x["decoder_cont"]
         static = torch.cat([e(x["static_cat"][:, i]) for i, e in enumerate(self.static_embeddings)], dim=-1)
@@ -181,9 +190,9 @@ class TemporalFusion(nn.Module):
 
 class DeepARNet(nn.Module):
     def __init__(
-        self, freq: str, context_length: int, prediction_length: int, num_feat_dynamic_real: int, cardinality: List[int],
-        embedding_dimension: Optional[List[int]] = None, hidden_size: int = 40, num_layers: int = 2,
-        lags_seq: Optional[List[int]] = None,
+        self, freq: str, context_length: int, prediction_length: int, num_feat_dynamic_real: int, cardinality: list[int],
+        embedding_dimension: Optional[list[int]] = None, hidden_size: int = 40, num_layers: int = 2,
+        lags_seq: Optional[list[int]] = None,
     ):  # fmt: skip
         super().__init__()
         embedding_dimension = embedding_dimension or [min(50, (c + 1) // 2) for c in cardinality]
@@ -198,11 +207,15 @@ class DeepARNet(nn.Module):
     def past_length(self):
         return self.context_length + max(self.lags_seq)
 
-    def forward(self, feat_static_cat, past_time_feat, past_target, past_observed_values, future_time_feat, future_target=None):
+    def forward(
+        self, feat_static_cat, past_time_feat, past_target, past_observed_values, future_time_feat, future_target=None
+    ):
         assert past_target.shape[1] == self.past_length, "past_target must have past_length steps"
         context = past_target[:, -self.context_length :]
         observed = past_observed_values[:, -self.context_length :]
-        scale = ((context.abs() * observed).sum(1, keepdim=True) / observed.sum(1, keepdim=True).clamp(min=1)).clamp(min=1e-3)
+        scale = ((context.abs() * observed).sum(1, keepdim=True) / observed.sum(1, keepdim=True).clamp(min=1)).clamp(
+            min=1e-3
+        )
         static = torch.cat([e(feat_static_cat[:, i]) for i, e in enumerate(self.embedders)], dim=-1)
         static = torch.cat([static, scale.log()], dim=-1)
         lags = torch.stack(
@@ -227,7 +240,8 @@ class CouplingFlow(nn.Module):
         masks = torch.stack([(torch.arange(dim) + i) % 2 for i in range(n_layers)]).float()
         self.register_buffer("masks", masks)
         self.nets = nn.ModuleList(
-            nn.Sequential(nn.Linear(dim + cond_dim, hidden), nn.LeakyReLU(), nn.Linear(hidden, 2 * dim)) for _ in range(n_layers)
+            nn.Sequential(nn.Linear(dim + cond_dim, hidden), nn.LeakyReLU(), nn.Linear(hidden, 2 * dim))
+            for _ in range(n_layers)
         )
         self.cond_dim = cond_dim
         self.base_mean = nn.Parameter(torch.zeros(dim), requires_grad=False)
@@ -256,7 +270,7 @@ class CouplingFlow(nn.Module):
 class RecurrentActorCritic(nn.Module):
     """PPO with dict observations, LSTM, and resets where episodes end."""
 
-    def __init__(self, obs_shapes: Dict[str, Tuple[int, ...]], n_actions: int, hidden: int = 128):
+    def __init__(self, obs_shapes: dict[str, tuple[int, ...]], n_actions: int, hidden: int = 128):
         super().__init__()
         self.encoders = nn.ModuleDict()
         for name, shape in obs_shapes.items():
@@ -270,7 +284,7 @@ class RecurrentActorCritic(nn.Module):
         self.lstm = nn.LSTM(hidden * len(obs_shapes), hidden)
         self.policy, self.value = nn.Linear(hidden, n_actions), nn.Linear(hidden, 1)
 
-    def forward(self, obs: Dict[str, Tensor], lstm_state: Tuple[Tensor, Tensor], done: Tensor):
+    def forward(self, obs: dict[str, Tensor], lstm_state: tuple[Tensor, Tensor], done: Tensor):
         hidden = torch.cat([self.encoders[k](obs[k]) for k in self.encoders], dim=-1)
         # sequence-major unroll, resetting the state where an episode ended
         batch_size = lstm_state[0].shape[1]
@@ -354,7 +368,7 @@ class DialogueMemory(nn.Module):
         story_size = story.size()
         if story_size[1] > self.max_mem_size:
             story = story[:, -self.max_mem_size :]
-        table = getattr(self, "C_0")(query)
+        table = self.C_0(query)
         u = (table * self.position_encoding(query.size(1), table.size(-1)).to(table)).sum(1)
         for hop in range(self.hops):
             a = getattr(self, f"C_{hop}")(story.reshape(story.size(0), -1)).view(*story.shape, -1)
@@ -394,7 +408,7 @@ class HyperLSTM(nn.Module):
         c = f.sigmoid() * c + i.sigmoid() * g.tanh()
         return o.sigmoid() * c.tanh(), c, h_hat, c_hat
 
-    def forward(self, x: Tensor, state: Optional[Tuple[Tensor, Tensor, Tensor, Tensor]] = None):
+    def forward(self, x: Tensor, state: Optional[tuple[Tensor, Tensor, Tensor, Tensor]] = None):
         n_steps, batch_size = x.shape[:2]
         if state is None:
             h = x.new_zeros(batch_size, self.hidden_size)
@@ -413,7 +427,16 @@ class HyperLSTM(nn.Module):
 class SwitchTransformerLayer(nn.Module):
     """Top-1 routing with capacity; sequence first."""
 
-    def __init__(self, d_model: int, n_heads: int, n_experts: int, d_ff: int, capacity_factor: float, drop_tokens: bool, is_scale_prob: bool = True):
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        n_experts: int,
+        d_ff: int,
+        capacity_factor: float,
+        drop_tokens: bool,
+        is_scale_prob: bool = True,
+    ):
         super().__init__()
         self.attn = nn.MultiheadAttention(d_model, n_heads)
         self.n_experts, self.capacity_factor = n_experts, capacity_factor
@@ -517,7 +540,17 @@ class ItemBatch(TypedDict, total=False):
 
 
 class TwoTower(nn.Module):
-    def __init__(self, n_users: int, n_items: int, vocab: int, context_dim: int, image_dim: int, emb: int = 32, out: int = 16, temperature: float = 0.05):
+    def __init__(
+        self,
+        n_users: int,
+        n_items: int,
+        vocab: int,
+        context_dim: int,
+        image_dim: int,
+        emb: int = 32,
+        out: int = 16,
+        temperature: float = 0.05,
+    ):
         super().__init__()
         self.users, self.items = nn.Embedding(n_users, emb), nn.Embedding(n_items, emb, padding_idx=0)
         self.words = nn.EmbeddingBag(vocab, emb, padding_idx=0)
@@ -531,7 +564,8 @@ class TwoTower(nn.Module):
 
     def item_tower(self, i: ItemBatch):
         return F.normalize(
-            self.item_mlp(torch.cat([self.items(i["item_id"]), self.words(i["title_ids"]), i["image_emb"]], dim=-1)), dim=-1
+            self.item_mlp(torch.cat([self.items(i["item_id"]), self.words(i["title_ids"]), i["image_emb"]], dim=-1)),
+            dim=-1,
         )
 
     def forward(self, query: QueryBatch, positive: ItemBatch, negatives: Optional[ItemBatch] = None):
@@ -542,7 +576,9 @@ class TwoTower(nn.Module):
 
 
 class FTTransformer(nn.Module):
-    def __init__(self, *, n_num_features: int, cat_cardinalities: Sequence[int], d_token: int, n_blocks: int, d_out: int):
+    def __init__(
+        self, *, n_num_features: int, cat_cardinalities: Sequence[int], d_token: int, n_blocks: int, d_out: int
+    ):
         super().__init__()
         assert n_num_features or cat_cardinalities
         self.num_w = nn.Parameter(torch.randn(n_num_features, d_token)) if n_num_features else None
@@ -553,7 +589,9 @@ class FTTransformer(nn.Module):
         else:
             self.cat = None
         self.cls = nn.Parameter(torch.zeros(1, 1, d_token))
-        self.blocks = nn.ModuleList(nn.TransformerEncoderLayer(d_token, 8, 2 * d_token, norm_first=True) for _ in range(n_blocks))
+        self.blocks = nn.ModuleList(
+            nn.TransformerEncoderLayer(d_token, 8, 2 * d_token, norm_first=True) for _ in range(n_blocks)
+        )
         self.head = nn.Sequential(nn.LayerNorm(d_token), nn.ReLU(), nn.Linear(d_token, d_out))
 
     def forward(self, x_num: Optional[Tensor], x_cat: Optional[Tensor]) -> Tensor:
@@ -703,7 +741,16 @@ class GraphGPS(nn.Module):
 class MoleculeEnergy(nn.Module):
     """SchNet with forces by the gradient."""
 
-    def __init__(self, hidden_channels=64, num_filters=64, num_interactions=2, num_gaussians=25, cutoff=5.0, max_z=100, forces=True):
+    def __init__(
+        self,
+        hidden_channels=64,
+        num_filters=64,
+        num_interactions=2,
+        num_gaussians=25,
+        cutoff=5.0,
+        max_z=100,
+        forces=True,
+    ):
         super().__init__()
         self.embedding = nn.Embedding(max_z, hidden_channels, padding_idx=0)
         self.register_buffer("offset", torch.linspace(0.0, cutoff, num_gaussians))
@@ -715,7 +762,9 @@ class MoleculeEnergy(nn.Module):
         )
         self.lin1 = nn.ModuleList(nn.Linear(hidden_channels, num_filters, bias=False) for _ in range(num_interactions))
         self.lin2 = nn.ModuleList(nn.Linear(num_filters, hidden_channels) for _ in range(num_interactions))
-        self.out = nn.Sequential(nn.Linear(hidden_channels, hidden_channels // 2), nn.Softplus(), nn.Linear(hidden_channels // 2, 1))
+        self.out = nn.Sequential(
+            nn.Linear(hidden_channels, hidden_channels // 2), nn.Softplus(), nn.Linear(hidden_channels // 2, 1)
+        )
 
     def forward(self, z: Tensor, pos: Tensor, batch: Optional[Tensor] = None):
         batch = torch.zeros_like(z) if batch is None else batch
@@ -734,7 +783,11 @@ class MoleculeEnergy(nn.Module):
                 h = h + lin2(torch.zeros_like(h[:, : w.size(1)]).index_add(0, i, lin1(h)[j] * w))
             e = self.out(h)
             energy = e.new_zeros(int(batch.max()) + 1, 1).index_add(0, batch, e)
-        force = -torch.autograd.grad(energy.sum(), pos, create_graph=self.training, allow_unused=True)[0] if self.forces else None
+        force = (
+            -torch.autograd.grad(energy.sum(), pos, create_graph=self.training, allow_unused=True)[0]
+            if self.forces
+            else None
+        )
         return energy, force
 
 
@@ -754,7 +807,9 @@ class RSSM(nn.Module):
         self.fc_in = nn.Linear(stoch_size + action_size, hidden_size)
         self.cell = nn.GRUCell(hidden_size, deter_size)
         self.prior = nn.Sequential(nn.Linear(deter_size, hidden_size), nn.ELU(), nn.Linear(hidden_size, 2 * stoch_size))
-        self.post = nn.Sequential(nn.Linear(deter_size + embed_size, hidden_size), nn.ELU(), nn.Linear(hidden_size, 2 * stoch_size))
+        self.post = nn.Sequential(
+            nn.Linear(deter_size + embed_size, hidden_size), nn.ELU(), nn.Linear(hidden_size, 2 * stoch_size)
+        )
 
     def initial_state(self, batch_size, device=None):
         zeros = torch.zeros(batch_size, self.stoch_size, device=device)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import NamedTuple, Optional
 
 import torch
 import torch.nn.functional as F
@@ -84,11 +84,15 @@ class ConformerBlock(nn.Module):
     def __init__(self, cfg: ConformerConfig):
         super().__init__()
         d = cfg.d_model
-        self.ff1 = nn.Sequential(nn.LayerNorm(d), nn.Linear(d, d * cfg.ff_mult), nn.SiLU(), nn.Linear(d * cfg.ff_mult, d))
+        self.ff1 = nn.Sequential(
+            nn.LayerNorm(d), nn.Linear(d, d * cfg.ff_mult), nn.SiLU(), nn.Linear(d * cfg.ff_mult, d)
+        )
         self.norm = nn.LayerNorm(d)
         self.attn = nn.MultiheadAttention(d, cfg.n_heads, dropout=cfg.dropout, batch_first=True)
         self.conv = ConvModule(d, cfg.conv_kernel)
-        self.ff2 = nn.Sequential(nn.LayerNorm(d), nn.Linear(d, d * cfg.ff_mult), nn.SiLU(), nn.Linear(d * cfg.ff_mult, d))
+        self.ff2 = nn.Sequential(
+            nn.LayerNorm(d), nn.Linear(d, d * cfg.ff_mult), nn.SiLU(), nn.Linear(d * cfg.ff_mult, d)
+        )
         self.final = nn.LayerNorm(d)
 
     def forward(self, x, pad_mask):
@@ -107,7 +111,7 @@ class ConformerCTC(nn.Module):
         self.blocks = nn.ModuleList([ConformerBlock(cfg) for _ in range(cfg.n_layers)])
         self.ctc_head = nn.Linear(cfg.d_model, cfg.vocab_size)
 
-    def forward(self, feats: Tensor, feat_lens: Tensor) -> Tuple[Tensor, Tensor]:
+    def forward(self, feats: Tensor, feat_lens: Tensor) -> tuple[Tensor, Tensor]:
         x, out_lens = self.subsample(feats, feat_lens)
         pad_mask = lengths_to_mask(out_lens, x.size(1))
         for block in self.blocks:
@@ -223,9 +227,7 @@ class SpeakerVerifier(nn.Module):
         self.layer1 = nn.Conv1d(n_mels, channels, 5, padding=2)
         self.layer2 = nn.Conv1d(channels, channels, 3, dilation=2, padding=2)
         self.layer3 = nn.Conv1d(channels, channels, 3, dilation=3, padding=3)
-        self.attention = nn.Sequential(
-            nn.Conv1d(3 * channels * 3, 128, 1), nn.ReLU(), nn.Conv1d(128, 3 * channels, 1)
-        )
+        self.attention = nn.Sequential(nn.Conv1d(3 * channels * 3, 128, 1), nn.ReLU(), nn.Conv1d(128, 3 * channels, 1))
         self.bn = nn.BatchNorm1d(6 * channels)
         self.fc = nn.Linear(6 * channels, emb_dim)
         self.scale, self.margin = scale, margin
@@ -264,7 +266,7 @@ class SpeakerVerifier(nn.Module):
 class DetectionOutput(NamedTuple):
     boxes: Tensor
     scores: Tensor
-    losses: Optional[Dict[str, Tensor]]
+    losses: Optional[dict[str, Tensor]]
 
 
 class DenseDetector(nn.Module):
@@ -285,7 +287,7 @@ class DenseDetector(nn.Module):
         ys, xs = torch.meshgrid(torch.arange(h, device=device), torch.arange(w, device=device), indexing="ij")
         return torch.stack([xs.reshape(-1), ys.reshape(-1)], dim=1) * self.stride + self.stride // 2
 
-    def loss(self, logits, deltas, locations, targets: List[Dict[str, Tensor]]):
+    def loss(self, logits, deltas, locations, targets: list[dict[str, Tensor]]):
         cls_losses, box_losses = [], []
         for i, target in enumerate(targets):
             boxes, labels = target["boxes"], target["labels"]
@@ -305,7 +307,7 @@ class DenseDetector(nn.Module):
             box_losses.append((F.smooth_l1_loss(deltas[i], wanted, reduction="none").mean(1) * positive).mean())
         return {"cls": torch.stack(cls_losses).mean(), "box": torch.stack(box_losses).mean()}
 
-    def forward(self, images: Tensor, targets: Optional[List[Dict[str, Tensor]]] = None):
+    def forward(self, images: Tensor, targets: Optional[list[dict[str, Tensor]]] = None):
         if self.training and targets is None:
             raise ValueError("In training mode, targets should be passed")
         feats = self.backbone(images)
@@ -390,7 +392,9 @@ class PointSetSegmenter(nn.Module):
 
 
 class RadianceField(nn.Module):
-    def __init__(self, depth=4, width=128, n_freqs=10, n_freqs_dir=4, skips=(2,), n_samples=32, appearance_dim=0, n_images=1):
+    def __init__(
+        self, depth=4, width=128, n_freqs=10, n_freqs_dir=4, skips=(2,), n_samples=32, appearance_dim=0, n_images=1
+    ):
         super().__init__()
         self.skips, self.n_samples = skips, n_samples
         self.register_buffer("freqs", 2.0 ** torch.arange(n_freqs))
@@ -401,7 +405,9 @@ class RadianceField(nn.Module):
         )
         self.sigma = nn.Linear(width, 1)
         self.appearance = nn.Embedding(n_images, appearance_dim) if appearance_dim else None
-        self.rgb = nn.Sequential(nn.Linear(width + in_dir + appearance_dim, width // 2), nn.ReLU(), nn.Linear(width // 2, 3))
+        self.rgb = nn.Sequential(
+            nn.Linear(width + in_dir + appearance_dim, width // 2), nn.ReLU(), nn.Linear(width // 2, 3)
+        )
 
     @staticmethod
     def encode(x, freqs):
@@ -438,7 +444,9 @@ class RadianceField(nn.Module):
 class VolumeSegmenter(nn.Module):
     """Anisotropic 3D U-Net; in_shape as (D, H, W)."""
 
-    def __init__(self, in_channels, n_classes, in_shape, base=16, pool=((1, 2, 2), (2, 2, 2), (2, 2, 2)), deep_supervision=True):
+    def __init__(
+        self, in_channels, n_classes, in_shape, base=16, pool=((1, 2, 2), (2, 2, 2), (2, 2, 2)), deep_supervision=True
+    ):
         super().__init__()
         total = [1, 1, 1]
         for p in pool:
@@ -486,7 +494,7 @@ class SlowFastNet(nn.Module):
         self.fast2 = nn.Conv3d(64 // beta, 128 // beta, (3, 3, 3), (1, 2, 2), (1, 1, 1))
         self.head = nn.Linear(128 + 128 // beta, num_classes)
 
-    def forward(self, inputs: List[Tensor]):
+    def forward(self, inputs: list[Tensor]):
         assert len(inputs) == 2, "needs slow and fast pathway"
         slow, fast = inputs
         assert slow.shape[2] * self.alpha == fast.shape[2]
@@ -540,7 +548,7 @@ class EvoStack(nn.Module):
         self.tri = nn.ModuleList(TriangleMultiplication(c_z, 32) for _ in range(n_blocks))
         self.distogram = nn.Linear(c_z, 64)
 
-    def forward(self, batch: Dict[str, Tensor]):
+    def forward(self, batch: dict[str, Tensor]):
         aatype, msa = batch["aatype"], batch["msa"]
         msa_mask, seq_mask = batch["msa_mask"], batch["seq_mask"]
         idx = batch["residue_index"]
@@ -602,7 +610,7 @@ class CrossAttention(nn.Module):
 
 class DenoisingUNet(nn.Module):
     def __init__(
-        self, in_channels: int, model_channels: int, out_channels: int, channel_mult: Tuple[int, ...] = (1, 2),
+        self, in_channels: int, model_channels: int, out_channels: int, channel_mult: tuple[int, ...] = (1, 2),
         context_dim: int = 64, num_heads: int = 4, num_classes: Optional[int] = None, cond_drop_prob: float = 0.1,
     ):  # fmt: skip
         super().__init__()
@@ -653,7 +661,7 @@ class DenoisingUNet(nn.Module):
 class MissingModalityNet(nn.Module):
     MODALITIES = ("image", "text", "audio")
 
-    def __init__(self, dims: Dict[str, int], hidden: int, n_out: int):
+    def __init__(self, dims: dict[str, int], hidden: int, n_out: int):
         super().__init__()
         self.projections = nn.ModuleDict({m: nn.Linear(dims[m], hidden) for m in self.MODALITIES})
         self.missing = nn.ParameterDict({m: nn.Parameter(torch.zeros(hidden)) for m in self.MODALITIES})
@@ -684,7 +692,9 @@ class StereoNet(nn.Module):
             nn.Conv2d(3, feat, 5, 2, 2), nn.BatchNorm2d(feat), nn.ReLU(), nn.Conv2d(feat, feat, 3, 2, 1),
             nn.BatchNorm2d(feat), nn.ReLU(), nn.Conv2d(feat, feat, 3, padding=1),
         )  # fmt: skip
-        self.filter = nn.Sequential(nn.Conv3d(2 * feat, feat, 3, padding=1), nn.ReLU(), nn.Conv3d(feat, 1, 3, padding=1))
+        self.filter = nn.Sequential(
+            nn.Conv3d(2 * feat, feat, 3, padding=1), nn.ReLU(), nn.Conv3d(feat, 1, 3, padding=1)
+        )
         self.refine = nn.Sequential(nn.Conv2d(4, 32, 3, padding=1), nn.ReLU(), nn.Conv2d(32, 1, 3, padding=1))
 
     def forward(self, left, right):
@@ -810,8 +820,12 @@ class LiftSplat(nn.Module):
 
     def voxel_pooling(self, geom, x):
         B, N, D, H, W, C = x.shape
-        lower = torch.tensor([b[0] for b in (self.grid_conf["xbound"], self.grid_conf["ybound"], self.grid_conf["zbound"])])
-        step = torch.tensor([b[2] for b in (self.grid_conf["xbound"], self.grid_conf["ybound"], self.grid_conf["zbound"])])
+        lower = torch.tensor(
+            [b[0] for b in (self.grid_conf["xbound"], self.grid_conf["ybound"], self.grid_conf["zbound"])]
+        )
+        step = torch.tensor(
+            [b[2] for b in (self.grid_conf["xbound"], self.grid_conf["ybound"], self.grid_conf["zbound"])]
+        )
         idx = ((geom - lower) / step).long().view(B, -1, 3)
         nx = torch.tensor(self.nx)
         kept = ((idx >= 0) & (idx < nx)).all(-1)

@@ -31,6 +31,7 @@ from modeldiagrams.target.inference.sizes import Sizes
 from modeldiagrams.target.inference.states import own_states
 from modeldiagrams.target.inference.told import values_of
 from modeldiagrams.target.inference.vocabulary import usual
+from modeldiagrams.tracer.recording.time_limit import time_limited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -180,7 +181,8 @@ class InputSolver:
         if element_count(entries) > _MOST_ELEMENTS:
             return None
         try:
-            probed = self._probe.run(entries)
+            with time_limited(self.budget.seconds_of_pass):
+                probed = self._probe.run(entries)
         except TargetError:
             return None
         self._work += probed.depth
@@ -213,7 +215,9 @@ class InputSolver:
                 if role and role.name == "state":
                     known[str(name)] = next(iter(self.states), None)
                     lists[name] = [*self.states, *state_entries(self.model, self.sizes.batch), *lists[name]]
-            if read := self._probe.read(known, self.sizes, self.seed):
+            with time_limited(self.budget.seconds_of_pass):
+                read = self._probe.read(known, self.sizes, self.seed)
+            if read:
                 yield read.entries(lists)
             first = {name: entries[0] for name, entries in lists.items()}
             yield first
@@ -264,8 +268,7 @@ class InputSolver:
     def _with_numbers(self, entries: Entries) -> Entries:
         """The same with other numbers than whole ones, where the model runs with them and no name says whole."""
         for leaf in [*leaves(entries)]:
-            role = role_of(str(leaf.path[-1]))
-            if leaf.dtype == "int64" and role is None:
+            if leaf.dtype == "int64" and role_of(str(leaf.path[-1])) is None:
                 changed = put_all(entries, leaf.path, replace(leaf, dtype="float32", high=None, low=None).entry)
                 probed = self._run(changed)
                 entries = changed if probed is not None and probed.error is None else entries

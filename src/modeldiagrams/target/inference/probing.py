@@ -14,15 +14,15 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from modeldiagrams.target.inference.candidates import element_count
 from modeldiagrams.target.inference.entries import leaves
 from modeldiagrams.target.inference.lookups import tracebacks
 from modeldiagrams.target.inference.reading import read_forward
+from modeldiagrams.target.inference.steps import Steps
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.user_code import seeded, silenced
-from modeldiagrams.tracer.fake.kernel_checks import check_dtypes
+from modeldiagrams.tracer.recording.time_limit import check_time
 from modeldiagrams.tracer.restore import restored
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 __all__ = ["Probe", "Probed", "as_it_was", "origins_of"]
 
 _MOST_CALLS = 20_000
-_MOST_OPERATORS = 8_000
-"""Of a pass on fake tensors: a few seconds."""
 _LARGE = 30_000_000
 """From this number of parameters on, no pass has values, and the weights are not copied."""
 _MOST_WORK = 10**10
@@ -142,7 +140,7 @@ class Probe:
         mode = (
             FakeTensorMode(allow_non_fake_inputs=True) if is_fake and not self._is_on_meta else contextlib.nullcontext()
         )
-        kernels = _Steps() if is_fake else contextlib.nullcontext()
+        kernels = Steps() if is_fake else contextlib.nullcontext()
         watch = _Watch()
         with seeded(), torch.no_grad(), silenced():
             try:
@@ -171,26 +169,6 @@ def as_it_was(model: nn.Module, inputs: Any, written: Iterable[Tensor]) -> Itera
         yield
 
 
-class _Steps(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Refuses what kernels would, in a pass on fake tensors, and ends one that has too many operators.
-
-    Recurrent layers have some for every step.
-    """
-
-    supports_higher_order_operators = True
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.count = 0
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
-        self.count += 1
-        if self.count > _MOST_OPERATORS:
-            raise RuntimeError("this pass has too many steps")
-        check_dtypes(func, args)
-        return func(*args, **(kwargs or {}))
-
-
 class _Watch(TorchFunctionMode):
     """Counts calls of PyTorch, and keeps the one that failed."""
 
@@ -209,6 +187,7 @@ class _Watch(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
         self.calls += 1
+        check_time()
         if self.calls > _MOST_CALLS:
             raise RuntimeError("this pass does not end")
         try:

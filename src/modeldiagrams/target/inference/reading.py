@@ -15,6 +15,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from modeldiagrams.target.inference.entries import OBJECT, Leaf, leaves
+from modeldiagrams.target.inference.steps import Steps
 from modeldiagrams.target.inference.symbolic.elements import ELEMENTS
 from modeldiagrams.target.inference.symbolic.guesses import Guesses
 from modeldiagrams.target.inference.symbolic.items import ITEMS
@@ -164,7 +165,9 @@ def read_forward(
         None where nothing could be read.
     """
     first = _read(model, known, sizes)
-    counts = {path: len(given.items()) for given in [*_all(first.inputs)] if given.way == "item" for path in [given.path]}
+    counts = {
+        path: len(given.items()) for given in [*_all(first.inputs)] if given.way == "item" for path in [given.path]
+    }
     if first.error is not None and any(counts.values()):  # ``zip(…, strict=True)`` wants as many items as there are
         second = _read(model, known, sizes, {path: count for path, count in counts.items() if count})
         first = second if second.error is None else first
@@ -227,7 +230,7 @@ def _read(
     mode = contextlib.nullcontext() if is_on_meta else FakeTensorMode(allow_non_fake_inputs=True)
     with seeded(), torch.no_grad(), silenced():
         try:
-            with layers_replaced(model, reading), mode:
+            with layers_replaced(model, reading), mode, Steps():
                 model(**{name: given.tensor for name, given in reading.inputs.items()})
         except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the model raises)
             reading.error = error

@@ -56,16 +56,16 @@ def _item(r: Reading, args: Args, kwargs: Kwargs) -> Any:
         at = next(at for at, each in enumerate(keys) if each is Ellipsis)
         shape = _taken(r, shape, keys[:at])
         return r.tensor(_taken_back(r, shape, keys[at + 1 :]), kind)
-    if keys[-1] is None and shape.rank is None and r.guesses.is_usual() is not _are_pairs(shape, keys):
+    if keys[-1] is None and shape.rank is None and r.guesses.is_usual() is not _are_pairs(x, keys):
         shape = shape.of_rank(sum(each is not None for each in keys))  # few add dimensions in the middle like this
     if not isinstance(x, SymbolicTensor) and any(isinstance(each, SymbolicTensor) for each in keys):
         return _looked_up(r, shape, keys)
     return r.tensor(_taken(r, shape, keys), kind)
 
 
-def _are_pairs(shape: Shape, keys: list[Any]) -> bool:
+def _are_pairs(x: Any, keys: list[Any]) -> bool:
     """Whether features are rather behind the new dimension: ``left(ids)[:, :, None] + right(ids)[:, None]``."""
-    return bool(shape.end().back) and [each is None for each in keys] == [False, False, True]
+    return getattr(x, "is_embedded", False) and [each is None for each in keys] == [False, False, True]
 
 
 def _looked_up(r: Reading, shape: Shape, keys: list[Any]) -> Any:

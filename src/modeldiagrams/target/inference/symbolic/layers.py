@@ -76,7 +76,9 @@ def _embedding(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     ids, weight = args[0], argument(args, kwargs, 1, "weight")
     table = r.shape_of(weight)
     ids_below(ids, table.at(0).value)
-    return r.tensor(r.shape_of(ids).inserted(-1, table.at(1)), Kind("float32"))
+    made = r.tensor(r.shape_of(ids).inserted(-1, table.at(1)), Kind("float32"))
+    made.__dict__["is_embedded"] = True
+    return made
 
 
 def _one_hot(r: Reading, args: Args, kwargs: Kwargs) -> Any:

@@ -17,10 +17,12 @@ import torch
 from torch import Tensor
 
 from modeldiagrams.target.inference.lookups import unpacked_count
+from modeldiagrams.target.inference.symbolic.given import Given
 from modeldiagrams.target.inference.symbolic.guesses import Guesses
 from modeldiagrams.target.inference.symbolic.kinds import Kind
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Equations, Row, Shape, closed, same
 from modeldiagrams.target.inference.symbolic.sizes import Parts, Rank, Shaped, Size, is_demanded, is_zipped
+from modeldiagrams.tracer.recording.time_limit import check_time
 
 __all__ = ["MOST_ITEMS", "Given", "Kind", "Parts", "Rank", "Reading", "Size", "SymbolicTensor"]
 
@@ -35,26 +37,6 @@ _SMALL = 4
 _A_NUMBER = 2
 
 Handler = Callable[["Reading", tuple[Any, ...], dict[str, Any]], Any]
-
-
-@dataclass(eq=False)
-class Given:
-    """An input, or a part of one."""
-
-    path: tuple[str | int, ...]
-    tensor: Any = None
-    parts: dict[str | int, Given] = field(default_factory=dict)
-    """By key, by attribute, or by position."""
-    way: str = ""
-    """How they are read: ``key``, ``attribute``, ``item``."""
-    is_used: bool = False
-    """Whether PyTorch got it as a tensor."""
-
-    def items(self) -> list[Given]:
-        """The parts by position up to the last one that was used."""
-        parts = [*self.parts.values()]
-        used = [at for at, part in enumerate(parts) if part.is_used or part.parts]
-        return parts[: used[-1] + 1] if used else []
 
 
 @dataclass(eq=False)
@@ -148,6 +130,8 @@ class SymbolicTensor(Tensor):
     known: Shape
     kind: Kind
     given: Given | None
+    is_embedded = False
+    """Whether it is made of rows of a table."""
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -159,6 +143,7 @@ class SymbolicTensor(Tensor):
         if reading is None:
             return NotImplemented
         reading.calls += 1
+        check_time()
         if reading.calls > _MOST_CALLS:
             raise RuntimeError("there is too much to read")
         if name in ("__get__", "__set__"):
