@@ -190,7 +190,8 @@ class TemporalFusion(nn.Module):
 
 class DeepARNet(nn.Module):
     def __init__(
-        self, freq: str, context_length: int, prediction_length: int, num_feat_dynamic_real: int, cardinality: list[int],
+        self, freq: str, context_length: int, prediction_length: int, num_feat_dynamic_real: int,
+        cardinality: list[int],
         embedding_dimension: Optional[list[int]] = None, hidden_size: int = 40, num_layers: int = 2,
         lags_seq: Optional[list[int]] = None,
     ):  # fmt: skip
@@ -291,9 +292,9 @@ class RecurrentActorCritic(nn.Module):
         hidden = hidden.reshape((-1, batch_size, self.lstm.input_size))
         done = done.reshape((-1, batch_size))
         new_hidden = []
-        for h, d in zip(hidden, done):
+        for x, d in zip(hidden, done):
             h, lstm_state = self.lstm(
-                h.unsqueeze(0),
+                x.unsqueeze(0),
                 ((1.0 - d).view(1, -1, 1) * lstm_state[0], (1.0 - d).view(1, -1, 1) * lstm_state[1]),
             )
             new_hidden += [h]
@@ -318,7 +319,7 @@ class PointerNet(nn.Module):
         return (self.C * torch.tanh(u)).masked_fill(mask, float("-inf"))
 
     def forward(self, inputs, input_lengths=None):
-        # inputs: [batch, seq_len, input_dim]
+        """inputs: (batch, cities, coordinates)"""
         batch_size, seq_len, input_dim = inputs.size()
         assert input_dim == self.embedding.size(0)
         embedded = torch.mm(inputs.transpose(0, 1).contiguous().view(-1, input_dim), self.embedding)
@@ -828,8 +829,7 @@ class RSSM(nn.Module):
             priors.append(self.stats(self.prior(deter), deter))
             prev_state = self.stats(self.post(torch.cat([deter, obs_embed[t]], dim=-1)), deter)
             posts.append(prev_state)
-        stack = lambda states: RSSMState(*(torch.stack(s) for s in zip(*states)))
-        return stack(priors), stack(posts)
+        return tuple(RSSMState(*(torch.stack(s) for s in zip(*states))) for states in (priors, posts))
 
 
 class SASRec(nn.Module):

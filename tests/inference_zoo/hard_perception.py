@@ -291,11 +291,11 @@ class DenseDetector(nn.Module):
         cls_losses, box_losses = [], []
         for i, target in enumerate(targets):
             boxes, labels = target["boxes"], target["labels"]
-            l = locations[:, None, 0] - boxes[None, :, 0]
-            t = locations[:, None, 1] - boxes[None, :, 1]
-            r = boxes[None, :, 2] - locations[:, None, 0]
-            b = boxes[None, :, 3] - locations[:, None, 1]
-            ltrb = torch.stack([l, t, r, b], dim=2)
+            left = locations[:, None, 0] - boxes[None, :, 0]
+            top = locations[:, None, 1] - boxes[None, :, 1]
+            right = boxes[None, :, 2] - locations[:, None, 0]
+            bottom = boxes[None, :, 3] - locations[:, None, 1]
+            ltrb = torch.stack([left, top, right, bottom], dim=2)
             inside = ltrb.min(dim=2).values > 0
             areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
             cost = torch.where(inside, areas[None], torch.full_like(areas[None], 1e8).float())

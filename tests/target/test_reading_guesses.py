@@ -140,9 +140,9 @@ def test_a_clash_names_the_guesses_that_it_came_from():
     same(a, b)
     with pytest.raises(ClashError) as clash:
         same(a, c)
-    guesses.clash(clash.value)
+    guesses.clash(clash.value.guesses)
     assert [*guesses.suspects] == [1]
-    guesses.clash(ClashError())  # of ranks
+    guesses.clash(ClashError().guesses)  # of ranks
     assert [*guesses.suspects] == [1, 0]
 
 

@@ -7,10 +7,7 @@ the same size, or the mask has one of 1. The likelier is assumed, and what clash
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim
+from typing import Any
 
 __all__ = ["Guesses"]
 
@@ -27,7 +24,7 @@ class Guesses:
     """What clashed may come from these."""
     _of_ranks: list[int] = field(default_factory=list)
 
-    def is_usual(self, *about: Dim) -> bool:
+    def is_usual(self, *about: Any) -> bool:
         """Make a guess: about dimensions that may be the same, or about a rank."""
         number = self.count
         self.count += 1
@@ -37,7 +34,7 @@ class Guesses:
             dim.end().guesses |= {number}
         return number not in self.others
 
-    def clash(self, error: ClashError) -> None:
-        """Note that two uses don't suit each other."""
+    def clash(self, come_from: frozenset[int]) -> None:
+        """Note that two uses don't suit each other, which come from these guesses; from those of ranks, if none."""
         self.clashes += 1
-        self.suspects |= dict.fromkeys(sorted(error.guesses) or self._of_ranks)
+        self.suspects |= dict.fromkeys(sorted(come_from) or self._of_ranks)

@@ -135,23 +135,28 @@ def _taken_back(r: Reading, shape: Shape, keys: list[Any]) -> Shape:
 
 
 def _sliced(r: Reading, dim: Dim, key: slice) -> Dim:
-    start, stop, ends = key.start, key.stop, (key.start, key.stop, key.step)
+    start, stop = key.start, key.stop
     if key == slice(None):
         return dim
-    if dim.end().value and not any(isinstance(end, Size | SymbolicTensor) for end in ends):
+    if dim.end().value and not any(isinstance(end, Size | SymbolicTensor) for end in (start, stop, key.step)):
         return Dim(len(range(dim.end().value)[key]))
+    if isinstance(start, int) and start < 0 and key.step is None:
+        return _from_the_end(r, start, stop)
     if isinstance(stop, int) and stop > 0 and key.step is None and (start is None or 0 <= start < stop):
         dim.end().least = max(dim.end().least, stop if not isinstance(stop, Size) else 0)
         return r.dim(stop) if not start else Dim(stop - start)
-    if isinstance(start, int) and start < 0 and stop is None and key.step is None:
-        return r.dim(-start)
-    if isinstance(start, int) and start < 0 and isinstance(stop, int) and key.step is None:
-        return Dim(max(0, stop - start)) if stop < 0 else Dim()
     if isinstance(key.start, int) and stop is None and key.start > 0 and not isinstance(key.start, Size):
         rest = Dim()
         r.equations.add(dim, {rest: 1}, key.start)
         return rest
     return Dim()
+
+
+def _from_the_end(r: Reading, start: int, stop: Any) -> Dim:
+    """The last items, or some before them."""
+    if stop is None:
+        return r.dim(-start)
+    return Dim(stop - start) if isinstance(stop, int) and start < stop < 0 else Dim()
 
 
 ITEMS: dict[str, Handler] = {

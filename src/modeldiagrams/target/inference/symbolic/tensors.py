@@ -116,7 +116,7 @@ class Reading:
                 same(end, known := self.numbers[end.least])
                 known.end().least = 0
         for error in self.equations.solve():
-            self.guesses.clash(error)
+            self.guesses.clash(error.guesses)
 
     def shape_of(self, value: Any) -> Shape:
         """The shape of an operand."""
@@ -155,7 +155,7 @@ class SymbolicTensor(Tensor):
         try:
             return handler(reading, args, kwargs) if handler else reading.tensor()
         except ClashError as error:
-            reading.guesses.clash(error)
+            reading.guesses.clash(error.guesses)
             return reading.tensor()
 
     # -- what is no call of PyTorch
@@ -259,7 +259,7 @@ class SymbolicTensor(Tensor):
         try:
             return self.reading.handlers["__getitem__"](self.reading, (self, key), {})
         except ClashError as error:
-            self.reading.guesses.clash(error)
+            self.reading.guesses.clash(error.guesses)
             return self.reading.tensor()
 
     def get(self, key: str, default: Any = None) -> Any:
