@@ -158,3 +158,51 @@ def test_dimensions_of_which_the_same_follows_are_one():
     equations.add(b, {rest: 1}, 1)
     assert not equations.solve()
     assert a.end() is b.end()
+
+
+class Cameras(nn.Module):
+    """Views that add dimensions, inverted matrices, and pictures of whose sides a view takes a part."""
+
+    def __init__(self):
+        super().__init__()
+        self.look = nn.Conv2d(3, 5, 4, stride=4)
+
+    def forward(self, pictures, turns, lenses, shifts):
+        b, n, c, h, w = pictures.shape
+        rays = turns.matmul(torch.inverse(lenses)).view(b, n, 1, 3, 3).matmul(torch.ones(7, 3, 1)).squeeze(-1)
+        points = rays + shifts.view(b, n, 1, 3)
+        seen = self.look(pictures.view(b * n, c, h, w)).view(b, n, 5, h // 4, w // 4)
+        return points.sum((2, 3)) * seen.mean((2, 3, 4))
+
+
+def test_views_that_only_add_dimensions_tell_the_others():
+    model = Cameras().eval()
+    found = shapes_of(first_entries(model))
+    b, n, _, height, width = found["pictures"]
+    assert found["turns"] == found["lenses"] == [b, n, 3, 3]
+    assert found["shifts"] == [b, n, 3]
+    assert height % 4 == width % 4 == 0
+    assert next(InputSolver(model).solutions(1)).entries["pictures"][3:] == [32, 32]
+
+
+class Unrolled(nn.Module):
+    """A pair of states by number, with as many rows as the observations are seen as."""
+
+    def __init__(self):
+        super().__init__()
+        self.encode, self.rnn = nn.Linear(6, 5), nn.LSTM(5, 4)
+
+    def forward(self, seen, memory: tuple[torch.Tensor, torch.Tensor], done):
+        rows = memory[0].shape[1]
+        steps = self.encode(seen).reshape(-1, rows, 5)
+        found = []
+        for x, d in zip(steps, done.reshape(-1, rows), strict=False):
+            kept = (1.0 - d).view(1, -1, 1)
+            out, memory = self.rnn(x.unsqueeze(0), (kept * memory[0], kept * memory[1]))
+            found.append(out)
+        return torch.cat(found)
+
+
+def test_what_is_annotated_as_several_tensors_is_taken_apart_by_number():
+    entries = next(InputSolver(Unrolled().eval()).solutions(6)).entries
+    assert entries["memory"] == [[1, 1, 4], [1, 1, 4]]

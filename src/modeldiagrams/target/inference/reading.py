@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.entries import OBJECT, Leaf, leaves
 from modeldiagrams.target.inference.steps import Steps
 from modeldiagrams.target.inference.symbolic.elements import ELEMENTS
@@ -41,6 +43,8 @@ __all__ = ["Read", "read_forward"]
 _LENGTH = 4
 _USUAL_ITEMS = 2
 _PAIR = 2
+_TENSORS = re.compile(r"([Ll]ist|[Tt]uple|Sequence)\[[\w.]*Tensor\b")
+"""An annotation of several tensors."""
 _MOST_CALLS = 6_000
 """Of all readings with other meanings, for uses that suit each other."""
 
@@ -125,6 +129,8 @@ class Read:
             own = size if size and not self._sizes.is_own(size) and at else 0
             is_side = len(leaf.shape) > 3 and at >= len(leaf.shape) - 2  # noqa: PLR2004
             number = own or (self._sizes.batch if at == 0 else self._sizes.new(leaf.path, at, is_side=is_side))
+            if dim.step > 1 and at and not own:
+                number = self._sizes.multiple(leaf.path, at, dim.step)
             self._numbers[dim] = math.ceil(number / dim.step) * dim.step
         return self._numbers[dim]
 
@@ -226,6 +232,9 @@ def _read(
         guesses=Guesses(others),
     )
     reading.inputs = {name: reading.given((name,)) for name in known}
+    for name, parameter in parameters_of(model.forward).items():
+        if name in reading.inputs:
+            reading.inputs[name].is_list = bool(_TENSORS.search(str(parameter.annotation)))
     is_on_meta = any(parameter.is_meta for parameter in model.parameters())
     mode = contextlib.nullcontext() if is_on_meta else FakeTensorMode(allow_non_fake_inputs=True)
     with seeded(), torch.no_grad(), silenced():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -73,6 +74,15 @@ class Sizes:
             taken = {*self._given.values()}
             self._given[key] = next((size for size in source if size not in taken), source[-1])
         return self._given[key]
+
+    def multiple(self, path: Path, dimension: int, step: int) -> int:
+        """The size of one dimension, which has to be a multiple of a number: the next one that nobody has."""
+        size = self._given[path, dimension]
+        taken = {*self._given.values()} - {size}
+        first = math.ceil(size / step) * step
+        found = next(other for other in itertools.count(first, step) if other not in taken)
+        self._given[path, dimension] = found
+        return found
 
     def unused(self) -> Iterator[int]:
         """Numbers that are no sizes of the model's own, small ones first."""

@@ -203,6 +203,13 @@ def _made_new(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     return r.tensor(closed(*(r.dim(size) for size in numbers_in(args[1:]))), Kind("float32"))
 
 
+def _inverse(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    as_float(args[0])
+    shape = r.shape_of(args[0]).reaching(-2)
+    same(shape.at(-1), shape.at(-2))
+    return r.tensor(shape, Kind("float32"))
+
+
 def _loss(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     as_float(args[0])
     ids_below(args[1])
@@ -231,5 +238,6 @@ ELEMENTS: dict[str, Handler] = {
     **by(_topk, "topk"),
     **by(_made_like, "zeros_like ones_like randn_like rand_like full_like empty_like"),
     **by(_made_new, "new_zeros new_ones new_empty new_full"),
+    **by(_inverse, "inverse linalg_inv linalg_pinv pinverse linalg_cholesky cholesky matrix_exp linalg_matrix_exp"),
     **by(_loss, "cross_entropy nll_loss"),
 }

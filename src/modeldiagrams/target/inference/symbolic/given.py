@@ -18,6 +18,8 @@ class Given:
     """By key, by attribute, or by position."""
     way: str = ""
     """How they are read: ``key``, ``attribute``, ``item``."""
+    is_list: bool = False
+    """Whether it is annotated as several tensors."""
     is_used: bool = False
     """Whether PyTorch got it as a tensor."""
 

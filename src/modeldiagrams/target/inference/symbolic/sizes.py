@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["Parts", "Rank", "Shaped", "Size", "is_demanded", "is_zipped"]
 
 _USUAL_RANK = 3
+_MOST_STEP = 64
+"""By which code divides sizes that are multiples of it."""
 
 
 class Size(int):
@@ -49,6 +51,7 @@ class Size(int):
         if type(other) is int and other > 0:
             part = Dim(self.dim.end().value // other)
             if not part.value:
+                self.dim.end().step = max(self.dim.end().step, other if other <= _MOST_STEP else 1)
                 self.reading.equations.add(self.dim, {part: other})
             return self.reading.number(part)
         return int(int(self) // other)

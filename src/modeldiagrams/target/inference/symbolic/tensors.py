@@ -254,6 +254,8 @@ class SymbolicTensor(Tensor):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str) and self.given:
             return self._part(key, "key")
+        if type(key) is int and key >= 0 and self.given and self.given.is_list:
+            return self._part(key, "item")
         for each in _symbolic_tensors((self, key)):
             each._use()  # noqa: SLF001 (of its own class)  # noqa: SLF001
         try:

@@ -92,6 +92,9 @@ def _viewed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     sizes = numbers_in(args[1:])
     new = [Dim() if size == -1 else r.dim(size) for size in sizes]
     before = r.shape_of(args[0])
+    plain = [dim for dim in new if dim.end().value != 1]
+    if before.rank is None and len(before.dims()) <= len(plain) < len(new) and -1 not in sizes and r.guesses.is_usual():
+        before = unified(before, closed(*plain))  # a view that only adds dimensions of one item
     if before.rank and -1 not in sizes:
         left, right = [dim.end() for dim in before.front], [dim.end() for dim in new]
         while left and right and left[0] is right[0]:
