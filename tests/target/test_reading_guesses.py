@@ -206,3 +206,20 @@ class Unrolled(nn.Module):
 def test_what_is_annotated_as_several_tensors_is_taken_apart_by_number():
     entries = next(InputSolver(Unrolled().eval()).solutions(6)).entries
     assert entries["memory"] == [[1, 1, 4], [1, 1, 4]]
+
+
+class Docking(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.atom, self.pair = nn.Embedding(20, 4), nn.Linear(5, 1)
+
+    def forward(self, kinds, pos, pocket_pos):
+        far = torch.cdist(pos, pocket_pos).amin(-1, keepdim=True)
+        return self.pair(torch.cat([self.atom(kinds), far], -1))
+
+
+def test_places_between_which_distances_are_taken_are_numbers():
+    entries = first_entries(Docking())
+    batch, atoms, axes = entries["pos"]
+    assert entries["kinds"]["shape"] == [batch, atoms]
+    assert (entries["pocket_pos"][0], entries["pocket_pos"][2]) == (batch, axes)

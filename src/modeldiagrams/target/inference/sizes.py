@@ -65,6 +65,7 @@ class Sizes:
         self._free = [size for size in _PRIMES if size not in {*taken, self.batch}]
         self._large = [size for size in _LARGE_PRIMES if size not in taken]
         self._given: dict[tuple[Path, int], int] = {}
+        self._steps: dict[int, int] = {}
 
     def new(self, path: Path, dimension: int, *, is_side: bool = False) -> int:
         """The size of one dimension of one input, the same whenever it is asked for."""
@@ -82,6 +83,7 @@ class Sizes:
         first = math.ceil(size / step) * step
         found = next(other for other in itertools.count(first, step) if other not in taken)
         self._given[path, dimension] = found
+        self._steps[found] = step
         return found
 
     def unused(self) -> Iterator[int]:
@@ -111,5 +113,6 @@ class Sizes:
     def usual(self, leaf: Leaf, batch: int) -> Leaf:
         """The same with the sizes that readers expect in place of those given out here."""
         side = values_of("<size>")[0] if len(leaf.shape) > 1 + _PAIR else _USUAL_LENGTH
-        given = dict.fromkeys(self._given.values(), side) | {self.batch: batch}
+        steps = {size: self._steps.get(size, 1) for size in self._given.values()}
+        given = {size: math.ceil(side / step) * step for size, step in steps.items()} | {self.batch: batch}
         return replace(leaf, shape=tuple(given.get(size, size) for size in leaf.shape))

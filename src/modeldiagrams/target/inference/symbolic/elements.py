@@ -210,6 +210,16 @@ def _inverse(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     return r.tensor(shape, Kind("float32"))
 
 
+def _distances(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """Of each of some places to each of others."""
+    as_float(args[0])
+    as_float(args[1])
+    a, b = (r.shape_of(value).reaching(-2) for value in args[:2])
+    same(a.at(-1), b.at(-1))
+    unified(a.replaced(-1).replaced(-1), b.replaced(-1).replaced(-1))
+    return r.tensor(a.end().replaced(-1, b.end().at(-2)), Kind("float32"))
+
+
 def _loss(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     as_float(args[0])
     ids_below(args[1])
@@ -238,6 +248,7 @@ ELEMENTS: dict[str, Handler] = {
     **by(_topk, "topk"),
     **by(_made_like, "zeros_like ones_like randn_like rand_like full_like empty_like"),
     **by(_made_new, "new_zeros new_ones new_empty new_full"),
+    **by(_distances, "cdist"),
     **by(_inverse, "inverse linalg_inv linalg_pinv pinverse linalg_cholesky cholesky matrix_exp linalg_matrix_exp"),
     **by(_loss, "cross_entropy nll_loss"),
 }

@@ -153,7 +153,8 @@ def _unbound(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 def _expanded(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     sizes = numbers_in(args[1:])
     before = r.shape_of(args[0])
-    if before.rank is None and len(before.dims()) <= len(sizes) and r.guesses.is_usual():
+    # where a size is kept, there is one
+    if before.rank is None and len(before.dims()) <= len(sizes) and -1 in sizes[:1] and r.guesses.is_usual():
         before = before.of_rank(len(sizes))
     known = before.front if before.rank == len(sizes) else ()
     new = [(known[at] if known else Dim()) if size == -1 else r.dim(size) for at, size in enumerate(sizes)]
