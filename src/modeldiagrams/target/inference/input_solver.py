@@ -8,17 +8,15 @@ carry the model through get usual sizes where nobody asked for others, if it sti
 
 from __future__ import annotations
 
-import ast
 import functools
 import heapq
 import inspect
 import math
-import textwrap
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.target.forward import VARIADIC, columns_read, parameters_of, unpacked_parameters
+from modeldiagrams.target.forward import VARIADIC, columns_read, parameters_of, strings_compared, unpacked_parameters
 from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, element_count, resolved
 from modeldiagrams.target.inference.entries import LESS, is_repeated, leaves, put, put_all
@@ -40,6 +38,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.target.inference.entries import Leaf, Path
     from modeldiagrams.target.inference.probing import Probed
+    from modeldiagrams.target.inference.reading import Read
 
 __all__ = ["InputSolver", "Solution"]
 
@@ -94,6 +93,7 @@ class InputSolver:
         self._waiting: list[_Try] = []
         self._seen: set[str] = set()
         self._work = 0
+        self._readings: dict[tuple[str, ...], Read | None] = {}
         parameters = parameters_of(self.model.forward)
         self._columns = {(name,): columns for name, columns in columns_read(self.model).items()}
         self._taken_apart = unpacked_parameters(self.model)
@@ -198,7 +198,7 @@ class InputSolver:
 
     def _seeds(self) -> Iterator[Entries]:
         """First guesses: the likeliest for every input, then others for one of them."""
-        choices = _string_choices(self.model)
+        choices = strings_compared(self.model)
         for candidates in inferred_candidates(self.model):
             lists: dict[str | int, list[Any]] = {
                 name: [candidate.entry for candidate in options if candidate is not ABSENT]
@@ -215,13 +215,19 @@ class InputSolver:
                 if role and role.name == "state":
                     known[str(name)] = next(iter(self.states), None)
                     lists[name] = [*self.states, *state_entries(self.model, self.sizes.batch), *lists[name]]
-            with time_limited(self.budget.seconds_of_pass):
-                read = self._probe.read(known, self.sizes, self.seed)
-            if read:
+            if read := self._read(known):
                 yield read.entries(lists)
             first = {name: entries[0] for name, entries in lists.items()}
             yield first
             yield from ({**first, name: entry} for name in lists for entry in lists[name][1:_FIRST_SEEDS])
+
+    def _read(self, known: dict[str, Any]) -> Read | None:
+        """What the forward does with these inputs; asked for once for the search, and once for the reasons."""
+        names = tuple(known)
+        if names not in self._readings:
+            with time_limited(self.budget.seconds_of_pass):
+                self._readings[names] = self._probe.read(known, self.sizes, self.seed)
+        return self._readings[names]
 
     def _own_sizes(self, entry: Any, path: Path) -> Any:
         """An entry in which every size is one of its own."""
@@ -281,20 +287,3 @@ class InputSolver:
 
     def _usual(self, leaf: Leaf, entries: Any) -> Leaf:
         return self.sizes.usual(leaf, NODES if self._is_graph or "edge_" in repr(entries) else 1)
-
-
-def _string_choices(model: nn.Module) -> dict[str | int, list[str]]:
-    """Parameters of a forward that it compares with strings, and these."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(type(model).forward))))
-    except (OSError, TypeError, SyntaxError):
-        return {}
-    found: dict[str | int, list[str]] = {}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=str(text))]):
-                found.setdefault(name, []).append(text)
-            case ast.Compare(left=ast.Name(id=name), comparators=[ast.Tuple(elts=items) | ast.List(elts=items)]):
-                texts = [i.value for i in items if isinstance(i, ast.Constant) and isinstance(i.value, str)]
-                found.setdefault(name, []).extend(texts)
-    return {name: texts for name, texts in found.items() if texts}

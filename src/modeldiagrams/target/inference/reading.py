@@ -45,7 +45,7 @@ _USUAL_ITEMS = 2
 _PAIR = 2
 _TENSORS = re.compile(r"([Ll]ist|[Tt]uple|Sequence)\[[\w.]*Tensor\b")
 """An annotation of several tensors."""
-_MOST_CALLS = 6_000
+_MOST_CALLS = 4_000
 """Of all readings with other meanings, for uses that suit each other."""
 
 
