@@ -223,3 +223,38 @@ def test_places_between_which_distances_are_taken_are_numbers():
     batch, atoms, axes = entries["pos"]
     assert entries["kinds"]["shape"] == [batch, atoms]
     assert (entries["pocket_pos"][0], entries["pocket_pos"][2]) == (batch, axes)
+
+
+class Mixer(nn.Module):
+    """What has features changes their place with that of the steps."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix, self.time = nn.Linear(1 + 3, 8), nn.Linear(24, 12)
+
+    def forward(self, past, known):
+        return self.time(self.mix(torch.cat([past.unsqueeze(-1), known], -1)).transpose(1, 2))
+
+
+def test_features_change_places_with_steps():
+    found = shapes_of(first_entries(Mixer()))
+    assert found["past"][1:] == [24]
+    assert found["known"][1:] == [24, 3]
+
+
+class Asked(nn.Module):
+    """Asks for a value, with pictures for which a pass with values would take long."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv3d(3, 4, 3)
+
+    def forward(self, clip):
+        x = self.conv(clip)
+        return x * 2 if int(x.amax()) % 2 else x
+
+
+def test_inputs_get_smaller_where_values_are_asked_for():
+    solver = InputSolver(Asked().eval())
+    assert next(solver.solutions()).entries["clip"][:2] == [1, 3]
+    assert len(solver.budget.lines) <= 3

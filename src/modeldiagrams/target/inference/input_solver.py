@@ -24,7 +24,7 @@ from modeldiagrams.target.inference.inferred import NODES, inferred_candidates, 
 from modeldiagrams.target.inference.layers import state_entries
 from modeldiagrams.target.inference.mending import changes
 from modeldiagrams.target.inference.parameter_names import role_of
-from modeldiagrams.target.inference.probing import Probe
+from modeldiagrams.target.inference.probing import MOST_WITH_VALUES, Probe, needs_values
 from modeldiagrams.target.inference.sizes import Sizes
 from modeldiagrams.target.inference.states import own_states
 from modeldiagrams.target.inference.told import values_of
@@ -127,6 +127,9 @@ class InputSolver:
                 yield from (Solution(each, keeps_batch) for each in self._with_usual_sizes(entries))
                 tries = min(tries, more_tries)
                 continue
+            if needs_values(probed.error):
+                smaller = self._affordable(entries, MOST_WITH_VALUES)
+                self._push(_Try(-probed.depth, 0, len(self._seen), probed.depth, smaller))
             for place, changed in zip(range(_MOST_CHANGES), changes(entries, probed, self.sizes, self), strict=False):
                 # what breaks something earlier may be right if that is mended, too
                 depth = max(probed.depth, parent.reached if place < _FIRST_CHANGES else 0)
@@ -166,13 +169,14 @@ class InputSolver:
             self._seen.add(key)
             heapq.heappush(self._waiting, replace(new, entries=entries))
 
-    def _affordable(self, entries: Entries) -> Entries:
+    def _affordable(self, entries: Entries, most: int = _MOST_ELEMENTS) -> Entries:
         """The same with fewer elements, if there are too many, where nobody has said how many there are."""
         for leaf in sorted(leaves(entries), key=lambda leaf: -math.prod(leaf.shape)):
-            if element_count(entries) <= _MOST_ELEMENTS:
+            if element_count(entries) <= most:
                 break
             small = [
-                LESS + d if size > _LARGE and self.sizes.is_own(size) else size for d, size in enumerate(leaf.shape)
+                self.sizes.less(size, LESS + d) if size > _LARGE and self.sizes.is_own(size) else size
+                for d, size in enumerate(leaf.shape)
             ]
             entries = put_all(entries, leaf.path, replace(leaf, shape=tuple(small)).entry)
         return entries

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from modeldiagrams.target.inference.reading import Read
     from modeldiagrams.target.inference.sizes import Sizes
 
-__all__ = ["Probe", "Probed", "as_it_was", "origins_of"]
+__all__ = ["MOST_WITH_VALUES", "Probe", "Probed", "as_it_was", "needs_values", "origins_of"]
 
 _MOST_CALLS = 20_000
 _LARGE = 30_000_000
 """From this number of parameters on, no pass has values, and the weights are not copied."""
 _MOST_WORK = 10**10
 """Rows of the inputs times parameters, up to which a pass has values."""
-_MOST_ELEMENTS = 1 << 19
+MOST_WITH_VALUES = 1 << 19
 """Of the inputs of such a pass: what is made of them needs several times their memory."""
 _IMAGE_RANK = 4
 _LONGEST_MESSAGE = 1000
@@ -118,13 +118,13 @@ class Probe:
         """One pass; with values only where the model asks for them."""
         args, kwargs = from_entries(entries)
         work = sum(map(_rows, leaves(entries))) * self._size
-        may_have_values = self._has_values and work <= _MOST_WORK and element_count(entries) <= _MOST_ELEMENTS
+        may_have_values = self._has_values and work <= _MOST_WORK and element_count(entries) <= MOST_WITH_VALUES
         # lazy layers make weights, which are no fake ones; on these, recurrent layers take operators for every step
         if self._is_lazy or (self._is_recurrent and may_have_values):
             return self._run(args, kwargs, is_fake=False)
         probed = self._run(args, kwargs, is_fake=True)
         # fake tensors let pass some of what kernels don't take
-        if may_have_values and (probed.error is None or _needs_values(probed.error)):
+        if may_have_values and (probed.error is None or needs_values(probed.error)):
             real = self._run(args, kwargs, is_fake=False)
             return replace(real, depth=max(real.depth, probed.depth))
         return probed
@@ -245,6 +245,7 @@ def _inside(value: Any, path: Path) -> list[tuple[Any, Path]]:
     return [(item, (*path, str(key))) for key, item in owner.items()] if isinstance(owner, dict) else []
 
 
-def _needs_values(error: BaseException | None) -> bool:
+def needs_values(error: BaseException | None) -> bool:
+    """Whether a pass on fake tensors ended because the model asks for values."""
     name = type(error).__name__
     return "DataDependent" in name or "DynamicOutputShape" in name or "UnsupportedFakeTensor" in name

@@ -86,6 +86,11 @@ class Sizes:
         self._steps[found] = step
         return found
 
+    def less(self, size: int, about: int) -> int:
+        """A smaller size in place of one that was given out here."""
+        step = self._steps.get(size, 1)
+        return max(step, about // step * step)
+
     def unused(self) -> Iterator[int]:
         """Numbers that are no sizes of the model's own, small ones first."""
         return itertools.chain([*self._free, *self._large], itertools.count(_LONG + 1, 2))

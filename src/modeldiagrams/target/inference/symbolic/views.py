@@ -58,7 +58,10 @@ def _stack(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 def _transposed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     first, second = argument(args, kwargs, 1, "dim0"), argument(args, kwargs, 2, "dim1")
-    shape = r.shape_of(args[0]).reaching(first).reaching(second)
+    shape, last = r.shape_of(args[0]), max(first, second)
+    if shape.row and shape.back and min(first, second) > 0 and len(shape.dims()) <= last + 1 and r.guesses.is_usual():
+        shape = shape.of_rank(last + 1)  # features change places with steps
+    shape = shape.reaching(first).reaching(second)
     if shape.row is not None and min(first, second) >= 0 and max(first, second) > 1:
         shape.row.is_likely_empty = True
     a, b = shape.at(first), shape.at(second)
