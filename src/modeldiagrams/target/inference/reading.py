@@ -177,23 +177,25 @@ def read_forward(
     if first.error is not None and any(counts.values()):  # ``zip(…, strict=True)`` wants as many items as there are
         second = _read(model, known, sizes, {path: count for path, count in counts.items() if count})
         first = second if second.error is None else first
-    best = _with_fewest_clashes(first, lambda others: _read(model, known, sizes, first.counts, others))
+    best = _without_clashes(first, lambda others: _read(model, known, sizes, first.counts, others))
     return Read(best.inputs, sizes, seed) if best.calls else None
 
 
-def _with_fewest_clashes(reading: Reading, again: Callable[[frozenset[int]], Reading]) -> Reading:
+def _without_clashes(reading: Reading, again: Callable[[frozenset[int]], Reading]) -> Reading:
     """The same, or one that takes other meanings where code has two: so that its uses suit each other."""
     found, waiting, known = [reading], [reading], {reading.guesses.others}
     while waiting and waiting[0].error is None:
         least = waiting.pop(0)
         for others in (least.guesses.others | {suspect} for suspect in least.guesses.suspects):
-            if min(map(_clashes, found)) == 0 or sum(each.calls for each in found) > _MOST_CALLS:
-                return min(found, key=_clashes)
+            if sum(each.calls for each in found) > _MOST_CALLS:
+                return reading
             if others not in known:
                 known.add(others)
                 found.append(again(others))
+                if not _clashes(found[-1]):  # one that clashes elsewhere is no better
+                    return found[-1]
                 waiting = sorted([*waiting, found[-1]], key=_clashes)
-    return min(found, key=_clashes)
+    return reading
 
 
 def _clashes(reading: Reading) -> float:
