@@ -14,6 +14,9 @@ from modeldiagrams.target.inference.candidates import Candidate
 from modeldiagrams.target.inference.input_solver import InputSolver
 from modeldiagrams.target.inference.probing import Probe
 from modeldiagrams.target.inference.search import Search
+from modeldiagrams.target.inference.sizes import Sizes
+from modeldiagrams.tracer import trace
+from modeldiagrams.tracer.recording.time_limit import time_limited
 
 
 class NeverRight(nn.Module):
@@ -135,3 +138,59 @@ def test_edges_are_pairs_also_where_ids_have_a_table_of_such_a_name():
     assert graph.status.error is None
     said = {item.subject: item.value for item in graph.assumptions}
     assert said["inputs.edge_index"].startswith("{shape: [2, 8]")
+
+
+class Slow(nn.Module):
+    """Each of its many steps is quick, and the whole pass isn't."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear, self.steps = nn.Linear(4, 4), 0
+
+    def forward(self, x):
+        for _ in range(3000):
+            self.steps += 1
+            x = self.linear(x)
+        return x
+
+
+@pytest.mark.parametrize("is_fake", [True, False])
+def test_a_pass_of_a_search_ends_when_its_time_is_over(is_fake):
+    with time_limited(0):
+        probed = Probe(Slow())._run((torch.zeros(1, 4),), {}, is_fake=is_fake)
+    assert "takes too long" in probed.message
+    assert probed.depth < 10
+
+
+@pytest.mark.parametrize("mode", ["fake", "real", "auto"])
+def test_a_trace_within_a_search_ends_when_its_time_is_over_and_a_later_one_does_not(mode):
+    model, x = nn.Sequential(nn.Linear(4, 4), nn.ReLU()), torch.zeros(1, 4)
+    with time_limited(0):
+        status = trace(model, (x,), mode=mode).status
+    assert status.error.type == "PassTooLongError"
+    assert trace(model, (x,), mode=mode).status.error is None
+
+
+STEPS = []
+
+
+class Counted(nn.Module):
+    """A long loop over a tensor of its own, before it looks at its input."""
+
+    def forward(self, x):
+        made = torch.zeros(4)
+        for step in range(3000):
+            STEPS.append(step)
+            made = made + 1
+        return made + x
+
+
+def test_a_reading_ends_when_its_time_is_over():
+    model = Counted()
+    with time_limited(0):
+        Probe(model).read({"x": None}, Sizes(model), lambda _name, _path: [1])
+    assert len(STEPS) < 10
+
+
+def test_later_passes_have_what_is_left_of_the_time():
+    assert Budget().seconds_of_pass > Budget(lines=[""]).seconds_of_pass > Budget(seconds=0, lines=[""]).seconds_of_pass

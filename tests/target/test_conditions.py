@@ -172,3 +172,28 @@ class Steps(nn.Module):
 
 def test_parts_of_a_condition_that_fail_end_nothing():
     assert resolve(parse_options({"model": f"{__name__}.Steps"}).call).note
+
+
+class Conditional(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear, self.kind = nn.Linear(6, 5), nn.Embedding(4, 5)
+
+
+class Asserted(Conditional):
+    def forward(self, x, kind=None):
+        assert kind is not None, "tell which"
+        return self.linear(x) + self.kind(kind)
+
+
+class Compared(Conditional):
+    def forward(self, x, kind=None):
+        if (kind is None) != (self.kind is None):
+            raise ValueError("tell which if and only if there are several")
+        return self.linear(x) + self.kind(kind)
+
+
+@pytest.mark.parametrize("made", [Asserted, Compared])
+def test_what_was_left_out_is_an_input_where_a_condition_asks_for_it(made):
+    entries = next(InputSolver(made().eval()).solutions()).entries
+    assert entries["kind"]["dtype"] == "int64"

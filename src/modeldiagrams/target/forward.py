@@ -13,7 +13,15 @@ from torch import nn
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-__all__ = ["VARIADIC", "Part", "columns_read", "listed_parameters", "parameters_of", "unpacked_parameters"]
+__all__ = [
+    "VARIADIC",
+    "Part",
+    "columns_read",
+    "listed_parameters",
+    "parameters_of",
+    "strings_compared",
+    "unpacked_parameters",
+]
 
 
 @dataclass(frozen=True)
@@ -95,6 +103,23 @@ def columns_read(model: nn.Module) -> dict[str, tuple[int, int]]:
     }
 
 
+def strings_compared(model: nn.Module) -> dict[str | int, list[str]]:
+    """Parameters of a forward that it compares with strings, and these."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(type(model).forward))))
+    except (OSError, TypeError, SyntaxError):
+        return {}
+    found: dict[str | int, list[str]] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=str(text))]):
+                found.setdefault(name, []).append(text)
+            case ast.Compare(left=ast.Name(id=name), comparators=[ast.Tuple(elts=items) | ast.List(elts=items)]):
+                texts = [i.value for i in items if isinstance(i, ast.Constant) and isinstance(i.value, str)]
+                found.setdefault(name, []).extend(texts)
+    return {name: texts for name, texts in found.items() if texts}
+
+
 def _columns(node: ast.AST, loops: Mapping[str, int]) -> Iterator[tuple[str, int, set[int]]]:
     match node:
         case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple(elts=[ast.Slice(None, None, None), column])):
@@ -157,20 +182,3 @@ def _items_read(node: ast.AST) -> Iterator[tuple[str, Any]]:
         case ast.Assign(targets=[ast.Tuple(elts=elements)], value=ast.Name(id=name)):
             for position, element in enumerate(elements):
                 yield name, Part(position, getattr(element, "id", f"input{position}"))
-
-
-def strings_compared(model: nn.Module) -> dict[str | int, list[str]]:
-    """Parameters of a forward that it compares with strings, and these."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(type(model).forward))))
-    except (OSError, TypeError, SyntaxError):
-        return {}
-    found: dict[str | int, list[str]] = {}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=str(text))]):
-                found.setdefault(name, []).append(text)
-            case ast.Compare(left=ast.Name(id=name), comparators=[ast.Tuple(elts=items) | ast.List(elts=items)]):
-                texts = [i.value for i in items if isinstance(i, ast.Constant) and isinstance(i.value, str)]
-                found.setdefault(name, []).extend(texts)
-    return {name: texts for name, texts in found.items() if texts}

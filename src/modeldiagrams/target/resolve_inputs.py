@@ -36,6 +36,7 @@ from modeldiagrams.target.inference.search import (
 )
 from modeldiagrams.target.inference.told import told
 from modeldiagrams.target.inputs import from_callable, from_entries
+from modeldiagrams.tracer.recording.time_limit import time_limited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -191,7 +192,8 @@ def _from_failures(model: nn.Module, budget: Budget, solver: InputSolver, most_d
     passes = budget.left - (0 if solver.start else _LAST_PASSES)
     for solution in islice(solver.solutions(passes, _MORE_TRIES), _MOST_SOLUTIONS):
         args, kwargs = from_entries(solution.entries)
-        trace, result = trial_pass(model, args, kwargs, "auto")
+        with time_limited(budget.seconds_of_pass):
+            trace, result = trial_pass(model, args, kwargs, "auto")
         budget.lines.append(f"{solution.entries} ({trace.graph.status.mode}): {result}")
         flaws = _flaws(model, trace.graph, keeps_batch=solution.keeps_batch)
         if is_connected(trace.graph) and flaws[0] < most_dead and (best is None or flaws < best[0]):

@@ -13,6 +13,8 @@ _MEAN_WORK = 300
 _OF_VARIANT = 12
 """Passes with a variant of a model: inputs that fit are likely among those that got furthest with the default one."""
 _MOST_VARIANTS = 2
+_FIRST_SECONDS = 10.0
+_LEAST_SECONDS = 1.0
 
 
 @dataclass
@@ -37,6 +39,11 @@ class Budget:
         """How many passes may follow; the first one always may."""
         is_spent = self.work >= self.max_passes * _MEAN_WORK or self._spent() > self.seconds
         return 0 if is_spent and self.lines else max(0, self.max_passes - len(self.lines))
+
+    @property
+    def seconds_of_pass(self) -> float:
+        """Processor time after which the next pass ends: the first one may have all, as it is the likeliest to work."""
+        return max(_LEAST_SECONDS, self.seconds - self._spent()) if self.lines else _FIRST_SECONDS
 
     @property
     def is_exhausted(self) -> bool:

@@ -9,9 +9,23 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["LESS", "OBJECT", "Leaf", "Path", "factored", "is_repeated", "leaves", "put", "put_all", "subtree"]
+__all__ = [
+    "LESS",
+    "OBJECT",
+    "Entries",
+    "Leaf",
+    "Path",
+    "factored",
+    "is_repeated",
+    "leaves",
+    "put",
+    "put_all",
+    "subtree",
+]
 
 Path = tuple[str | int, ...]
+Entries = dict[str | int, Any]
+"""Input, by name or by place → its entry."""
 LESS = 30
 """Sides that are made smaller have this size and that of their dimension."""
 OBJECT = {"_target_": "types.SimpleNamespace"}

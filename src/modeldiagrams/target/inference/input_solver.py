@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import heapq
 import inspect
-import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,30 +18,31 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.target.forward import VARIADIC, columns_read, parameters_of, strings_compared, unpacked_parameters
 from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, element_count, resolved
-from modeldiagrams.target.inference.entries import LESS, is_repeated, leaves, put, put_all
+from modeldiagrams.target.inference.entries import is_repeated, leaves, put, put_all
 from modeldiagrams.target.inference.inferred import NODES, inferred_candidates, is_graph, tensor_candidates
 from modeldiagrams.target.inference.layers import state_entries
 from modeldiagrams.target.inference.mending import changes
 from modeldiagrams.target.inference.misfits import ENOUGH, Fitter, Furthest, Stuck, is_for_constructor
 from modeldiagrams.target.inference.named_sizes import as_named
 from modeldiagrams.target.inference.parameter_names import role_of
-from modeldiagrams.target.inference.probing import Probe
+from modeldiagrams.target.inference.probing import MOST_WITH_VALUES, Probe, needs_values
 from modeldiagrams.target.inference.sizes import Sizes
 from modeldiagrams.target.inference.states import own_states
 from modeldiagrams.target.inference.told import values_of
 from modeldiagrams.target.inference.vocabulary import usual
+from modeldiagrams.tracer.recording.time_limit import time_limited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torch import nn
 
-    from modeldiagrams.target.inference.entries import Leaf, Path
+    from modeldiagrams.target.inference.entries import Entries, Leaf, Path
     from modeldiagrams.target.inference.probing import Probed
+    from modeldiagrams.target.inference.reading import Read
 
 __all__ = ["InputSolver", "Solution"]
 
-Entries = dict[str | int, Any]
 _MOST_TRIES = 60
 _MOST_WORK = 10_000
 """Calls of PyTorch in all passes."""
@@ -50,8 +50,6 @@ _MOST_CHANGES = 24
 """Of one failed pass."""
 _FIRST_CHANGES = 3
 _MOST_ELEMENTS = 1 << 23
-_LARGE = 40
-"""A side that may be made smaller."""
 _FIRST_SEEDS = 4
 
 
@@ -98,6 +96,7 @@ class InputSolver:
         self._waiting: list[_Try] = []
         self._seen: set[str] = set()
         self._work = 0
+        self._readings: dict[tuple[str, ...], Read | None] = {}
         parameters = parameters_of(self.model.forward)
         self._columns = {(name,): columns for name, columns in columns_read(self.model).items()}
         self._taken_apart = unpacked_parameters(self.model)
@@ -133,6 +132,9 @@ class InputSolver:
                 yield from (Solution(each, keeps_batch) for each in self._with_usual_sizes(entries))
                 tries = min(tries, more_tries)
                 continue
+            if needs_values(probed.error):
+                smaller = self.sizes.affordable(entries, MOST_WITH_VALUES)
+                self._push(_Try(-probed.depth, 0, len(self._seen), probed.depth, smaller))
             for place, changed in zip(range(_MOST_CHANGES), changes(entries, probed, self.sizes, self), strict=False):
                 # what breaks something earlier may be right if that is mended, too
                 depth = max(probed.depth, parent.reached if place < _FIRST_CHANGES else 0)
@@ -174,28 +176,18 @@ class InputSolver:
         return self._work > _MOST_WORK or self.budget.is_exhausted
 
     def _push(self, new: _Try) -> None:
-        entries = self._affordable(new.entries)
+        entries = self.sizes.affordable(new.entries, _MOST_ELEMENTS)
         key = repr(entries)
         if key not in self._seen:
             self._seen.add(key)
             heapq.heappush(self._waiting, replace(new, entries=entries))
 
-    def _affordable(self, entries: Entries) -> Entries:
-        """The same with fewer elements, if there are too many, where nobody has said how many there are."""
-        for leaf in sorted(leaves(entries), key=lambda leaf: -math.prod(leaf.shape)):
-            if element_count(entries) <= _MOST_ELEMENTS:
-                break
-            small = [
-                LESS + d if size > _LARGE and self.sizes.is_own(size) else size for d, size in enumerate(leaf.shape)
-            ]
-            entries = put_all(entries, leaf.path, replace(leaf, shape=tuple(small)).entry)
-        return entries
-
     def _run(self, entries: Entries) -> Probed | None:
         if element_count(entries) > _MOST_ELEMENTS:
             return None
         try:
-            probed = self._probe.run(entries)
+            with time_limited(self.budget.seconds_of_pass):
+                probed = self._probe.run(entries)
         except TargetError:
             return None
         self._work += probed.depth
@@ -233,11 +225,19 @@ class InputSolver:
                 if role and role.name == "state":
                     known[str(name)] = next(iter(self.states), None)
                     lists[name] = [*self.states, *state_entries(self.model, self.sizes.batch), *lists[name]]
-            if read := self._probe.read(known, self.sizes, self.seed):
+            if read := self._read(known):
                 yield read.entries(lists)
             first = {name: entries[0] for name, entries in lists.items()}
             yield first
             yield from ({**first, name: entry} for name in lists for entry in lists[name][1:_FIRST_SEEDS])
+
+    def _read(self, known: dict[str, Any]) -> Read | None:
+        """What the forward does with these inputs; asked for once for the search, and once for the reasons."""
+        names = tuple(known)
+        if names not in self._readings:
+            with time_limited(self.budget.seconds_of_pass):
+                self._readings[names] = self._probe.read(known, self.sizes, self.seed)
+        return self._readings[names]
 
     def _own_sizes(self, entry: Any, path: Path) -> Any:
         """An entry in which every size is one of its own."""
@@ -282,8 +282,7 @@ class InputSolver:
     def _with_numbers(self, entries: Entries) -> Entries:
         """The same with other numbers than whole ones, where the model runs with them and no name says whole."""
         for leaf in [*leaves(entries)]:
-            role = role_of(str(leaf.path[-1]))
-            if leaf.dtype == "int64" and role is None:
+            if leaf.dtype == "int64" and role_of(str(leaf.path[-1])) is None:
                 changed = put_all(entries, leaf.path, replace(leaf, dtype="float32", high=None, low=None).entry)
                 entries = changed if self._works(changed) else entries
         return entries

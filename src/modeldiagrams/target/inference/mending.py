@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from modeldiagrams.target.inference.entries import LESS, Leaf, Path, factored, leaves, put, put_all, subtree
+from modeldiagrams.target.inference.entries import LESS, Entries, Leaf, Path, factored, leaves, put, put_all, subtree
 from modeldiagrams.target.inference.slopes import Slopes
 from modeldiagrams.target.inference.structure import structural_changes
 from modeldiagrams.target.inference.wanted import Wanted, wanted_by
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["changes"]
 
-Entries = dict[str | int, Any]
 _MAX_SIZE = 8192
 _MAX_RANK = 6
 _IMAGE_RANK = 4

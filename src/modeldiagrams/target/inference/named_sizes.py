@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from modeldiagrams.target.inference.entries import leaves, put_all
 from modeldiagrams.target.inference.parameter_names import role_of
@@ -19,14 +19,13 @@ from modeldiagrams.target.inference.told import told_numbers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from modeldiagrams.target.inference.entries import Leaf, Path
+    from modeldiagrams.target.inference.entries import Entries, Leaf, Path
 
 __all__ = ["NAMED", "as_named", "with_named_sizes"]
 
 NAMED = "sizes that its name tells, and arguments of the constructor"
 """Why inputs are what they are."""
 
-Entries = dict[str | int, Any]
 _WIDTH = re.compile(r"(?P<word>[a-z]+?)s?_?(dims?|size|width|features?)")
 _SQUARE = 2
 _IMAGE_RANK = 4

@@ -14,15 +14,15 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from modeldiagrams.target.inference.candidates import element_count
 from modeldiagrams.target.inference.entries import leaves
 from modeldiagrams.target.inference.lookups import tracebacks
 from modeldiagrams.target.inference.reading import read_forward
+from modeldiagrams.target.inference.steps import Steps
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.user_code import seeded, silenced
-from modeldiagrams.tracer.fake.kernel_checks import check_dtypes
+from modeldiagrams.tracer.recording.time_limit import check_time
 from modeldiagrams.tracer.restore import restored
 
 if TYPE_CHECKING:
@@ -33,16 +33,14 @@ if TYPE_CHECKING:
     from modeldiagrams.target.inference.reading import Read
     from modeldiagrams.target.inference.sizes import Sizes
 
-__all__ = ["Probe", "Probed", "as_it_was", "origins_of"]
+__all__ = ["MOST_WITH_VALUES", "Probe", "Probed", "as_it_was", "needs_values", "origins_of"]
 
 _MOST_CALLS = 20_000
-_MOST_OPERATORS = 8_000
-"""Of a pass on fake tensors: a few seconds."""
 _LARGE = 30_000_000
 """From this number of parameters on, no pass has values, and the weights are not copied."""
 _MOST_WORK = 10**10
 """Rows of the inputs times parameters, up to which a pass has values."""
-_MOST_ELEMENTS = 1 << 19
+MOST_WITH_VALUES = 1 << 19
 """Of the inputs of such a pass: what is made of them needs several times their memory."""
 _IMAGE_RANK = 4
 _LONGEST_MESSAGE = 1000
@@ -120,13 +118,13 @@ class Probe:
         """One pass; with values only where the model asks for them."""
         args, kwargs = from_entries(entries)
         work = sum(map(_rows, leaves(entries))) * self._size
-        may_have_values = self._has_values and work <= _MOST_WORK and element_count(entries) <= _MOST_ELEMENTS
+        may_have_values = self._has_values and work <= _MOST_WORK and element_count(entries) <= MOST_WITH_VALUES
         # lazy layers make weights, which are no fake ones; on these, recurrent layers take operators for every step
         if self._is_lazy or (self._is_recurrent and may_have_values):
             return self._run(args, kwargs, is_fake=False)
         probed = self._run(args, kwargs, is_fake=True)
         # fake tensors let pass some of what kernels don't take
-        if may_have_values and (probed.error is None or _needs_values(probed.error)):
+        if may_have_values and (probed.error is None or needs_values(probed.error)):
             real = self._run(args, kwargs, is_fake=False)
             return replace(real, depth=max(real.depth, probed.depth))
         return probed
@@ -142,7 +140,7 @@ class Probe:
         mode = (
             FakeTensorMode(allow_non_fake_inputs=True) if is_fake and not self._is_on_meta else contextlib.nullcontext()
         )
-        kernels = _Steps() if is_fake else contextlib.nullcontext()
+        kernels = Steps() if is_fake else contextlib.nullcontext()
         watch = _Watch()
         with seeded(), torch.no_grad(), silenced():
             try:
@@ -171,26 +169,6 @@ def as_it_was(model: nn.Module, inputs: Any, written: Iterable[Tensor]) -> Itera
         yield
 
 
-class _Steps(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Refuses what kernels would, in a pass on fake tensors, and ends one that has too many operators.
-
-    Recurrent layers have some for every step.
-    """
-
-    supports_higher_order_operators = True
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.count = 0
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
-        self.count += 1
-        if self.count > _MOST_OPERATORS:
-            raise RuntimeError("this pass has too many steps")
-        check_dtypes(func, args)
-        return func(*args, **(kwargs or {}))
-
-
 class _Watch(TorchFunctionMode):
     """Counts calls of PyTorch, and keeps the one that failed."""
 
@@ -209,6 +187,7 @@ class _Watch(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
         self.calls += 1
+        check_time()
         if self.calls > _MOST_CALLS:
             raise RuntimeError("this pass does not end")
         try:
@@ -266,6 +245,7 @@ def _inside(value: Any, path: Path) -> list[tuple[Any, Path]]:
     return [(item, (*path, str(key))) for key, item in owner.items()] if isinstance(owner, dict) else []
 
 
-def _needs_values(error: BaseException | None) -> bool:
+def needs_values(error: BaseException | None) -> bool:
+    """Whether a pass on fake tensors ended because the model asks for values."""
     name = type(error).__name__
     return "DataDependent" in name or "DynamicOutputShape" in name or "UnsupportedFakeTensor" in name

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.entries import OBJECT, Leaf, leaves
+from modeldiagrams.target.inference.steps import Steps
 from modeldiagrams.target.inference.symbolic.elements import ELEMENTS
+from modeldiagrams.target.inference.symbolic.guesses import Guesses
 from modeldiagrams.target.inference.symbolic.items import ITEMS
 from modeldiagrams.target.inference.symbolic.layers import LAYERS
 from modeldiagrams.target.inference.symbolic.modules import layers_replaced
@@ -25,7 +29,7 @@ from modeldiagrams.target.inference.symbolic.views import VIEWS
 from modeldiagrams.target.user_code import seeded, silenced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from torch import nn
 
@@ -39,6 +43,10 @@ __all__ = ["Read", "read_forward"]
 _LENGTH = 4
 _USUAL_ITEMS = 2
 _PAIR = 2
+_TENSORS = re.compile(r"([Ll]ist|[Tt]uple|Sequence)\[[\w.]*Tensor\b")
+"""An annotation of several tensors."""
+_MOST_CALLS = 4_000
+"""Of all readings with other meanings, for uses that suit each other."""
 
 
 class Read:
@@ -122,6 +130,8 @@ class Read:
             own = size if size and not self._sizes.is_own(size) and at else 0
             is_side = len(leaf.shape) > 3 and at >= len(leaf.shape) - 2  # noqa: PLR2004
             number = own or (self._sizes.batch if at == 0 else self._sizes.new(leaf.path, at, is_side=is_side))
+            if dim.step > 1 and at and not own:
+                number = self._sizes.multiple(leaf.path, at, dim.step)
             self._numbers[dim] = math.ceil(number / dim.step) * dim.step
         return self._numbers[dim]
 
@@ -161,18 +171,36 @@ def read_forward(
     Returns:
         None where nothing could be read.
     """
-    inputs, reading = _read(model, known, sizes, {})
-    counts = {path: len(given.items()) for given in [*_all(inputs)] if given.way == "item" for path in [given.path]}
-    if reading.error is not None and any(counts.values()):  # ``zip(…, strict=True)`` wants as many items as there are
-        again, second = _read(model, known, sizes, {path: count for path, count in counts.items() if count})
-        inputs, reading = (again, second) if second.error is None else (inputs, reading)
-    if not reading.calls:
-        return None
-    for name, entry in known.items():
-        for leaf in leaves(entry):
-            _settle(inputs[name], leaf, sizes.batch)
-    reading.equations.solve()
-    return Read(inputs, sizes, seed)
+    first = _read(model, known, sizes)
+    counts = {
+        path: len(given.items()) for given in [*_all(first.inputs)] if given.way == "item" for path in [given.path]
+    }
+    if first.error is not None and any(counts.values()):  # ``zip(…, strict=True)`` wants as many items as there are
+        second = _read(model, known, sizes, {path: count for path, count in counts.items() if count})
+        first = second if second.error is None else first
+    best = _without_clashes(first, lambda others: _read(model, known, sizes, first.counts, others))
+    return Read(best.inputs, sizes, seed) if best.calls else None
+
+
+def _without_clashes(reading: Reading, again: Callable[[frozenset[int]], Reading]) -> Reading:
+    """The same, or one that takes other meanings where code has two: so that its uses suit each other."""
+    found, waiting, known = [reading], [reading], {reading.guesses.others}
+    while waiting and waiting[0].error is None:
+        least = waiting.pop(0)
+        for others in (least.guesses.others | {suspect} for suspect in least.guesses.suspects):
+            if sum(each.calls for each in found) > _MOST_CALLS:
+                return reading
+            if others not in known:
+                known.add(others)
+                found.append(again(others))
+                if not _clashes(found[-1]):  # one that clashes elsewhere is no better
+                    return found[-1]
+                waiting = sorted([*waiting, found[-1]], key=_clashes)
+    return reading
+
+
+def _clashes(reading: Reading) -> float:
+    return math.inf if reading.error else reading.guesses.clashes
 
 
 def _settle(given: Given, leaf: Leaf, batch: int) -> None:
@@ -194,16 +222,32 @@ def _all(inputs: dict[Any, Given]) -> Iterator[Given]:
 
 
 def _read(
-    model: nn.Module, names: Collection[str], sizes: Sizes, counts: dict[Path, int]
-) -> tuple[dict[str, Given], Reading]:
-    reading = Reading({**ELEMENTS, **LAYERS, **VIEWS, **ITEMS}, unused=sizes.unused(), counts=counts)
-    inputs = {name: reading.given((name,)) for name in names}
+    model: nn.Module,
+    known: Mapping[str, Any],
+    sizes: Sizes,
+    counts: dict[Path, int] | None = None,
+    others: frozenset[int] = frozenset(),
+) -> Reading:
+    reading = Reading(
+        {**ELEMENTS, **LAYERS, **VIEWS, **ITEMS},
+        unused=sizes.unused(),
+        counts=counts or {},
+        guesses=Guesses(others),
+    )
+    reading.inputs = {name: reading.given((name,)) for name in known}
+    for name, parameter in parameters_of(model.forward).items():
+        if name in reading.inputs:
+            reading.inputs[name].is_list = bool(_TENSORS.search(str(parameter.annotation)))
     is_on_meta = any(parameter.is_meta for parameter in model.parameters())
     mode = contextlib.nullcontext() if is_on_meta else FakeTensorMode(allow_non_fake_inputs=True)
     with seeded(), torch.no_grad(), silenced():
         try:
-            with layers_replaced(model, reading), mode:
-                model(**{name: given.tensor for name, given in inputs.items()})
+            with layers_replaced(model, reading), mode, Steps():
+                model(**{name: given.tensor for name, given in reading.inputs.items()})
         except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the model raises)
             reading.error = error
-    return inputs, reading
+    for name, entry in known.items():
+        for leaf in leaves(entry):
+            _settle(reading.inputs[name], leaf, sizes.batch)
+    reading.solve()
+    return reading

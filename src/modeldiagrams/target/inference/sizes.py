@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torch.nn.parameter import is_lazy
 
 from modeldiagrams.target.forward import parameters_of
-from modeldiagrams.target.inference.candidates import SIZES
+from modeldiagrams.target.inference.candidates import SIZES, element_count
+from modeldiagrams.target.inference.entries import LESS, leaves, put_all
 from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.told import told_sides, values_of
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-    from modeldiagrams.target.inference.entries import Leaf, Path
+    from modeldiagrams.target.inference.entries import Entries, Leaf, Path
 
 __all__ = ["BATCHES", "Sizes"]
 
@@ -29,6 +31,8 @@ _LARGE_PRIMES = (127, 131, 137, 139, 149, 151, 157, 163, 167, 173, 179, 181, 191
 """For the sides of images, which layers make smaller."""
 _PAIR = 2
 _LONG = 1000
+_LARGE = 40
+"""A side that may be made smaller."""
 _LEAST_SIDE = 16
 _USUAL_LENGTH = 16
 _MOST_KNOWN = 1024
@@ -64,6 +68,7 @@ class Sizes:
         self._free = [size for size in _PRIMES if size not in {*taken, self.batch}]
         self._large = [size for size in _LARGE_PRIMES if size not in taken]
         self._given: dict[tuple[Path, int], int] = {}
+        self._steps: dict[int, int] = {}
 
     def new(self, path: Path, dimension: int, *, is_side: bool = False) -> int:
         """The size of one dimension of one input, the same whenever it is asked for."""
@@ -73,6 +78,33 @@ class Sizes:
             taken = {*self._given.values()}
             self._given[key] = next((size for size in source if size not in taken), source[-1])
         return self._given[key]
+
+    def multiple(self, path: Path, dimension: int, step: int) -> int:
+        """The size of one dimension, which has to be a multiple of a number: the next one that nobody has."""
+        size = self._given[path, dimension]
+        taken = {*self._given.values()} - {size}
+        first = math.ceil(size / step) * step
+        found = next(other for other in itertools.count(first, step) if other not in taken)
+        self._given[path, dimension] = found
+        self._steps[found] = step
+        return found
+
+    def less(self, size: int, about: int) -> int:
+        """A smaller size in place of one that was given out here."""
+        step = self._steps.get(size, 1)
+        return max(step, about // step * step)
+
+    def affordable(self, entries: Entries, most: int) -> Entries:
+        """The same with at most so many elements, if only sizes that were given out here need to be smaller."""
+        for leaf in sorted(leaves(entries), key=lambda leaf: -math.prod(leaf.shape)):
+            if element_count(entries) <= most:
+                break
+            small = [
+                self.less(size, LESS + d) if size > _LARGE and self.is_own(size) else size
+                for d, size in enumerate(leaf.shape)
+            ]
+            entries = put_all(entries, leaf.path, replace(leaf, shape=tuple(small)).entry)
+        return entries
 
     def unused(self) -> Iterator[int]:
         """Numbers that are no sizes of the model's own, small ones first."""
@@ -112,6 +144,7 @@ class Sizes:
         """
         pictures = {size for each in (leaf, *beside) if len(each.shape) > 1 + _PAIR for size in each.shape}
         side = values_of("<size>")[0]
-        given = {size: side if size in pictures else _USUAL_LENGTH for size in self._given.values()}
-        given[self.batch] = batch
+        usual = {size: side if size in pictures else _USUAL_LENGTH for size in self._given.values()}
+        steps = {size: self._steps.get(size, 1) for size in usual}
+        given = {size: math.ceil(usual[size] / step) * step for size, step in steps.items()} | {self.batch: batch}
         return replace(leaf, shape=tuple(given.get(size, size) for size in leaf.shape))

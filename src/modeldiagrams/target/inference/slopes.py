@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from modeldiagrams.target.inference.entries import Leaf, leaves, put, put_all
+from modeldiagrams.target.inference.entries import Entries, Leaf, leaves, put, put_all
 from modeldiagrams.target.inference.wanted import wanted_by
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Slopes"]
 
-Entries = dict[str | int, Any]
 _MOST_GROUPS = 8
 """Passes for one failure."""
 _MAX_SIZE = 8192

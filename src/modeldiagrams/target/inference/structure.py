@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from torch import Tensor, nn
 
-from modeldiagrams.target.inference.conditions import unequal_sides
+from modeldiagrams.target.inference.conditions import checks, unequal_sides
 from modeldiagrams.target.inference.entries import OBJECT, leaves, put, subtree
 from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
 
@@ -17,12 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-    from modeldiagrams.target.inference.entries import Path
+    from modeldiagrams.target.inference.entries import Entries, Path
     from modeldiagrams.target.inference.probing import Probed
 
 __all__ = ["Seeds", "structural_changes"]
 
-Entries = dict[str | int, Any]
 _FEW = 4
 _MOST_PARTS = 8
 _TRUTH = re.compile(r"Boolean value of Tensor|DataDependent|is_nonzero|_local_scalar_dense|item\(\)")
@@ -71,6 +70,7 @@ def structural_changes(entries: Entries, probed: Probed, seeds: Seeds) -> Iterat
             yield put(entries, path, seeds.seed(str(path[-1]), path))
     if "NoneType" in message:
         yield from _left_out(entries, probed, seeds)
+    yield from _asked_for(entries, probed, seeds)
 
 
 def _attributes(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path]) -> Iterator[Entries]:
@@ -213,6 +213,16 @@ def _left_out(entries: Entries, probed: Probed, seeds: Seeds) -> Iterator[Entrie
     for name in seeds.optional:
         if name not in entries and any(frame.f_locals.get(name, 0) is None for frame, _ in probed.frames()):
             yield {**entries, name: seeds.seed(name, (name,))}
+
+
+def _asked_for(entries: Entries, probed: Probed, seeds: Seeds) -> Iterator[Entries]:
+    """``assert y is not None``, ``if y is None: raise …``: what was left out and is an input."""
+    for names, check, _ in checks(probed.error):
+        for node in ast.walk(check):
+            match node:
+                case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=None)]):
+                    if name in seeds.optional and name not in entries and names.get(name, 0) is None:
+                        yield {**entries, name: seeds.seed(name, (name,))}
 
 
 def _touched(probed: Probed, places: dict[int, Path]) -> list[Path]:

@@ -247,6 +247,9 @@ def _views(message: str) -> Iterator[Wanted]:
         if min(sizes) > 0 or sizes[0] > 1:
             yield Wanted("view", got=got, shapes=(tuple(sizes),))
         yield Wanted("size", product, got)
+        for size in dict.fromkeys(size for size in sizes if size > 1):
+            if got % (product // size) == 0:
+                yield Wanted("size", got * size // product, size)
         for batch in (*BATCHES, 1):
             if got % batch == 0 and product % batch == 0:
                 yield Wanted("size", product // batch, got // batch)

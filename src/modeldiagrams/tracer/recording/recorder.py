@@ -19,6 +19,7 @@ from modeldiagrams.tracer.recording.counting import run_counted
 from modeldiagrams.tracer.recording.endless_loops import Questions
 from modeldiagrams.tracer.recording.function_call import FunctionCall
 from modeldiagrams.tracer.recording.thread_context import ThreadContext, ThreadContexts
+from modeldiagrams.tracer.recording.time_limit import check_time
 from modeldiagrams.tracer.recording.unknown_tensors import UnknownTensors
 from modeldiagrams.tracer.torch_facts.argument_names import bind
 from modeldiagrams.tracer.torch_facts.flops import FREE
@@ -110,6 +111,7 @@ class Recorder(TorchFunctionMode):
         function = self._describe(func)
         if function.is_metadata or self.is_closed or (context := self.threads.context).paused:
             return func(*args, **kwargs) if kwargs else func(*args)
+        check_time()
         if types and (wrapper := next((kind for kind in types if not issubclass(kind, Tensor)), None)) is not None:
             with self:  # an object that holds tensors and calls torch with them
                 return wrapper.__torch_function__(func, types, args, kwargs or {})  # type: ignore[attr-defined]

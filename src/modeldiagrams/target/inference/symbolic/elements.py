@@ -54,38 +54,52 @@ def pointwise(r: Reading, args: Args, kwargs: Kwargs) -> Any:
         return r.tensor(r.shape_of(tensors[0]), Kind() if isinstance(b, float) else kind_of(tensors[0]))
     kinds = [kind_of(value).end() for value in tensors]
     kind = kinds[0] if kinds[0] is kinds[1] else Kind(made_of=(kinds[0], kinds[1]))
-    return r.tensor(broadcast(r.shape_of(a), r.shape_of(b)), kind)
+    return r.tensor(broadcast(r, r.shape_of(a), r.shape_of(b)), kind)
 
 
-def broadcast(a: Shape, b: Shape) -> Shape:
+def broadcast(r: Reading, a: Shape, b: Shape) -> Shape:
     """The shape of what two operands are combined to; sizes of 1 suit any."""
     a, b = a.end(), b.end()
     if a.row and b.row:
         ones = [sum(dim.value == 1 for dim in shape.dims()) for shape in (a, b)]
         if any(ones):  # of unknown ranks, any dimension may be the one that a 1 stands for
             return a if (ones[0], -len(a.dims())) <= (ones[1], -len(b.dims())) else b
-        return unified(a, b)
+        return unified(a, b) if r.guesses.is_usual() else _of_one_feature(a, b)
     if a.row or b.row:
         known, open_ = (b, a) if a.row else (a, b)
         is_of_features = len(known.front) == 1 and known.front[0].end().value > 1  # a weight says nothing of ranks
         if is_of_features or len(open_.dims()) > len(known.front):  # those at the back are the same
             for dim, at in zip(reversed(known.front), itertools.count(-1, -1), strict=False):
-                alike(dim, open_.at(at))
+                alike(r, dim, open_.at(at))
             return open_
         if all(dim.value == 1 for dim in known.front):
             return open_
-        open_ = open_.of_rank(len(known.front))
+        if r.guesses.is_usual():
+            open_ = open_.of_rank(len(known.front))
+        else:
+            return _of_one_feature(known, open_)
         a, b = open_, known
     long, short = (a, b) if len(a.front) >= len(b.front) else (b, a)
     found = [*long.front]
     for at in range(1, len(short.front) + 1):
-        found[-at] = alike(long.front[-at], short.front[-at])
+        found[-at] = alike(r, long.front[-at], short.front[-at])
     return closed(*found)
 
 
-def alike(a: Dim, b: Dim) -> Dim:
+def _of_one_feature(a: Shape, b: Shape) -> Shape:
+    """Operands of which the second has one number where the first has features."""
+    a, b = a.reaching(-1), b.reaching(-1)
+    same(b.at(-1), Dim(1))
+    unified(a.replaced(-1), b.replaced(-1))
+    return a.end()
+
+
+def alike(r: Reading, a: Dim, b: Dim) -> Dim:
     """One of two dimensions that are combined: the same, unless one of them is 1."""
     a, b = a.end(), b.end()
+    if a is not b and not (a.value and b.value) and not r.guesses.is_usual(a, b):
+        one = a if b.value else b
+        one.value = 1
     if 1 in (a.value, b.value):
         return b if a.value == 1 else a
     same(a, b)
@@ -109,7 +123,7 @@ def _inverted(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 def _masked(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     x, mask = args[0], argument(args, kwargs, 1, "mask")
     kind_of(mask).become("bool")
-    return r.tensor(broadcast(r.shape_of(x), r.shape_of(mask)), kind_of(x))
+    return r.tensor(broadcast(r, r.shape_of(x), r.shape_of(mask)), kind_of(x))
 
 
 def _where(r: Reading, args: Args, kwargs: Kwargs) -> Any:
@@ -117,7 +131,7 @@ def _where(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     shape = r.shape_of(args[0])
     for value in args[1:3]:
         if isinstance(value, Tensor):
-            shape = broadcast(shape, r.shape_of(value))
+            shape = broadcast(r, shape, r.shape_of(value))
     return r.tensor(shape)
 
 
@@ -190,6 +204,23 @@ def _made_new(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     return r.tensor(closed(*(r.dim(size) for size in numbers_in(args[1:]))), Kind("float32"))
 
 
+def _inverse(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    as_float(args[0])
+    shape = r.shape_of(args[0]).reaching(-2)
+    same(shape.at(-1), shape.at(-2))
+    return r.tensor(shape, Kind("float32"))
+
+
+def _distances(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """Of each of some places to each of others."""
+    as_float(args[0])
+    as_float(args[1])
+    a, b = (r.shape_of(value).reaching(-2) for value in args[:2])
+    same(a.at(-1), b.at(-1))
+    unified(a.replaced(-1).replaced(-1), b.replaced(-1).replaced(-1))
+    return r.tensor(a.end().replaced(-1, b.end().at(-2)), Kind("float32"))
+
+
 def _loss(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     as_float(args[0])
     ids_below(args[1])
@@ -218,5 +249,7 @@ ELEMENTS: dict[str, Handler] = {
     **by(_topk, "topk"),
     **by(_made_like, "zeros_like ones_like randn_like rand_like full_like empty_like"),
     **by(_made_new, "new_zeros new_ones new_empty new_full"),
+    **by(_distances, "cdist"),
+    **by(_inverse, "inverse linalg_inv linalg_pinv pinverse linalg_cholesky cholesky matrix_exp linalg_matrix_exp"),
     **by(_loss, "cross_entropy nll_loss"),
 }

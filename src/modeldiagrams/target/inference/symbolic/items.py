@@ -56,11 +56,16 @@ def _item(r: Reading, args: Args, kwargs: Kwargs) -> Any:
         at = next(at for at, each in enumerate(keys) if each is Ellipsis)
         shape = _taken(r, shape, keys[:at])
         return r.tensor(_taken_back(r, shape, keys[at + 1 :]), kind)
-    if keys[-1] is None and shape.rank is None:  # nobody adds dimensions in the middle like this
-        shape = shape.of_rank(sum(each is not None for each in keys))
+    if keys[-1] is None and shape.rank is None and r.guesses.is_usual() is not _are_pairs(x, keys):
+        shape = shape.of_rank(sum(each is not None for each in keys))  # few add dimensions in the middle like this
     if not isinstance(x, SymbolicTensor) and any(isinstance(each, SymbolicTensor) for each in keys):
         return _looked_up(r, shape, keys)
     return r.tensor(_taken(r, shape, keys), kind)
+
+
+def _are_pairs(x: Any, keys: list[Any]) -> bool:
+    """Whether features are rather behind the new dimension: ``left(ids)[:, :, None] + right(ids)[:, None]``."""
+    return getattr(x, "is_embedded", False) and [each is None for each in keys] == [False, False, True]
 
 
 def _looked_up(r: Reading, shape: Shape, keys: list[Any]) -> Any:
@@ -77,7 +82,7 @@ def _taken(r: Reading, shape: Shape, keys: list[Any]) -> Shape:
         match key:
             case Tensor() if chosen is not None:  # several numbers together choose one item
                 ids_below(key, shape.reaching(at).at(at).end().value)
-                broadcast(chosen, r.shape_of(key))
+                broadcast(r, chosen, r.shape_of(key))
                 shape = shape.replaced(at)
             case None:
                 shape, at = shape.inserted(at, Dim(1)), at + 1
@@ -87,8 +92,7 @@ def _taken(r: Reading, shape: Shape, keys: list[Any]) -> Shape:
             case slice():
                 shape, at = shape.replaced(at, _sliced(r, shape.reaching(at).at(at), key)), at + 1
             case int():
-                dim = shape.reaching(at).at(at).end()
-                dim.least = max(dim.least, key + 1)
+                r.takes_item(shape.reaching(at).at(at), key)
                 shape = shape.replaced(at)
             case _:
                 shape, at = shape.replaced(at, Dim()), at + 1
@@ -123,8 +127,7 @@ def _taken_back(r: Reading, shape: Shape, keys: list[Any]) -> Shape:
             case slice():
                 shape, at = shape.replaced(at, _sliced(r, shape.reaching(at).at(at), key)), at - 1
             case int():
-                dim = shape.reaching(at).at(at).end()
-                dim.least = max(dim.least, key + 1)
+                r.takes_item(shape.reaching(at).at(at), key)
                 shape = shape.replaced(at)
             case _:
                 shape, at = shape.replaced(at, Dim()), at - 1
@@ -132,17 +135,28 @@ def _taken_back(r: Reading, shape: Shape, keys: list[Any]) -> Shape:
 
 
 def _sliced(r: Reading, dim: Dim, key: slice) -> Dim:
+    start, stop = key.start, key.stop
     if key == slice(None):
         return dim
-    stop = key.stop
-    if isinstance(stop, int) and stop > 0 and key.step is None:
+    if dim.end().value and not any(isinstance(end, Size | SymbolicTensor) for end in (start, stop, key.step)):
+        return Dim(len(range(dim.end().value)[key]))
+    if isinstance(start, int) and start < 0 and key.step is None:
+        return _from_the_end(r, start, stop)
+    if isinstance(stop, int) and stop > 0 and key.step is None and (start is None or 0 <= start < stop):
         dim.end().least = max(dim.end().least, stop if not isinstance(stop, Size) else 0)
-        return r.dim(stop) if not key.start else Dim(max(0, stop - key.start))
+        return r.dim(stop) if not start else Dim(stop - start)
     if isinstance(key.start, int) and stop is None and key.start > 0 and not isinstance(key.start, Size):
         rest = Dim()
         r.equations.add(dim, {rest: 1}, key.start)
         return rest
     return Dim()
+
+
+def _from_the_end(r: Reading, start: int, stop: Any) -> Dim:
+    """The last items, or some before them."""
+    if stop is None:
+        return r.dim(-start)
+    return Dim(stop - start) if isinstance(stop, int) and start < stop < 0 else Dim()
 
 
 ITEMS: dict[str, Handler] = {

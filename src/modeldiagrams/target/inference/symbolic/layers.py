@@ -16,7 +16,7 @@ from modeldiagrams.target.inference.symbolic.operands import (
     ids_below,
     kind_of,
 )
-from modeldiagrams.target.inference.symbolic.shapes import Dim, closed, same
+from modeldiagrams.target.inference.symbolic.shapes import Dim, closed, same, unified
 from modeldiagrams.target.inference.symbolic.tensors import Handler, Kind, Reading, SymbolicTensor
 
 __all__ = ["LAYERS"]
@@ -76,7 +76,9 @@ def _embedding(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     ids, weight = args[0], argument(args, kwargs, 1, "weight")
     table = r.shape_of(weight)
     ids_below(ids, table.at(0).value)
-    return r.tensor(r.shape_of(ids).inserted(-1, table.at(1)), Kind("float32"))
+    made = r.tensor(r.shape_of(ids).inserted(-1, table.at(1)), Kind("float32"))
+    made.__dict__["is_embedded"] = True
+    return made
 
 
 def _one_hot(r: Reading, args: Args, kwargs: Kwargs) -> Any:
@@ -115,9 +117,12 @@ def _matmul(r: Reading, args: Args, kwargs: Kwargs) -> Any:
         return r.tensor(a.replaced(-1), Kind("float32"))
     a, b = a.reaching(-1), b.reaching(-2)
     same(a.at(-1), b.at(-2))
+    if None in (a.rank, b.rank) and 2 not in (a.rank, b.rank) and r.guesses.is_usual():  # noqa: PLR2004  (no matrix)
+        unified(a.reaching(-2).replaced(-1).replaced(-1), b.replaced(-1).replaced(-1))
+        a, b = a.reaching(-2), b.reaching(-2)
     if a.rank and a.rank == b.rank:
         for at in range(a.rank - 2):
-            alike(a.at(at), b.at(at))
+            alike(r, a.at(at), b.at(at))
     return r.tensor(a.replaced(-1, b.at(-1)), Kind("float32"))
 
 

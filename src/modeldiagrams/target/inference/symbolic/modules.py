@@ -41,7 +41,8 @@ class _Layer:
         self.module, self.made, self.reading = module, made, reading
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        for value in (*args, *kwargs.values()):
+        takes_pair = isinstance(self.module, nn.LSTM | nn.LSTMCell)  # its state is no tensor
+        for value in args[:1] if takes_pair else (*args, *kwargs.values()):
             if isinstance(value, SymbolicTensor) and value.given:
                 value.given.is_used = True
         return self.made(self.reading, self.module, *args, **kwargs)

@@ -6,14 +6,23 @@ the rank. Dimensions that must be equal become one; sums and multiples of them a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from modeldiagrams.target.inference.symbolic.guesses import Guesses
 
 __all__ = ["ClashError", "Dim", "Equations", "Row", "Shape", "closed", "same", "unified"]
 
 
 class ClashError(Exception):
     """Two uses that no shape suits."""
+
+    def __init__(self, guesses: frozenset[int] = frozenset()) -> None:
+        super().__init__()
+        self.guesses = guesses
+        """What the sizes that clash came from; none where ranks do."""
 
 
 @dataclass(eq=False)
@@ -26,6 +35,8 @@ class Dim:
     """Its items that are read by number are below this."""
     step: int = 1
     """It is a multiple of this."""
+    guesses: frozenset[int] = frozenset()
+    """By which it was told to be the same as others, see `guesses`."""
     _same: Dim | None = None
 
     def end(self) -> Dim:
@@ -42,7 +53,8 @@ def same(a: Dim, b: Dim) -> None:
     if a is b:
         return
     if a.value and b.value and a.value != b.value:
-        raise ClashError
+        raise ClashError(a.guesses | b.guesses)
+    b.guesses |= a.guesses
     b.value, b.least, b.step = b.value or a.value, max(a.least, b.least), max(a.step, b.step)
     a._same = b  # noqa: SLF001
 
@@ -55,6 +67,12 @@ class Row:
     """What it turned out to be."""
     is_likely_empty: bool = False
     """Whether features are rather among the dimensions in front than behind it."""
+    guesses: Guesses | None = None
+    """Of the reading that it belongs to."""
+
+    def is_taken_for_empty(self) -> bool:
+        """Whether this reading takes it for empty, where the last dimensions may be those in front."""
+        return self.is_likely_empty is (self.guesses is None or self.guesses.is_usual())
 
 
 @dataclass(frozen=True)
@@ -102,10 +120,10 @@ class Shape:
                 raise ClashError
             return known
         missing = dimension + 1 - len(known.front) if dimension >= 0 else -dimension - len(known.back)
-        if missing > 0 > dimension and known.row.is_likely_empty and -dimension <= len(known.dims()):
+        if missing > 0 > dimension and -dimension <= len(known.dims()) and known.row.is_taken_for_empty():
             known.row.is_shape = Shape()
         elif missing > 0:
-            new, row = tuple(Dim() for _ in range(missing)), Row(is_likely_empty=known.row.is_likely_empty)
+            new, row = tuple(Dim() for _ in range(missing)), replace(known.row)
             known.row.is_shape = Shape(new, row) if dimension >= 0 else Shape((), row, new)
         return known.end()
 
@@ -161,7 +179,7 @@ def unified(a: Shape, b: Shape) -> Shape:
         return a
     more = tuple(one.front[len(other.front) :] for one, other in ((a, b), (b, a)))
     rest = tuple(one.back[: len(one.back) - len(other.back)] for one, other in ((a, b), (b, a)))
-    row = Row(is_likely_empty=a.row.is_likely_empty or b.row.is_likely_empty)
+    row = replace(a.row, is_likely_empty=a.row.is_likely_empty or b.row.is_likely_empty)
     b.row.is_shape = Shape(more[0], row, rest[0])
     a.row.is_shape = Shape(more[1], row, rest[1])
     return a.end()
@@ -183,13 +201,23 @@ class Equations:
             terms[part] = terms.get(part, 0) + times
         self._rows.append((terms, -more))
 
-    def solve(self) -> None:
-        """Give dimensions the sizes that follow, and those that nothing tells their share."""
+    def solve(self) -> list[ClashError]:
+        """Give dimensions the sizes that follow, and those that nothing tells their share.
+
+        Returns:
+            What no sizes suit.
+        """
         pivots: dict[Dim, tuple[_Terms, Fraction]] = {}
+        clashes, sources = [], dict[Dim, frozenset[int]]()
         for terms, total in self._rows:
             row, rest = _reduced(terms, total, pivots)
+            ends = [dim.end() for dim in terms]
+            about = frozenset().union(*(dim.guesses | sources.get(dim, frozenset()) for dim in ends))
+            if not row and rest:
+                clashes.append(ClashError(about))
             if row:
                 pivot = next(iter(row))
+                sources[pivot] = about
                 by = row[pivot]
                 new = {dim: times / by for dim, times in row.items()}, rest / by
                 pivots = {dim: _without(each, pivot, new) for dim, each in pivots.items()} | {pivot: new}
@@ -197,7 +225,19 @@ class Equations:
         while rows:
             rows = [(row, rest) for row, rest in rows if not _finished(row, rest)]
             if not any(_shared(row, rest) for row, rest in rows):
-                return
+                break
+        _equal(pivots)
+        return clashes
+
+
+def _equal(pivots: dict[Dim, tuple[_Terms, Fraction]]) -> None:
+    """Dimensions of which the same follows are one, even if nobody knows how many items they have."""
+    found: dict[tuple[frozenset[tuple[Dim, Fraction]], Fraction], Dim] = {}
+    for pivot, (row, rest) in pivots.items():
+        others = frozenset((dim, times) for dim, times in row.items() if dim is not pivot)
+        first = found.setdefault((others, rest), pivot)
+        if others and not (pivot.value or first.value):
+            same(pivot, first)
 
 
 def _reduced(terms: dict[Dim, int], total: int, pivots: dict[Dim, tuple[_Terms, Fraction]]) -> tuple[_Terms, Fraction]:

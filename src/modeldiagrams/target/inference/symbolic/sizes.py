@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["Parts", "Rank", "Shaped", "Size", "is_demanded", "is_zipped"]
 
 _USUAL_RANK = 3
+_MOST_STEP = 64
+"""By which code divides sizes that are multiples of it."""
 
 
 class Size(int):
@@ -49,6 +51,7 @@ class Size(int):
         if type(other) is int and other > 0:
             part = Dim(self.dim.end().value // other)
             if not part.value:
+                self.dim.end().step = max(self.dim.end().step, other if other <= _MOST_STEP else 1)
                 self.reading.equations.add(self.dim, {part: other})
             return self.reading.number(part)
         return int(int(self) // other)
@@ -61,6 +64,23 @@ class Size(int):
         return int(self) * other
 
     __rmul__ = __mul__
+
+    def __add__(self, other: Any) -> Any:
+        return self._moved(other) if type(other) is int else int(self) + other
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self._moved(-other) if type(other) is int else int(self) - other
+
+    def _moved(self, more: int) -> int:
+        """So many items more or less: in numbers as everywhere, so that loops end where they should."""
+        number = int(self) + more
+        if not more or number <= 0 or self.dim.end().value:
+            return number
+        other = Dim()
+        self.reading.equations.add(other, {self.dim: 1}, more)
+        return Size.of(number, self.reading, other)
 
     def _is(self, other: Any) -> bool:
         if not isinstance(other, int):

@@ -17,9 +17,12 @@ import torch
 from torch import Tensor
 
 from modeldiagrams.target.inference.lookups import unpacked_count
+from modeldiagrams.target.inference.symbolic.given import Given
+from modeldiagrams.target.inference.symbolic.guesses import Guesses
 from modeldiagrams.target.inference.symbolic.kinds import Kind
-from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Equations, Row, Shape, closed
+from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Equations, Row, Shape, closed, same
 from modeldiagrams.target.inference.symbolic.sizes import Parts, Rank, Shaped, Size, is_demanded, is_zipped
+from modeldiagrams.tracer.recording.time_limit import check_time
 
 __all__ = ["MOST_ITEMS", "Given", "Kind", "Parts", "Rank", "Reading", "Size", "SymbolicTensor"]
 
@@ -37,26 +40,6 @@ Handler = Callable[["Reading", tuple[Any, ...], dict[str, Any]], Any]
 
 
 @dataclass(eq=False)
-class Given:
-    """An input, or a part of one."""
-
-    path: tuple[str | int, ...]
-    tensor: Any = None
-    parts: dict[str | int, Given] = field(default_factory=dict)
-    """By key, by attribute, or by position."""
-    way: str = ""
-    """How they are read: ``key``, ``attribute``, ``item``."""
-    is_used: bool = False
-    """Whether PyTorch got it as a tensor."""
-
-    def items(self) -> list[Given]:
-        """The parts by position up to the last one that was used."""
-        parts = [*self.parts.values()]
-        used = [at for at, part in enumerate(parts) if part.is_used or part.parts]
-        return parts[: used[-1] + 1] if used else []
-
-
-@dataclass(eq=False)
 class Reading:
     """One reading of a forward."""
 
@@ -68,11 +51,14 @@ class Reading:
     numbers: dict[int, Dim] = field(default_factory=dict)
     counts: dict[tuple[str | int, ...], int] = field(default_factory=dict)
     """How many items lists have, where an earlier reading told."""
+    guesses: Guesses = field(default_factory=Guesses)
+    inputs: dict[str, Given] = field(default_factory=dict)
     calls: int = 0
     error: BaseException | None = None
     """What ended the reading."""
 
     def __post_init__(self) -> None:
+        self._counted: list[Dim] = []
         self._base = torch.empty(0)
 
     def given(self, path: tuple[str | int, ...]) -> Given:
@@ -88,7 +74,7 @@ class Reading:
         made: Any = Tensor._make_subclass(SymbolicTensor, self._base)  # noqa: SLF001
         made.__dict__.update(
             reading=self,
-            known=Shape((), Row()) if shape is None else shape,
+            known=Shape((), Row(guesses=self.guesses)) if shape is None else shape,
             kind=kind or Kind(),
             given=given,
         )
@@ -116,6 +102,22 @@ class Reading:
         known = self.numbers.get(int(number))
         return known.end() if known else Dim(int(number))
 
+    def takes_item(self, dim: Dim, number: int) -> None:
+        """Note that the model's own code reads an item by its number."""
+        end = dim.end()
+        end.least = max(end.least, number + 1)
+        self._counted.append(end)
+
+    def solve(self) -> None:
+        """Tell the sizes that follow from all that was read."""
+        for dim in self._counted:  # a loop over the steps of one input reads as many items of another
+            end = dim.end()
+            if not end.value and end.least in self.numbers:
+                same(end, known := self.numbers[end.least])
+                known.end().least = 0
+        for error in self.equations.solve():
+            self.guesses.clash(error.guesses)
+
     def shape_of(self, value: Any) -> Shape:
         """The shape of an operand."""
         return value.known.end() if isinstance(value, SymbolicTensor) else closed(*map(self.dim, Tensor.size(value)))
@@ -128,6 +130,8 @@ class SymbolicTensor(Tensor):
     known: Shape
     kind: Kind
     given: Given | None
+    is_embedded = False
+    """Whether it is made of rows of a table."""
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -139,6 +143,7 @@ class SymbolicTensor(Tensor):
         if reading is None:
             return NotImplemented
         reading.calls += 1
+        check_time()
         if reading.calls > _MOST_CALLS:
             raise RuntimeError("there is too much to read")
         if name in ("__get__", "__set__"):
@@ -149,7 +154,8 @@ class SymbolicTensor(Tensor):
         handler = reading.handlers.get(name) or reading.handlers.get(bare)
         try:
             return handler(reading, args, kwargs) if handler else reading.tensor()
-        except ClashError:
+        except ClashError as error:
+            reading.guesses.clash(error.guesses)
             return reading.tensor()
 
     # -- what is no call of PyTorch
@@ -248,11 +254,14 @@ class SymbolicTensor(Tensor):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str) and self.given:
             return self._part(key, "key")
+        if type(key) is int and key >= 0 and self.given and self.given.is_list:
+            return self._part(key, "item")
         for each in _symbolic_tensors((self, key)):
             each._use()  # noqa: SLF001 (of its own class)  # noqa: SLF001
         try:
             return self.reading.handlers["__getitem__"](self.reading, (self, key), {})
-        except ClashError:
+        except ClashError as error:
+            self.reading.guesses.clash(error.guesses)
             return self.reading.tensor()
 
     def get(self, key: str, default: Any = None) -> Any:

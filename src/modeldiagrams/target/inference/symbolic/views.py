@@ -58,7 +58,10 @@ def _stack(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 def _transposed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     first, second = argument(args, kwargs, 1, "dim0"), argument(args, kwargs, 2, "dim1")
-    shape = r.shape_of(args[0]).reaching(first).reaching(second)
+    shape, last = r.shape_of(args[0]), max(first, second)
+    if shape.row and shape.back and min(first, second) > 0 and len(shape.dims()) <= last + 1 and r.guesses.is_usual():
+        shape = shape.of_rank(last + 1)  # features change places with steps
+    shape = shape.reaching(first).reaching(second)
     if shape.row is not None and min(first, second) >= 0 and max(first, second) > 1:
         shape.row.is_likely_empty = True
     a, b = shape.at(first), shape.at(second)
@@ -92,6 +95,9 @@ def _viewed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     sizes = numbers_in(args[1:])
     new = [Dim() if size == -1 else r.dim(size) for size in sizes]
     before = r.shape_of(args[0])
+    plain = [dim for dim in new if dim.end().value != 1]
+    if before.rank is None and len(before.dims()) <= len(plain) < len(new) and -1 not in sizes and r.guesses.is_usual():
+        before = unified(before, closed(*plain))  # a view that only adds dimensions of one item
     if before.rank and -1 not in sizes:
         left, right = [dim.end() for dim in before.front], [dim.end() for dim in new]
         while left and right and left[0] is right[0]:
@@ -150,6 +156,9 @@ def _unbound(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 def _expanded(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     sizes = numbers_in(args[1:])
     before = r.shape_of(args[0])
+    # where a size is kept, there is one
+    if before.rank is None and len(before.dims()) <= len(sizes) and -1 in sizes[:1] and r.guesses.is_usual():
+        before = before.of_rank(len(sizes))
     known = before.front if before.rank == len(sizes) else ()
     new = [(known[at] if known else Dim()) if size == -1 else r.dim(size) for at, size in enumerate(sizes)]
     return r.tensor(closed(*new), kind_of(args[0]))

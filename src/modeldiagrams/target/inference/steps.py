@@ -1,0 +1,39 @@
+"""What limits a pass on fake tensors: the number of its operators, their dtypes, and its time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from modeldiagrams.tracer.fake.kernel_checks import check_dtypes
+from modeldiagrams.tracer.recording.time_limit import check_time
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Steps"]
+
+_MOST_OPERATORS = 8_000
+"""Of a pass on fake tensors: a few seconds."""
+
+
+class Steps(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Refuses what kernels would, in a pass on fake tensors, and ends one that has too many operators.
+
+    Recurrent layers have some for every step.
+    """
+
+    supports_higher_order_operators = True
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.count = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
+        self.count += 1
+        check_time()
+        if self.count > _MOST_OPERATORS:
+            raise RuntimeError("this pass has too many steps")
+        check_dtypes(func, args)
+        return func(*args, **(kwargs or {}))

@@ -1,0 +1,30 @@
+"""The inputs of a forward that is read, and the parts that it takes out of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Given"]
+
+
+@dataclass(eq=False)
+class Given:
+    """An input, or a part of one."""
+
+    path: tuple[str | int, ...]
+    tensor: Any = None
+    parts: dict[str | int, Given] = field(default_factory=dict)
+    """By key, by attribute, or by position."""
+    way: str = ""
+    """How they are read: ``key``, ``attribute``, ``item``."""
+    is_list: bool = False
+    """Whether it is annotated as several tensors."""
+    is_used: bool = False
+    """Whether PyTorch got it as a tensor."""
+
+    def items(self) -> list[Given]:
+        """The parts by position up to the last one that was used."""
+        parts = [*self.parts.values()]
+        used = [at for at, part in enumerate(parts) if part.is_used or part.parts]
+        return parts[: used[-1] + 1] if used else []
