@@ -1,4 +1,7 @@
-"""Long work leaves the browser its turns: the same picture in slices, on pages that go on meanwhile."""
+"""Long work leaves the browser its turns: the same picture in slices, on pages that go on meanwhile.
+
+Long because what a reader can do meanwhile is tested for each way to start long work.
+"""
 
 import pytest
 

@@ -80,7 +80,7 @@ def test_the_page_brings_the_script(site):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("elsewhere", "model-source: the code is in torch/nn/modules/linear.py, which is no file of your own"),
+        ("elsewhere", "model-source: the code is in torch/nn/modules/linear.py, which is not one of your files"),
         ("nothing", "model-source: expected a diagram on this page, which has none"),
     ],
 )

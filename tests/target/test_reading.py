@@ -1,4 +1,7 @@
-"""A forward read once with symbolic tensors: the entries that follow carry the model through its first pass."""
+"""A forward read once with symbolic tensors: the entries that follow carry the model through its first pass.
+
+Long because each way to write a forward has a small model of its own.
+"""
 
 from __future__ import annotations
 
