@@ -39,7 +39,7 @@ class DispatchRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(
         self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        check_time()
+        check_time(func)
         kwargs = kwargs or {}
         context = self._recorder.context
         if func not in self._formulas:

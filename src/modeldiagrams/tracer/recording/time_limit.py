@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["PassTooLongError", "check_time", "time_limited"]
+__all__ = ["PassTooLongError", "check_time", "is_query", "time_limited"]
 
 
 class PassTooLongError(RuntimeError):
@@ -32,7 +33,24 @@ def time_limited(seconds: float) -> Iterator[None]:
         _end = before
 
 
-def check_time() -> None:
-    """Raise if the running pass has had its time."""
-    if _end < math.inf and time.process_time() > _end:
+def check_time(operator: Any = None) -> None:
+    """Raise if the running pass has had its time.
+
+    Args:
+        operator: The one that is called, in a dispatch mode.
+
+    Raises:
+        PassTooLongError: unless the operator is a query.
+    """
+    if _end < math.inf and time.process_time() > _end and not is_query(operator):
         raise PassTooLongError("this pass takes too long")
+
+
+@functools.cache
+def is_query(operator: Any) -> bool:
+    """Whether an operator returns no tensor, but a property of one, such as its device.
+
+    Autograd makes such calls from C++ functions that can't pass on an error: it would end the process.
+    """
+    schema = getattr(operator, "_schema", None)
+    return schema is not None and not any("Tensor" in str(returned.type) for returned in schema.returns)

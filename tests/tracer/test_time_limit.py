@@ -1,0 +1,40 @@
+"""The time limit of a pass: no operator begins after it, but C++ code still gets the properties of tensors."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from modeldiagrams.tracer.recording.time_limit import PassTooLongError, check_time, is_query, time_limited
+
+ADD = torch.ops.aten.add.Tensor
+
+
+def test_without_a_limit_every_operator_begins():
+    check_time()
+    check_time(ADD)
+
+
+def test_no_operator_begins_after_the_limit():
+    with time_limited(-1), pytest.raises(PassTooLongError):
+        check_time(ADD)
+
+
+@pytest.mark.parametrize(
+    "query", [torch.ops.prim.device.default, torch.ops.aten.sym_size.default, torch.ops.aten.is_contiguous.default]
+)
+def test_properties_of_tensors_are_known_after_the_limit(query):
+    with time_limited(-1):
+        check_time(query)
+
+
+def test_operators_that_make_several_tensors_or_write_in_place_are_no_queries():
+    assert not is_query(torch.ops.aten.split.Tensor)
+    assert not is_query(torch.ops.aten.sigmoid_.default)
+    assert not is_query(torch.ops.higher_order.cond)
+
+
+def test_a_limit_ends_with_its_block():
+    with time_limited(-1):
+        pass
+    check_time(ADD)
