@@ -43,3 +43,15 @@ test.each([rankPlainly, (plan: Plan) => mirrored(rankPlainly(plan))])(
     }
   },
 );
+
+test("ranks without dot put an item below all that it reads, also if that comes later in the code", () => {
+  const [slot] = labelled("").slots;
+  const wires = [
+    [2, 0],
+    [1, 2],
+    [0, 3],
+    [1, 3],
+  ].map(([from, to]) => ({ from, to, fromPort: 0, toPort: 0, net: 0 }));
+  const plan = { ...labelled(""), slots: [slot, slot, slot, slot], wires } as unknown as Plan;
+  expect(rankPlainly(plan).rank).toEqual([2, 0, 1, 3]);
+});

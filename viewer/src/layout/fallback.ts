@@ -54,13 +54,33 @@ export function rankAsColumn(plan: Plan): Ranking {
 }
 
 function longestPathRanks(plan: Plan): number[] {
-  const rank = plan.slots.map(() => 0);
-  const wires = plan.wires.filter((wire) => wire.from !== BORDER && wire.to !== BORDER && wire.to > wire.from);
-  wires.sort((a, b) => a.from - b.from);
-  for (const { from, to } of wires) rank[to] = Math.max(rank[to] ?? 0, (rank[from] ?? 0) + 1);
+  const sources = neighbours(plan, true);
+  const rank: number[] = [];
+  for (const item of afterSources(sources)) {
+    rank[item] = Math.max(0, ...(sources[item] ?? []).map((source) => (rank[source] ?? -1) + 1));
+  }
   // drop empty ranks
   const used = new Map([...new Set(rank)].sort((a, b) => a - b).map((r, row) => [r, row]));
   return rank.map((r) => used.get(r) ?? 0);
+}
+
+/** All items, each after what it reads except where a loop returns; in their own order if that will do. */
+function afterSources(sources: readonly number[][]): number[] {
+  const found = new Set<number>();
+  const begun = new Set<number>();
+  for (const item of sources.keys()) {
+    const stack = [item];
+    for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+      if (begun.has(top)) {
+        found.add(top);
+        stack.pop();
+      } else {
+        begun.add(top);
+        stack.push(...(sources[top] ?? []).filter((source) => !begun.has(source)).reverse());
+      }
+    }
+  }
+  return [...found];
 }
 
 /** Position the items of a row, centred. */
