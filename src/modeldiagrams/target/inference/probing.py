@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import gc
 import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -42,6 +43,8 @@ _MOST_WORK = 10**10
 """Rows of the inputs times parameters, up to which a pass has values."""
 MOST_WITH_VALUES = 1 << 19
 """Of the inputs of such a pass: what is made of them needs several times their memory."""
+_FEW_ELEMENTS = 1 << 16
+"""Of inputs whose failed passes may wait for the garbage collector."""
 _IMAGE_RANK = 4
 _LONGEST_MESSAGE = 1000
 _ORIGINS = "_modeldiagrams_origins"
@@ -116,6 +119,8 @@ class Probe:
 
     def run(self, entries: dict[str | int, Any]) -> Probed:
         """One pass; with values only where the model asks for them."""
+        if element_count(entries) > _FEW_ELEMENTS:
+            gc.collect()  # errors of earlier passes are in reference cycles with the tensors of their frames
         args, kwargs = from_entries(entries)
         work = sum(map(_rows, leaves(entries))) * self._size
         may_have_values = self._has_values and work <= _MOST_WORK and element_count(entries) <= MOST_WITH_VALUES
