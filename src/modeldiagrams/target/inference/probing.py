@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import gc
 import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -43,8 +42,6 @@ _MOST_WORK = 10**10
 """Rows of the inputs times parameters, up to which a pass has values."""
 MOST_WITH_VALUES = 1 << 19
 """Of the inputs of such a pass: what is made of them needs several times their memory."""
-_MANY_ELEMENTS = 1 << 20
-"""Of the inputs of several passes, after which the garbage collector runs: it takes longer than most passes."""
 _IMAGE_RANK = 4
 _LONGEST_MESSAGE = 1000
 _ORIGINS = "_modeldiagrams_origins"
@@ -115,15 +112,10 @@ class Probe:
         self._written = () if self.model is not model else (*model.parameters(), *model.buffers())
         self._is_on_meta = any(parameter.is_meta for parameter in parameters)
         self._has_values = not self._is_on_meta and self._size < _LARGE
-        self._not_collected = 0
         self._is_recurrent = any(isinstance(module, nn.RNNBase) for module in model.modules())
 
     def run(self, entries: dict[str | int, Any]) -> Probed:
         """One pass; with values only where the model asks for them."""
-        self._not_collected += element_count(entries)
-        if self._not_collected > _MANY_ELEMENTS:
-            self._not_collected = 0
-            gc.collect()  # errors of earlier passes are in reference cycles with the tensors of their frames
         args, kwargs = from_entries(entries)
         work = sum(map(_rows, leaves(entries))) * self._size
         may_have_values = self._has_values and work <= _MOST_WORK and element_count(entries) <= MOST_WITH_VALUES
