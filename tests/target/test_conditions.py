@@ -11,11 +11,15 @@ from torch import nn
 
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import resolve
+from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.conditions import unequal_sides
 from modeldiagrams.target.inference.constructor import solved_arguments
 from modeldiagrams.target.inference.entries import leaves
 from modeldiagrams.target.inference.input_solver import InputSolver
 from modeldiagrams.target.objects import from_option
+
+PATIENCE = 60
+"""Seconds for a search: what is found must not depend on the machine."""
 
 
 class Checked(nn.Module):
@@ -36,7 +40,7 @@ class Checked(nn.Module):
 
 def solved(model):
     """The tensors of the first inputs that are found."""
-    return [*leaves(next(InputSolver(model.eval()).solutions()).entries)]
+    return [*leaves(next(InputSolver(model.eval(), Budget(seconds=PATIENCE)).solutions()).entries)]
 
 
 def asserts_last_size(_module, x):
@@ -195,5 +199,5 @@ class Compared(Conditional):
 
 @pytest.mark.parametrize("made", [Asserted, Compared])
 def test_what_was_left_out_is_an_input_where_a_condition_asks_for_it(made):
-    entries = next(InputSolver(made().eval()).solutions()).entries
+    entries = next(InputSolver(made().eval(), Budget(seconds=PATIENCE)).solutions()).entries
     assert entries["kind"]["dtype"] == "int64"

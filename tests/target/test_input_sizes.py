@@ -9,11 +9,15 @@ from torch import nn
 
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import resolve
+from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.input_solver import InputSolver
+
+PATIENCE = 60
+"""Seconds for a search: what is found must not depend on the machine."""
 
 
 def solved(model):
-    return next(InputSolver(model.eval()).solutions()).entries
+    return next(InputSolver(model.eval(), Budget(seconds=PATIENCE)).solutions()).entries
 
 
 def target_of(path):

@@ -10,17 +10,21 @@ from torch import nn
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import record, resolve
 from modeldiagrams.target.inference import input_solver, probing
+from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.entries import Leaf
 from modeldiagrams.target.inference.input_solver import InputSolver
 from modeldiagrams.target.inference.search import dead_inputs, is_connected
 from modeldiagrams.target.inference.sizes import Sizes
+
+PATIENCE = 60
+"""Seconds for a search: what is found must not depend on the machine."""
 
 PLACE = "inference_zoo.hard_inputs."
 QUICK = ["BatchGraph", "DictInput", "HierarchicalAttention", "PagedCell", "Recurrent", "Regularised", "TupleInput"]
 
 
 def solved(model):
-    return next(InputSolver(model.eval()).solutions()).entries
+    return next(InputSolver(model.eval(), Budget(seconds=PATIENCE)).solutions()).entries
 
 
 def target_of(path, **options):
