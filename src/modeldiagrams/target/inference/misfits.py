@@ -35,9 +35,9 @@ _SIZES: tuple[tuple[type[nn.Module], str, int], ...] = (
 """Layers, the attribute that says how many features they take, and the dimension of the input that has them."""
 _MOST = 8192
 ENOUGH = 10
-"""Passes until a size that no input has is taken for the constructor's, """
+"""Passes of a search for inputs before a size that no input has counts as an argument of the constructor."""
 _MANY = 24
-"""and until the class of a layer is."""
+"""Passes before the class of a layer does."""
 
 
 @dataclass(frozen=True)
