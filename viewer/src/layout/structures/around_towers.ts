@@ -1,6 +1,6 @@
 /**
- * What is around containers with towers inside, such as a model with an encoder and a decoder in a wrapper: it stands from
- * left to right as they do, also while they are closed. Opened, they would else change its sides.
+ * What is around containers with towers inside, such as a model with an encoder and a decoder in a wrapper, has the order
+ * of the towers from left to right, even while the containers are closed. Otherwise, opening them would change its sides.
  */
 import { BORDER, type Frame, type Item, type Wire } from "../../view/frame.js";
 import type { Shape } from "../../view/shapes.js";
