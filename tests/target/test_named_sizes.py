@@ -9,8 +9,8 @@ from torch.nn.utils.rnn import pack_padded_sequence
 
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import resolve
+from modeldiagrams.target.inference.constructor_sizes import constructor_sides, preferring_sizes
 from modeldiagrams.target.inference.named_sizes import with_named_sizes
-from modeldiagrams.target.inference.told import told, told_sides
 
 
 class Critic(nn.Module):
@@ -109,7 +109,7 @@ def test_sizes_are_those_that_were_meant(class_, inputs):
 
 
 def test_names_that_are_right_already_change_nothing():
-    with told({"obs_dim": 12, "image_size": 64, "hidden": 5}):
+    with preferring_sizes({"obs_dim": 12, "image_size": 64, "hidden": 5}):
         assert not [*with_named_sizes({"obs": [1, 12], "image": [1, 3, 32, 32], "x": [1, 4]})]
 
 
@@ -123,5 +123,5 @@ def test_names_that_are_right_already_change_nothing():
     ],
 )
 def test_height_and_width_may_be_two_arguments(arguments, sides):
-    with told(arguments):
-        assert told_sides()[:1] == ([sides] if sides else [])
+    with preferring_sizes(arguments):
+        assert constructor_sides()[:1] == ([sides] if sides else [])

@@ -484,8 +484,8 @@ def test_model_without_inputs_shows_its_modules_and_the_option_to_write():
     graph = record(target).graph
     assert graph.status.state == "hierarchy"
     assert graph.status.notes[0].endswith(
-        "can be called with, so it shows modules but no data flow; most tries raised ValueError: not this one. Its "
-        "forward takes secret: write the option `inputs` with a shape for each tensor, or `inputs_from`."
+        "can be called with, so the diagram shows modules but no data flow; most tries raised ValueError: not this one."
+        " Its forward takes secret: write the option `inputs` with a shape for each tensor, or `inputs_from`."
     )
     assert target.tried
     assert target.assumptions[0].value == "5 (module hierarchy)"

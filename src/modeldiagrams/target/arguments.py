@@ -65,7 +65,7 @@ class Arguments:
     fitter: Fitter | None = None
     """Makes others for a model in which a layer doesn't fit."""
 
-    def told_to(self, maker: Callable[..., Any]) -> dict[str, Any]:
+    def values_by_name(self, maker: Callable[..., Any]) -> dict[str, Any]:
         """Values by name, also those that nobody gave."""
         defaults = {name: p.default for name, p in parameters_of(maker).items() if p.default is not p.empty}
         return {**defaults, **dict(zip(parameters_of(maker), self.args, strict=False)), **self.kwargs, **self.values}

@@ -196,7 +196,7 @@ def _built(found: Callable[..., Any], call: Call, arguments: Arguments, meta_fro
 def _in_eval_mode(model: nn.Module, found: Any, call: Call, arguments: Arguments) -> Built:
     with user_code(f"{call.model}.eval()"):
         model.eval()
-    told = arguments.told_to(found)
+    told = arguments.values_by_name(found)
     return Built(model, found, arguments.assumptions, told, others=arguments.others, fitter=arguments.fitter)
 
 
@@ -240,7 +240,7 @@ def _as_offered(found: Any, call: Call, meta_from: float) -> Built | None:
         except TargetError:
             continue
         if type(model) is found:
-            return Built(model, factory, arguments.assumptions, arguments.told_to(factory))
+            return Built(model, factory, arguments.assumptions, arguments.values_by_name(factory))
     return None
 
 
@@ -256,7 +256,9 @@ def _as_in_project(found: Callable[..., Any], call: Call, meta_from: float, site
                 model.eval()
         except TargetError:
             continue
-        return Built(model, found, arguments.assumptions, arguments.told_to(found), site, fitter=arguments.fitter)
+        return Built(
+            model, found, arguments.assumptions, arguments.values_by_name(found), site, fitter=arguments.fitter
+        )
     return None
 
 

@@ -21,6 +21,7 @@ from modeldiagrams.target.inference.class_examples import (
     image_for_weights,
     resized_images,
 )
+from modeldiagrams.target.inference.constructor_sizes import preferring_sizes
 from modeldiagrams.target.inference.huggingface import configured_candidates
 from modeldiagrams.target.inference.inferred import inferred_candidates
 from modeldiagrams.target.inference.input_solver import InputSolver
@@ -34,7 +35,6 @@ from modeldiagrams.target.inference.search import (
     search,
     trial_pass,
 )
-from modeldiagrams.target.inference.told import told
 from modeldiagrams.target.inputs import from_callable, from_entries
 from modeldiagrams.tracer.recording.time_limit import time_limited
 
@@ -116,7 +116,7 @@ def resolve_inputs(built: Built, call: Call, budget: Budget, start: Stuck | None
         return _with_pass(built, _from_example(built.model, example))
     if example:
         budget.lines.append(f"{example.source}: {problem}")
-    with told(built.arguments):
+    with preferring_sizes(built.arguments):
         solver = cache(lambda: InputSolver(built.model, budget, start, built.fitter))
         return (
             _as_in_project(built, budget)
@@ -188,26 +188,26 @@ def _from_failures(model: nn.Module, budget: Budget, solver: InputSolver, most_d
 
     The best of several are taken: fewer than `most_dead` of them may not reach an output.
     """
-    best: tuple[_Flaws, Found] | None = None
+    best: tuple[_Defects, Found] | None = None
     passes = budget.left - (0 if solver.start else _LAST_PASSES)
     for solution in islice(solver.solutions(passes, _MORE_TRIES), _MOST_SOLUTIONS):
         args, kwargs = from_entries(solution.entries)
         with time_limited(budget.seconds_of_pass):
             trace, result = trial_pass(model, args, kwargs, "auto")
         budget.lines.append(f"{solution.entries} ({trace.graph.status.mode}): {result}")
-        flaws = _flaws(model, trace.graph, keeps_batch=solution.keeps_batch)
-        if is_connected(trace.graph) and flaws[0] < most_dead and (best is None or flaws < best[0]):
-            best = flaws, Found(solution.entries, solver.reasons(solution.entries), None)
+        defects = _defects(model, trace.graph, keeps_batch=solution.keeps_batch)
+        if is_connected(trace.graph) and defects[0] < most_dead and (best is None or defects < best[0]):
+            best = defects, Found(solution.entries, solver.reasons(solution.entries), None)
         if budget.is_exhausted or (best and not any(best[0])):
             break
     return _from_found(best[1], Rule.INFERRED, budget) if best else None
 
 
-_Flaws = tuple[int, bool, int]
+_Defects = tuple[int, bool, int]
 """Inputs that reach no output, whether the batch is lost, and modules that are not called: the least is the best."""
 
 
-def _flaws(model: nn.Module, graph: Graph, *, keeps_batch: bool) -> _Flaws:
+def _defects(model: nn.Module, graph: Graph, *, keeps_batch: bool) -> _Defects:
     return dead_inputs(graph), not keeps_batch, modules_not_called(model, graph)
 
 
@@ -249,8 +249,8 @@ def _no_inputs(model: nn.Module, name: str, budget: Budget) -> Inputs:
     parameters = parameters_of(model.forward)
     required = [p.name for p in parameters.values() if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
     note = (
-        f"No inputs were found that {name} can be called with, so it shows modules but no data flow{_reason(budget)}. "
-        f"Its forward takes {', '.join(required or parameters)}: {WRITE_INPUTS}."
+        f"No inputs were found that {name} can be called with, so the diagram shows modules but no data flow"
+        f"{_reason(budget)}. Its forward takes {', '.join(required or parameters)}: {WRITE_INPUTS}."
     )
     rule = Rule.HIERARCHY.assumption(
         f"only the modules are shown, because no example inputs were found in {len(budget.lines)} tries"

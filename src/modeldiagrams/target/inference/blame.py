@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
+from modeldiagrams.target.inference.failed_conditions import uses_in_conditions
 from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
-from modeldiagrams.target.inference.said_of_arguments import said_by_conditions
 from modeldiagrams.target.inference.unknown import MADE_OF, Number, Real, Refused, Use, slots_of
 from modeldiagrams.target.inference.unknown_text import Text
 from modeldiagrams.target.inference.weights import weights_copied
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.target.inference.slots import Slot
 
-__all__ = ["blamed", "names_left_open", "refusal"]
+__all__ = ["names_left_open", "refusal", "slots_in_error"]
 
 _MOST_FRAMES = 12
 _OURS = "modeldiagrams."
@@ -43,7 +43,7 @@ _SAID = (
 """Messages, and what the argument should be that they are about."""
 
 
-def blamed(error: BaseException, known: Iterable[Slot]) -> list[Slot]:
+def slots_in_error(error: BaseException, known: Iterable[Slot]) -> list[Slot]:
     """Arguments that an error may be about, likeliest first; all of them in the end."""
     frames = _frames(error)
     every = [*known]
@@ -105,7 +105,7 @@ def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
         _of_part(error, known),
         weights_copied(error, known),
         _of_other_length(error, known),
-        said_by_conditions(error),
+        uses_in_conditions(error),
         _of_mapping(error, known),
         _of_optional(error, known),
         _said(error),

@@ -23,11 +23,11 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.target.allocations import Allocations, TooLargeError
 from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.annotations import annotations_of
-from modeldiagrams.target.inference.blame import blamed, names_left_open, refusal
+from modeldiagrams.target.inference.blame import names_left_open, refusal, slots_in_error
 from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.guard import guarded
 from modeldiagrams.target.inference.kept_arguments import forward_uses
-from modeldiagrams.target.inference.lessons import learn
+from modeldiagrams.target.inference.kind_refinement import refine_kind
 from modeldiagrams.target.inference.neighbours import likeliest, make_lists_alike, read_layers, tell_widths
 from modeldiagrams.target.inference.slot_options import reason_of
 from modeldiagrams.target.inference.slots import Slot
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["Search", "Solved", "solved_arguments"]
 
 _MOST_RUNS = 60
-_MOST_LESSONS = 60
+_MOST_REFINEMENTS = 60
 """Runs that end because an argument is of another kind; each makes one kind certain."""
 _MOST_CHANGES = 3
 """Arguments that differ from their likeliest value."""
@@ -112,7 +112,7 @@ class Search:
     seconds: float = _CPU_SECONDS
     slots: list[Slot] = field(default_factory=list)
     runs: int = 0
-    lessons: int = 0
+    refinements: int = 0
     pending: list[tuple[int, int, Choices]] = field(default_factory=list)
     """Choices to try: by the number of changes, then in the order in which errors asked for them."""
     seen: set[Choices] = field(default_factory=set)
@@ -160,7 +160,7 @@ class Search:
             return found
         before = [(slot, dict(slot.children)) for slot in asked]
         for slot in asked:
-            learn(Refused(slot, Use("members", (*slot.asked,))))
+            refine_kind(Refused(slot, Use("members", (*slot.asked,))))
         more = self.searched()
         if more is None:
             for slot, children in before:
@@ -187,7 +187,7 @@ class Search:
     def result(self) -> Solved:
         """The values that are chosen now."""
         kwargs = {slot.path: slot.written() for slot in self.slots}
-        return Solved(kwargs, {slot.path: reason_of(slot) for slot in self.slots}, self.runs + self.lessons)
+        return Solved(kwargs, {slot.path: reason_of(slot) for slot in self.slots}, self.runs + self.refinements)
 
     def searched(self, rounds: int = _MOST_RUNS) -> nn.Module | None:
         """A model made with values that work together; None if there are none."""
@@ -229,15 +229,15 @@ class Search:
         while True:
             try:
                 model = self._made()
-                lessons = chain(forward_uses(model, self.every()), replaced_weights(model, self.every()))
-                if not any(self._learn(lesson) for lesson in lessons):
+                uses = chain(forward_uses(model, self.every()), replaced_weights(model, self.every()))
+                if not any(self._refine(use) for use in uses):
                     return model
             except Refused as refused:
-                if not self._learn(refused):
+                if not self._refine(refused):
                     raise TargetError(f"{refused.slot.path} can't be used so") from None
             except (Exception, SystemExit) as error:
-                lesson = refusal(error, self.every())
-                is_taught = lesson is not None and self._learn(lesson)
+                use = refusal(error, self.every())
+                is_taught = use is not None and self._refine(use)
                 if not is_taught and not self._asks_for_another(error):
                     raise
 
@@ -248,14 +248,14 @@ class Search:
         name = error.args[0] if isinstance(error, KeyError) and error.args else next(names_left_open(error), None)
         if not is_open or not isinstance(name, str) or not name.isidentifier() or name in {*self.required, *self.given}:
             return False
-        self.lessons += 1
+        self.refinements += 1
         self.required.append(name)
         self.slots.append(self._slot(name, None))
-        return self.lessons <= _MOST_LESSONS
+        return self.refinements <= _MOST_REFINEMENTS
 
-    def _learn(self, refused: Refused) -> bool:
-        self.lessons += 1
-        return self.lessons <= _MOST_LESSONS and learn(refused)
+    def _refine(self, refused: Refused) -> bool:
+        self.refinements += 1
+        return self.refinements <= _MOST_REFINEMENTS and refine_kind(refused)
 
     def _made(self) -> nn.Module:
         with seeded(), guarded():
@@ -284,7 +284,7 @@ class Search:
         """Queue other values of what the error is about, those that it is most about first."""
         if len(choices) >= _MOST_CHANGES:
             return
-        for place, slot in enumerate(blamed(error, self.every())):
+        for place, slot in enumerate(slots_in_error(error, self.every())):
             for choice in range(1, min(len(slot.options()), _MOST_OPTIONS)):
                 changed = tuple(sorted({**dict(choices), slot.path: choice}.items()))
                 if changed not in self.seen:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +16,7 @@ __all__ = [
     "Leaf",
     "Path",
     "factored",
+    "instances_in",
     "is_repeated",
     "leaves",
     "put",
@@ -23,6 +24,7 @@ __all__ = [
     "subtree",
 ]
 
+T = TypeVar("T")
 Path = tuple[str | int, ...]
 Entries = dict[str | int, Any]
 """Input, by name or by place → its entry."""
@@ -98,6 +100,17 @@ def is_repeated(entry: Any) -> bool:
     return (
         isinstance(entry, list) and len(entry) > 1 and not isinstance(entry[0], int) and entry == entry[:1] * len(entry)
     )
+
+
+def instances_in(value: Any, type_: type[T]) -> Iterator[T]:
+    """What is of a type in arguments or results: cheaper than a general walk, for every call of a pass."""
+    if isinstance(value, type_):
+        yield value
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from instances_in(item, type_)
+    elif isinstance(value, dict):
+        yield from instances_in([*value.values()], type_)
 
 
 def subtree(entry: Any, path: Path) -> Any:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.target.forward import columns_read, listed_parameters, parameters_of, unpacked_parameters
 from modeldiagrams.target.inference.candidates import ABSENT, Candidate
+from modeldiagrams.target.inference.constructor_sizes import constructor_channels
 from modeldiagrams.target.inference.layers import layer_candidates
 from modeldiagrams.target.inference.names import project_value
 from modeldiagrams.target.inference.parameter_names import role_candidates, role_of
-from modeldiagrams.target.inference.told import told_channels
 from modeldiagrams.target.inference.vocabulary import usual
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _tensors(name: str, layers: Layers) -> list[Candidate]:
 
 def _has_image_channels(candidate: Candidate) -> bool:
     """Whether there are as many channels as the constructor was told, or else as pictures have."""
-    return candidate.entry[1] in (told_channels() or _IMAGE_CHANNELS)
+    return candidate.entry[1] in (constructor_channels() or _IMAGE_CHANNELS)
 
 
 def _fitting_every_table(candidates: list[Candidate]) -> list[Candidate]:

@@ -2,8 +2,8 @@
 
 The first entries come from what the forward does with its inputs (`reading`), then from names, annotations and layers
 alone; the sizes of their dimensions are `sizes` that occur nowhere else. A failed pass is answered by the changes that
-it asks for (`structure` and `mending`), and of all that wait those come first whose parent got furthest. Inputs that
-carry the model through get usual sizes where nobody asked for others, if it still runs with them.
+it asks for (`structure` and `failure_changes`), and of all that wait those come first whose parent got furthest.
+Inputs that carry the model through get usual sizes where nobody asked for others, if it still runs with them.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.target.forward import VARIADIC, columns_read, parameters_of, strings_compared, unpacked_parameters
 from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, element_count, resolved
+from modeldiagrams.target.inference.constructor_sizes import values_of
 from modeldiagrams.target.inference.entries import is_repeated, leaves, put, put_all
+from modeldiagrams.target.inference.failure_changes import changes
 from modeldiagrams.target.inference.inferred import NODES, inferred_candidates, is_graph, tensor_candidates
 from modeldiagrams.target.inference.layers import state_entries
-from modeldiagrams.target.inference.mending import changes
 from modeldiagrams.target.inference.misfits import ENOUGH, Fitter, Furthest, Stuck, is_for_constructor
 from modeldiagrams.target.inference.named_sizes import as_named
 from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.probing import MOST_WITH_VALUES, Probe, needs_values
 from modeldiagrams.target.inference.sizes import Sizes
 from modeldiagrams.target.inference.states import own_states
-from modeldiagrams.target.inference.told import values_of
 from modeldiagrams.target.inference.vocabulary import usual
 from modeldiagrams.tracer.recording.time_limit import time_limited
 

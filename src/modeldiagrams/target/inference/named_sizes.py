@@ -12,9 +12,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from modeldiagrams.target.inference.constructor_sizes import constructor_numbers
 from modeldiagrams.target.inference.entries import leaves, put_all
 from modeldiagrams.target.inference.parameter_names import role_of
-from modeldiagrams.target.inference.told import told_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -78,7 +78,9 @@ def _widths(entries: Entries) -> Iterator[Entries]:
             changed = _with_width(changed, leaf, named[leaf.path])
             more += named[leaf.path] - leaf.shape[-1]
     yield changed
-    others = [leaf for leaf in rows if leaf.path not in named and leaf.shape[-1] - more in told_numbers().values()]
+    others = [
+        leaf for leaf in rows if leaf.path not in named and leaf.shape[-1] - more in constructor_numbers().values()
+    ]
     for leaf in others if more else ():
         yield _with_width(changed, leaf, leaf.shape[-1] - more)
 
@@ -91,7 +93,7 @@ def _with_width(entries: Entries, leaf: Leaf, width: int) -> Entries:
 def _told_width(leaf: Leaf) -> int | None:
     """The argument that goes by the name of an input: ``obs_dim`` of ``obs`` and ``observation``."""
     name = _name(leaf.path).lower()
-    for argument, number in told_numbers().items():
+    for argument, number in constructor_numbers().items():
         match = _WIDTH.fullmatch(argument.lower())
         word = match["word"] if match else ""
         if word and (name.rstrip("s") == word.rstrip("s") or (len(word) >= _LEAST_WORD and name.startswith(word))):

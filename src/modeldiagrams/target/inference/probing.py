@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from modeldiagrams.target.inference.candidates import element_count
-from modeldiagrams.target.inference.entries import leaves
+from modeldiagrams.target.inference.entries import instances_in, leaves
 from modeldiagrams.target.inference.lookups import tracebacks
 from modeldiagrams.target.inference.reading import read_forward
 from modeldiagrams.target.inference.steps import Steps
@@ -197,8 +197,8 @@ class _Watch(TorchFunctionMode):
             operands = [leaf for leaf in pytree.tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
             self._failed = (getattr(func, "__name__", str(func)), operands, tuple(args))
             raise
-        origins = frozenset().union(*map(origins_of, _tensors((args, kwargs))))
-        for made in _tensors(result) if origins else ():
+        origins = frozenset().union(*map(origins_of, instances_in((args, kwargs), Tensor)))
+        for made in instances_in(result, Tensor) if origins else ():
             _mark(made, origins | origins_of(made))
         return result
 
@@ -217,17 +217,6 @@ def origins_of(tensor: Any) -> frozenset[Path]:
 def _mark(value: Any, origins: frozenset[Path]) -> None:
     if isinstance(value, Tensor) and not isinstance(value, nn.Parameter):
         object.__setattr__(value, _ORIGINS, origins)
-
-
-def _tensors(value: Any) -> Iterator[Tensor]:
-    """The tensors in arguments or results: cheaper than a general walk, for every call of a pass."""
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, tuple | list):
-        for item in value:
-            yield from _tensors(item)
-    elif isinstance(value, dict):
-        yield from _tensors([*value.values()])
 
 
 def _visited(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[Any, Path]]:

@@ -17,10 +17,10 @@ from torch import nn
 from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.graph import Graph, InputNode, ModuleNode, OpNode, OutputNode
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, Candidate, element_count, named_sizes, resolved
+from modeldiagrams.target.inference.constructor_sizes import values_of
 from modeldiagrams.target.inference.named_sizes import NAMED, as_named
 from modeldiagrams.target.inference.packed_widths import widths_checked
 from modeldiagrams.target.inference.repair import refused_width, repaired
-from modeldiagrams.target.inference.told import values_of
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.user_code import seeded
 from modeldiagrams.tracer import Trace, trace_run

@@ -11,9 +11,9 @@ from torch.nn.parameter import is_lazy
 
 from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.candidates import SIZES, element_count
+from modeldiagrams.target.inference.constructor_sizes import constructor_sides, values_of
 from modeldiagrams.target.inference.entries import LESS, leaves, put_all
 from modeldiagrams.target.inference.parameter_names import role_of
-from modeldiagrams.target.inference.told import told_sides, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,7 +56,7 @@ class Sizes:
         defaults = [p.default for p in parameters_of(type(model)).values()]
         pairs = [value for value in defaults if isinstance(value, tuple | list) and len(value) == _PAIR]
         self.sides = [
-            *told_sides(),
+            *constructor_sides(),
             *((int(a), int(b)) for a, b in pairs if type(a) is type(b) is int and min(a, b) >= _LEAST_SIDE),
             *((n, n) for n in [*sorted(numbers), *SIZES["<size>"]] if n >= _LEAST_SIDE),
         ]
@@ -126,7 +126,7 @@ class Sizes:
             return leaf  # there are as many as edges
         shape = [
             size
-            if size >= _LONG or (dimension > 1 and (size, size) in told_sides())
+            if size >= _LONG or (dimension > 1 and (size, size) in constructor_sides())
             else self.batch
             if dimension == 0
             else self.new(leaf.path, dimension, is_side=rank > 1 + _PAIR and dimension >= rank - _PAIR)

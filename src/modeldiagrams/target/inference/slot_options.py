@@ -32,8 +32,8 @@ _MOST_OF_A_PICTURE = 4
 
 def options_of(slot: Slot) -> list[Any]:
     """Values to try, as options of a diagram; likeliest first."""
-    if slot.said is not None and slot.kind in ("number", "text"):
-        return [slot.said]
+    if slot.stated is not None and slot.kind in ("number", "text"):
+        return [slot.stated]
     make: dict[str, Callable[[Slot], list[Any]]] = {
         "number": _numbers,
         "text": _texts,

@@ -77,7 +77,7 @@ class Slot:
     """Whether it is a number that nothing takes for a list."""
     may_be_none: bool = False
     """Whether the constructor asks if it is None."""
-    said: Any = None
+    stated: Any = None
     """What it is, where the call says it that asks for it: ``trial.suggest_int("width", 8, 64)``."""
     is_tested: bool = False
     is_reckoned_with: bool = False
@@ -96,7 +96,7 @@ class Slot:
     """Of a tensor, where a layer tells."""
     given: Any = None
     """The tensor that the last run got."""
-    turns: int = 0
+    kind_changes: int = 0
     """How often it turned out to be of another kind."""
     why: str = ""
     """Why it is of its kind."""
@@ -133,7 +133,7 @@ class Slot:
             made = Slot(path, name, self.names, annotation=annotation, makers=self.makers)
             made.is_of_module = self.is_of_module
             if isinstance(key, str) and is_listed("mappings", self.name) and not is_listed("counts", self.name):
-                made.said = len(
+                made.stated = len(
                     self.children.keys() - {_LENGTH}
                 )  # of many tokens, tags or classes, each has a number of its own
             if isinstance(key, int) and key and 0 in self.children:
@@ -161,13 +161,13 @@ class Slot:
             answer = self.child(key)
             answer.name = self.name.removeprefix("get_") if key == _CALL else key
             if isinstance(given, str | int | float):
-                answer.said, answer.kind = plain(given), "text" if isinstance(given, str) else "number"
+                answer.stated, answer.kind = plain(given), "text" if isinstance(given, str) else "number"
         return self.children[key]
 
     def length(self) -> Any:
         """The length of an object that has other things, too."""
         made = self.child(_LENGTH)
-        made.name, made.said = "vocab_size", None
+        made.name, made.stated = "vocab_size", None
         return made.value()
 
     # -- its value

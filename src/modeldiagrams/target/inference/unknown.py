@@ -70,7 +70,7 @@ class Slot(Protocol):
     is_reckoned_with: bool
     is_plain: bool
     inner: Any
-    said: Any
+    stated: Any
     may_be_none: bool
     why: str
     children: dict[str | int, Any]

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from modeldiagrams.target.inference.entries import instances_in
 from modeldiagrams.target.inference.lookups import unpacked_count
 from modeldiagrams.target.inference.symbolic.given import Given
 from modeldiagrams.target.inference.symbolic.guesses import Guesses
@@ -137,7 +138,7 @@ class SymbolicTensor(Tensor):
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """What a call of PyTorch gives."""
         kwargs = kwargs or {}
-        symbolic = [*_symbolic_tensors((args, kwargs))]
+        symbolic = [*instances_in((args, kwargs), SymbolicTensor)]
         reading = symbolic[0].reading if symbolic else None
         name = getattr(func, "__name__", "")
         if reading is None:
@@ -256,7 +257,7 @@ class SymbolicTensor(Tensor):
             return self._part(key, "key")
         if type(key) is int and key >= 0 and self.given and self.given.is_list:
             return self._part(key, "item")
-        for each in _symbolic_tensors((self, key)):
+        for each in instances_in((self, key), SymbolicTensor):
             each._use()  # noqa: SLF001 (of its own class)  # noqa: SLF001
         try:
             return self.reading.handlers["__getitem__"](self.reading, (self, key), {})
@@ -284,13 +285,3 @@ class SymbolicTensor(Tensor):
     def _use(self) -> None:
         if self.given:
             self.given.is_used = True
-
-
-def _symbolic_tensors(value: Any) -> Iterator[SymbolicTensor]:
-    if isinstance(value, SymbolicTensor):
-        yield value
-    elif isinstance(value, tuple | list):
-        for item in value:
-            yield from _symbolic_tensors(item)
-    elif isinstance(value, dict):
-        yield from _symbolic_tensors([*value.values()])

@@ -10,8 +10,13 @@ from torch import nn
 
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import resolve
+from modeldiagrams.target.inference.constructor_sizes import (
+    constructor_channels,
+    constructor_sides,
+    preferring_sizes,
+    values_of,
+)
 from modeldiagrams.target.inference.inferred import inferred_candidates
-from modeldiagrams.target.inference.told import told, told_channels, told_sides, values_of
 
 
 def resolved(class_, **options):
@@ -65,9 +70,9 @@ def test_sizes_are_read_of_all_forms():
         "num_frames": 5,
         "input_size": 7,
     }
-    with told(arguments):
-        assert told_sides() == [(48, 48), (40, 56)]
-        assert (values_of("<size>")[:2], values_of("<frames>")[0], told_channels()) == ((48, 32), 5, {4})
+    with preferring_sizes(arguments):
+        assert constructor_sides() == [(48, 48), (40, 56)]
+        assert (values_of("<size>")[:2], values_of("<frames>")[0], constructor_channels()) == ((48, 32), 5, {4})
         candidates = next(inferred_candidates(nn.Sequential(nn.Conv2d(3, 8, 4))))
         assert candidates["input"][0].entry == [1, 3, "<size>", "<size>"]
     assert values_of("<size>")[0] == 32

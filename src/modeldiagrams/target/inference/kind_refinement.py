@@ -1,4 +1,4 @@
-"""What the use of an argument teaches about it: see `Use`."""
+"""Narrows down what kind of value an argument is by how it was used: see `Use`."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from modeldiagrams.target.inference.slots import Kind, Slot
     from modeldiagrams.target.inference.unknown import Refused
 
-__all__ = ["learn"]
+__all__ = ["refine_kind"]
 
 _MOST_ITEMS = 64
-_MOST_TURNS = 8
+_MOST_KIND_CHANGES = 8
 """Of kind: what is used as two of them suits no run."""
 _MAPPING_METHODS = ("items", "keys", "values", "get")
 
 
-def learn(refused: Refused) -> bool:
+def refine_kind(refused: Refused) -> bool:
     """Change the kind of a refused argument to one that can be used so; tell whether anything is different now."""
     slot = cast("Slot", refused.slot)
     before, kind = slot.known(), slot.kind
     _learn(slot, refused.use)
-    slot.turns += slot.kind != kind
-    return before != slot.known() and slot.turns <= _MOST_TURNS
+    slot.kind_changes += slot.kind != kind
+    return before != slot.known() and slot.kind_changes <= _MOST_KIND_CHANGES
 
 
 def _learn(slot: Slot, use: Use) -> None:

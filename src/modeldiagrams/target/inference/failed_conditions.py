@@ -1,4 +1,4 @@
-"""What a failed condition in a constructor says of an argument: ``isinstance(depths, tuple)``, ``size % 4 == 0``."""
+"""What a failed condition in a constructor shows of an argument: ``isinstance(depths, tuple)``, ``size % 4 == 0``."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from modeldiagrams.target.inference.conditions import Names
 
-__all__ = ["said_by_conditions"]
+__all__ = ["uses_in_conditions"]
 
 
-def said_by_conditions(error: BaseException) -> Iterator[Refused]:
+def uses_in_conditions(error: BaseException) -> Iterator[Refused]:
     """What would have let the condition hold that made the innermost frame raise; PyTorch's messages tell more."""
     for names, check, is_wanted in checks(error):
         if str(names.get("__name__")).startswith("torch."):

@@ -1,4 +1,4 @@
-"""What a constructor was told of its model's inputs: sides, channels and frames of images."""
+"""Sizes of inputs among a constructor's arguments: sides, channels and frames of images."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from modeldiagrams.target.inference.candidates import SIZES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["told", "told_channels", "told_numbers", "told_sides", "values_of"]
+__all__ = ["constructor_channels", "constructor_numbers", "constructor_sides", "preferring_sizes", "values_of"]
 
 _SIDE = re.compile(
     r"(image|img|input|crop|frame|pixel|spatial)s?_?(size|resolution|shape|height|width)s?|resolution|in_shape"
@@ -21,13 +21,13 @@ _FRAMES = re.compile(r"((num|n|max)_?)?frames")
 _CHANNELS = re.compile(r"((in|input|image|img|num|n)_?)?(channels|chans)|in_(c|ch)")
 _HEIGHT = re.compile(r"((image|img|input|crop|frame|screen)_?)?(height|h)")
 _LEAST, _MOST = 8, 2048
-_TOLD: ContextVar[tuple[tuple[str, tuple[int, ...]], ...]] = ContextVar("_TOLD", default=())
+_SIZES: ContextVar[tuple[tuple[str, tuple[int, ...]], ...]] = ContextVar("_SIZES", default=())
 """Named sizes and their values: two for a height and a width."""
 _NUMBERS: ContextVar[dict[str, int]] = ContextVar("_NUMBERS", default={})  # noqa: B039  (nobody writes it)
 
 
 @contextmanager
-def told(arguments: Any) -> Iterator[None]:
+def preferring_sizes(arguments: Any) -> Iterator[None]:
     """Let the sizes among the arguments of a constructor come first.
 
     Args:
@@ -35,32 +35,32 @@ def told(arguments: Any) -> Iterator[None]:
     """
     items = arguments.items() if isinstance(arguments, dict) else ()
     numbers = _NUMBERS.set({str(name): value for name, value in items if type(value) is int})
-    token = _TOLD.set(tuple(dict.fromkeys(_sizes(arguments))))
+    token = _SIZES.set(tuple(dict.fromkeys(_sizes(arguments))))
     try:
         yield
     finally:
-        _TOLD.reset(token)
+        _SIZES.reset(token)
         _NUMBERS.reset(numbers)
 
 
-def told_numbers() -> dict[str, int]:
+def constructor_numbers() -> dict[str, int]:
     """Arguments that are whole numbers, by name."""
     return _NUMBERS.get()
 
 
-def told_sides() -> list[tuple[int, int]]:
+def constructor_sides() -> list[tuple[int, int]]:
     """Height and width of images."""
-    return [(sizes[-2], sizes[-1]) for name, sizes in _TOLD.get() if name == "<size>"]
+    return [(sizes[-2], sizes[-1]) for name, sizes in _SIZES.get() if name == "<size>"]
 
 
-def told_channels() -> set[int]:
+def constructor_channels() -> set[int]:
     """How many channels inputs have."""
-    return {sizes[0] for name, sizes in _TOLD.get() if name == "channels"}
+    return {sizes[0] for name, sizes in _SIZES.get() if name == "channels"}
 
 
 def values_of(size: str) -> tuple[int, ...]:
     """Candidates of a named size."""
-    values = [sizes[0] for name, sizes in _TOLD.get() if name == size and len({*sizes}) == 1]
+    values = [sizes[0] for name, sizes in _SIZES.get() if name == size and len({*sizes}) == 1]
     return tuple(dict.fromkeys([*values, *SIZES[size]]))
 
 
