@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from itertools import islice
+from itertools import chain, compress, islice
 from operator import attrgetter, itemgetter
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodDescriptorType, NoneType
 from typing import TYPE_CHECKING, Any
@@ -218,22 +218,24 @@ def own_attributes(module: nn.Module) -> Sequence[tuple[str, Any]]:
     attributes, n = vars(module), len(_BOOKKEEPING)
     if list(islice(attributes, n)) != _BOOKKEEPING:
         return [(name, held) for name, held in attributes.items() if name not in _BOOKKEEPING]
-    if PLAIN_VALUES.issuperset(map(type, islice(attributes.values(), n, None))):  # most have numbers only
-        return ()
+    may_hold = [kind not in PLAIN_VALUES for kind in map(type, islice(attributes.values(), n, None))]
     return [
         (name, held)
-        for name, held in islice(attributes.items(), n, None)
-        if type(held) not in PLAIN_VALUES and not (type(held) is tuple and PLAIN_VALUES.issuperset(map(type, held)))
+        for name, held in compress(islice(attributes.items(), n, None), may_hold)
+        if not (type(held) is tuple and PLAIN_VALUES.issuperset(map(type, held)))
     ]
 
 
-def bookkeeping_of(module: nn.Module) -> Sequence[dict[str, Any] | set[str]] | None:
-    """The containers that every module has, nearly all of them empty; None where they are not torch's."""
-    try:
-        containers: Sequence[Any] = _containers_of(vars(module))
-    except KeyError:
-        return None
-    return containers if list(map(type, containers)) == _KINDS else None
+def bookkeeping_of(modules: Sequence[nn.Module]) -> list[Any]:
+    """The containers that every module has, nearly all of them empty.
+
+    Raises:
+        LookupError: if they are not torch's.
+    """
+    containers = [*chain.from_iterable(map(_containers_of, map(vars, modules)))]
+    if list(map(type, containers)) != _KINDS * len(modules):
+        raise LookupError
+    return containers
 
 
 def not_persistent(module: nn.Module) -> set[str]:
