@@ -67,6 +67,14 @@ def storage_of(tensor: Tensor) -> Any:
         return None
 
 
+def storages_of(tensors: Sequence[Tensor]) -> list[Any]:
+    """The same of several tensors."""
+    try:
+        return list(map(Tensor.untyped_storage, tensors))
+    except NO_MEMORY:
+        return list(map(storage_of, tensors))
+
+
 def memory_key(tensor: Tensor) -> int | None:
     """An identifier of a tensor's memory, unique while the memory is in use."""
     storage = storage_of(tensor)
