@@ -78,9 +78,10 @@ class TensorSnapshot:
     def restore(self) -> None:
         """Restore everything."""
         with torch.inference_mode(mode=False), torch.no_grad(), _unobserved():
-            for tensor, class_ in zip(self._tensors, self._classes, strict=True):
-                if type(tensor) is not class_:  # a lazy parameter was given its shape
-                    attempt(_restore_class, tensor, class_)
+            if list(map(type, self._tensors)) != self._classes:
+                for tensor, class_ in zip(self._tensors, self._classes, strict=True):
+                    if type(tensor) is not class_:  # a lazy parameter was given its shape
+                        attempt(_restore_class, tensor, class_)
             for copy in filter(None, self._copies.values()):
                 attempt(_restore_content, *copy)
             for group, same, content in self._groups:
@@ -88,9 +89,10 @@ class TensorSnapshot:
                     pieces = content.split([tensor.numel() for tensor in same])
                     for tensor, other, piece in zip(group, same, pieces, strict=True):
                         attempt(_restore_content, tensor, other, piece.view(other.shape))
-            for tensor, now, before in zip(self._tensors, versions_of(self._tensors), self._versions, strict=True):
-                if now != before:
-                    set_version(tensor, before)
+            if (versions := versions_of(self._tensors)) != self._versions:
+                for tensor, now, before in zip(self._tensors, versions, self._versions, strict=True):
+                    if now != before:
+                        set_version(tensor, before)
             for tensor, grad in zip(self._tensors, self._grads, strict=False):
                 if tensor.is_leaf and tensor.grad is not grad:
                     attempt(setattr, tensor, "grad", grad)
