@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from itertools import chain, compress, islice
-from operator import attrgetter, itemgetter
+from operator import attrgetter, itemgetter, not_
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodDescriptorType, NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,7 @@ HIGHER_ORDER_OPERATORS: list[Any] = (
 
 _BUILT_IN = (BuiltinFunctionType, MethodDescriptorType)
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+_IS_PLAIN = PLAIN_VALUES.__contains__
 _VERSION: Any = attrgetter("_version")
 NO_MEMORY = (RuntimeError, ValueError, NotImplementedError)  # sparse, lazy, functorch's wrappers, other subclasses
 
@@ -226,10 +227,12 @@ def own_attributes(module: nn.Module) -> Sequence[tuple[str, Any]]:
     attributes, n = vars(module), len(_BOOKKEEPING)
     if list(islice(attributes, n)) != _BOOKKEEPING:
         return [(name, held) for name, held in attributes.items() if name not in _BOOKKEEPING]
-    may_hold = [kind not in PLAIN_VALUES for kind in map(type, islice(attributes.values(), n, None))]
+    kinds = list(map(type, islice(attributes.values(), n, None)))
+    if PLAIN_VALUES.issuperset(kinds):  # most have numbers only
+        return ()
     return [
         (name, held)
-        for name, held in compress(islice(attributes.items(), n, None), may_hold)
+        for name, held in compress(islice(attributes.items(), n, None), map(not_, map(_IS_PLAIN, kinds)))
         if not (type(held) is tuple and PLAIN_VALUES.issuperset(map(type, held)))
     ]
 
