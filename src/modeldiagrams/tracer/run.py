@@ -190,8 +190,9 @@ class _Pass:
     def _recorded(self, make: Callable[..., _R]) -> Iterator[_R]:
         """Run it; its recording and what it changed are there until the end."""
         model, inputs = self._invocation.function, (self._invocation.args, self._invocation.kwargs)
-        namespaces = namespaces_of(model, self._invocation.modules)
-        with restored(model, inputs, namespaces if self._attempt.mode == "fake" else ()) as snapshot:
+        modules = self._invocation.modules
+        namespaces = namespaces_of(model, modules)
+        with restored(model, inputs, modules, namespaces if self._attempt.mode == "fake" else ()) as snapshot:
             recorder = make(self._recording, self._finder, snapshot.before_write)
             try:
                 self._record(recorder, snapshot, namespaces)

@@ -21,6 +21,7 @@ _MAX_DEPTH = 8
 _ATOMS = frozenset(
     {bool, int, str, type(None), type(...), torch.dtype, torch.device, torch.layout, torch.memory_format}
 )
+_INTEGERS = frozenset({int})
 _SEQUENCES = (list, tuple)
 
 
@@ -66,6 +67,8 @@ def call_key(values: Iterable[Any], tensors: list[Tensor], depth: int = 0) -> li
             found.append(Tensor)
         elif kind in _ATOMS:
             found += (kind, value)
+        elif kind is tuple and _INTEGERS.issuperset(map(type, value)):  # sizes, strides
+            found.append((int, *value))
         elif kind is float:
             found += (float, value or repr(value))  # 0.0 equals -0.0
         elif isinstance(value, Tensor):

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from modeldiagrams.common.class_facts import bases_of, module_of
-from modeldiagrams.tracer.torch_facts.private_api import PLAIN_VALUES, bookkeeping_of, own_attributes
+from modeldiagrams.tracer.torch_facts.private_api import PLAIN_TENSORS, PLAIN_VALUES, bookkeeping_of, own_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -32,6 +32,7 @@ _STATEFUL = frozenset({"abc", "amp", "collections", "optim", "types", "typing", 
 MUTABLE: tuple[Any, ...] = (OrderedDict, dict, list, set, deque)
 """Containers with content to restore."""
 _CONTAINERS = frozenset(MUTABLE)
+_EASY = PLAIN_TENSORS | PLAIN_VALUES
 _MAX_OBJECTS = 1 << 15
 """A model may hold its training data."""
 _MAX_ITEMS = 4096
@@ -41,15 +42,16 @@ _MAX_ITEMS = 4096
 class ObjectSnapshot:
     """Remembers attributes and containers, however deep they are nested, and restores them. Copies no tensors."""
 
-    def __init__(self, model: Any, inputs: Any) -> None:
+    def __init__(self, model: Any, inputs: Any, modules: Sequence[tuple[str, nn.Module]] = ()) -> None:
         """Remember.
 
         Args:
             model: A module, or any callable.
             inputs: Its arguments.
+            modules: What `modules_of` says of the model; others are found one by one.
         """
-        self.tensors: list[Tensor] = []
-        """All that were found."""
+        self._tensors: dict[int, Tensor] = {}
+        """All that were found, by id."""
         self._modules: list[tuple[nn.Module, type]] = []
         self._dicts: list[dict[Any, Any]] = []
         """Attributes and plain dicts."""
@@ -64,12 +66,14 @@ class ObjectSnapshot:
         self._pending: list[Any] = [inputs, model]
         if isinstance(model, FunctionType):
             self._pending += _modules_used_by(model)
+        with contextlib.suppress(Exception):  # one that is not as usual: they are found one by one
+            self._add_modules(list({id(module): module for _, module in modules}.values()))
         pending, found = self._pending, self._found
         adders: dict[int, Callable[[Any], object]] = {}  # by id of the class, which may be unhashable
         while pending and len(found) < _MAX_OBJECTS:
             value = pending.pop()
-            if id(value) not in found:
-                found[id(value)] = value
+            if (key := id(value)) not in found:
+                found[key] = value
                 kind = type(value)
                 try:
                     add = adders.get(id(kind))
@@ -78,6 +82,11 @@ class ObjectSnapshot:
                     add(value)
                 except Exception:  # noqa: BLE001, S110 (whatever the user's own class does)
                     pass
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """All tensors that were found."""
+        return list(self._tensors.values())
 
     def restore(self) -> None:
         """Restore everything."""
@@ -94,7 +103,7 @@ class ObjectSnapshot:
     def _adder(self, kind: type) -> Callable[[Any], object]:  # noqa: PLR0911 (one return per kind)
         """What adds objects of a class."""
         if issubclass(kind, Tensor):
-            return self.tensors.append
+            return lambda value: self._tensors.update({id(value): value})
         if issubclass(kind, nn.Module):
             return self._add_scripted_module if issubclass(kind, torch.jit.ScriptModule) else self._add_module
         if issubclass(kind, MUTABLE):
@@ -107,27 +116,40 @@ class ObjectSnapshot:
             return lambda value: self._pending.append(value.__self__)
         return self._add_attributes if _may_hold_state(kind) else id  # nothing to add
 
+    def _add_modules(self, modules: list[nn.Module]) -> None:
+        """Several modules at once: most hold little else than what every module has, and nearly all of it is empty."""
+        containers = bookkeeping_of(modules)
+        filled = [held for held in containers if held]
+        values = self._remember([held for held in filled if type(held) is dict])
+        tensors = [value for value in values if type(value) in PLAIN_TENSORS]
+        known = set(map(id, modules))
+        self._remember([vars(module) for module in modules])
+        self._pending += [value for value in values if type(value) not in _EASY and id(value) not in known]
+        self._pending += [held for held in filled if type(held) is not dict]
+        for module in modules:
+            if held := own_attributes(module):
+                self._add_items([value for _, value in held])
+        self._tensors.update(zip(map(id, tensors), tensors, strict=True))
+        self._empty += itertools.filterfalse(None, containers)
+        self._modules += zip(modules, map(type, modules), strict=True)
+        self._found.update(zip(map(id, modules), modules, strict=True))
+
     def _add_module(self, module: nn.Module) -> None:
         self._modules.append((module, type(module)))
-        attributes, bookkeeping = vars(module), bookkeeping_of(module)
-        if bookkeeping is None:
-            self._add_dict(attributes)
-            return
-        self._dicts.append(attributes)
-        self._copies.append(attributes.copy())
-        self._add_items([value for _, value in own_attributes(module)])
-        self._empty += itertools.filterfalse(None, bookkeeping)  # 14 dicts of hooks, nearly always
-        self._pending += filter(None, reversed(bookkeeping))
+        self._add_dict(vars(module))
 
     def _add_scripted_module(self, module: nn.Module) -> None:
         self._add_module(module)
         self._pending += (*module.parameters(), *module.buffers())  # they are in C++
 
     def _add_dict(self, value: dict[Any, Any]) -> None:
-        content = value.copy()
-        self._dicts.append(value)
-        self._copies.append(content)
-        self._add_items(content.values())
+        self._add_items(self._remember([value]))
+
+    def _remember(self, dicts: list[dict[Any, Any]]) -> list[Any]:
+        """Copy dicts; what they hold."""
+        self._dicts += dicts
+        self._copies += map(dict.copy, dicts)
+        return [*itertools.chain.from_iterable(map(dict.values, dicts))]
 
     def _add_container(self, value: Any) -> None:
         base = _base_of(value)

@@ -11,9 +11,11 @@ from torch import Tensor, nn
 from modeldiagrams.tracer.restore.objects import attempt
 from modeldiagrams.tracer.torch_facts.private_api import (
     UninitializedTensor,
+    is_wrapped,
     memory_key,
     no_dispatch_modes,
     set_version,
+    storages_of,
     unseen_by_modes,
     versions_of,
 )
@@ -21,8 +23,8 @@ from modeldiagrams.tracer.torch_facts.private_api import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-_Copy: TypeAlias = "tuple[Tensor, Tensor | None]"
-"""Another tensor on the same memory, for one that is given other memory, and one with the same content."""
+_Copy: TypeAlias = "tuple[Tensor, Tensor, Tensor | None]"
+"""A tensor, another on the same memory, for the case that it is given other memory, and one with the same content."""
 
 _MAX_SMALL = 2**13
 """Elements of a tensor that is copied at once: more than the statistics of batch norm have."""
@@ -38,24 +40,31 @@ class TensorSnapshot:
     def __init__(self, tensors: Sequence[Tensor]) -> None:
         """Remember tensors, each of which is given once."""
         with _unobserved():
-            grads = {id(tensor): tensor.grad for tensor in tensors if tensor.is_leaf}
-            self.grads = [grad for grad in grads.values() if grad is not None]
+            self._grads = [tensor.grad if tensor.is_leaf else None for tensor in tensors]
+            self.grads = list({id(grad): grad for grad in self._grads if grad is not None}.values())
             """Gradients that are there already."""
             self._tensors = [*tensors, *self.grads]
             self._classes = list(map(type, self._tensors))
             self._versions = versions_of(self._tensors)
-            self._grads = [grads.get(id(tensor)) for tensor in tensors]
-            self._copies: dict[int, _Copy] = {}
+            self._copies: dict[int, _Copy | None] = {}
+            """By id of the tensor; None for those in groups."""
+            self._groups: list[tuple[list[Tensor], list[Tensor], Tensor]] = []
+            """Tensors, others on the same memory, and the content of all."""
             self._by_memory: dict[int, list[Tensor]] = {}
+            groups: dict[tuple[Any, ...], list[Tensor]] = {}
             for tensor in tensors:
-                if not isinstance(tensor, nn.Parameter) and _is_small(tensor):
+                if type(tensor) is Tensor and _is_usual(tensor):
+                    groups.setdefault((tensor.dtype, tensor.device), []).append(tensor)
+                elif type(tensor) is not nn.Parameter and not isinstance(tensor, nn.Parameter) and _is_small(tensor):
                     self._copy(tensor)
+            for group in groups.values():
+                self._copy_group(group)
 
     def before_write(self, tensor: Tensor) -> None:
         """Something is about to write to this tensor, perhaps a view of a parameter."""
         if not self._by_memory:
-            for known in self._tensors:
-                self._by_memory.setdefault(memory_key(known) or id(known), []).append(known)
+            for known, storage in zip(self._tensors, storages_of(self._tensors), strict=True):
+                self._by_memory.setdefault(id(known if storage is None else storage), []).append(known)
         for known in self._by_memory.get(memory_key(tensor) or id(tensor), ()):
             if id(known) not in self._copies:
                 with _unobserved():
@@ -69,14 +78,21 @@ class TensorSnapshot:
     def restore(self) -> None:
         """Restore everything."""
         with torch.inference_mode(mode=False), torch.no_grad(), _unobserved():
-            for tensor, class_ in zip(self._tensors, self._classes, strict=True):
-                if type(tensor) is not class_:  # a lazy parameter was given its shape
-                    attempt(_restore_class, tensor, class_)
-                if id(tensor) in self._copies:
-                    attempt(_restore_content, tensor, *self._copies[id(tensor)])
-            for tensor, now, before in zip(self._tensors, versions_of(self._tensors), self._versions, strict=True):
-                if now != before:
-                    set_version(tensor, before)
+            if list(map(type, self._tensors)) != self._classes:
+                for tensor, class_ in zip(self._tensors, self._classes, strict=True):
+                    if type(tensor) is not class_:  # a lazy parameter was given its shape
+                        attempt(_restore_class, tensor, class_)
+            for copy in filter(None, self._copies.values()):
+                attempt(_restore_content, *copy)
+            for group, same, content in self._groups:
+                if not _unless_unsupported(_is_unchanged, group, same, content):
+                    pieces = content.split([tensor.numel() for tensor in same])
+                    for tensor, other, piece in zip(group, same, pieces, strict=True):
+                        attempt(_restore_content, tensor, other, piece.view(other.shape))
+            if (versions := versions_of(self._tensors)) != self._versions:
+                for tensor, now, before in zip(self._tensors, versions, self._versions, strict=True):
+                    if now != before:
+                        set_version(tensor, before)
             for tensor, grad in zip(self._tensors, self._grads, strict=False):
                 if tensor.is_leaf and tensor.grad is not grad:
                     attempt(setattr, tensor, "grad", grad)
@@ -84,7 +100,14 @@ class TensorSnapshot:
     def _copy(self, tensor: Tensor) -> None:
         same = _unless_unsupported(Tensor.detach, tensor)
         if same is not None:
-            self._copies[id(tensor)] = (same, None if tensor.is_meta else _unless_unsupported(Tensor.clone, same))
+            copy = None if tensor.is_meta else _unless_unsupported(Tensor.clone, same)
+            self._copies[id(tensor)] = tensor, same, copy
+
+    def _copy_group(self, group: list[Tensor]) -> None:
+        """Copy tensors of one type and device into one: a model may have hundreds."""
+        same = list(map(Tensor.detach, group))
+        self._groups.append((group, same, _content(same)))
+        self._copies.update(dict.fromkeys(map(id, group)))
 
 
 @contextlib.contextmanager
@@ -96,6 +119,20 @@ def _unobserved() -> Iterator[None]:
 
 def _is_small(tensor: Tensor) -> bool:
     return not isinstance(tensor, UninitializedTensor) and tensor.numel() <= _MAX_SMALL
+
+
+def _is_usual(tensor: Tensor) -> bool:
+    """Whether it is small, and can be copied together with others."""
+    is_other = tensor.is_nested or tensor.is_quantized or tensor.is_meta or is_wrapped(tensor)
+    return not is_other and tensor.layout is torch.strided and tensor.numel() <= _MAX_SMALL
+
+
+def _content(tensors: Sequence[Tensor]) -> Tensor:
+    return torch.cat(list(map(Tensor.flatten, tensors)))
+
+
+def _is_unchanged(group: Sequence[Tensor], same: Sequence[Tensor], content: Tensor) -> bool:
+    return all(map(_shows_same_memory, group, same)) and torch.equal(_content(group), content)
 
 
 def _restore_class(tensor: Tensor, class_: type) -> None:

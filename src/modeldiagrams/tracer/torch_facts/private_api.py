@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import functools
-from itertools import islice
-from operator import attrgetter, itemgetter
+from itertools import chain, compress, islice
+from operator import attrgetter, itemgetter, not_
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodDescriptorType, NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,7 @@ HIGHER_ORDER_OPERATORS: list[Any] = (
 
 _BUILT_IN = (BuiltinFunctionType, MethodDescriptorType)
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+_IS_PLAIN = PLAIN_VALUES.__contains__
 _VERSION: Any = attrgetter("_version")
 NO_MEMORY = (RuntimeError, ValueError, NotImplementedError)  # sparse, lazy, functorch's wrappers, other subclasses
 
@@ -65,6 +66,14 @@ def storage_of(tensor: Tensor) -> Any:
         return tensor.untyped_storage()
     except NO_MEMORY:
         return None
+
+
+def storages_of(tensors: Sequence[Tensor]) -> list[Any]:
+    """The same of several tensors."""
+    try:
+        return list(map(Tensor.untyped_storage, tensors))
+    except NO_MEMORY:
+        return list(map(storage_of, tensors))
 
 
 def memory_key(tensor: Tensor) -> int | None:
@@ -218,22 +227,26 @@ def own_attributes(module: nn.Module) -> Sequence[tuple[str, Any]]:
     attributes, n = vars(module), len(_BOOKKEEPING)
     if list(islice(attributes, n)) != _BOOKKEEPING:
         return [(name, held) for name, held in attributes.items() if name not in _BOOKKEEPING]
-    if PLAIN_VALUES.issuperset(map(type, islice(attributes.values(), n, None))):  # most have numbers only
+    kinds = list(map(type, islice(attributes.values(), n, None)))
+    if PLAIN_VALUES.issuperset(kinds):  # most have numbers only
         return ()
     return [
         (name, held)
-        for name, held in islice(attributes.items(), n, None)
-        if type(held) not in PLAIN_VALUES and not (type(held) is tuple and PLAIN_VALUES.issuperset(map(type, held)))
+        for name, held in compress(islice(attributes.items(), n, None), map(not_, map(_IS_PLAIN, kinds)))
+        if not (type(held) is tuple and PLAIN_VALUES.issuperset(map(type, held)))
     ]
 
 
-def bookkeeping_of(module: nn.Module) -> Sequence[dict[str, Any] | set[str]] | None:
-    """The containers that every module has, nearly all of them empty; None where they are not torch's."""
-    try:
-        containers: Sequence[Any] = _containers_of(vars(module))
-    except KeyError:
-        return None
-    return containers if list(map(type, containers)) == _KINDS else None
+def bookkeeping_of(modules: Sequence[nn.Module]) -> list[Any]:
+    """The containers that every module has, nearly all of them empty.
+
+    Raises:
+        LookupError: if they are not torch's.
+    """
+    containers = [*chain.from_iterable(map(_containers_of, map(vars, modules)))]
+    if list(map(type, containers)) != _KINDS * len(modules):
+        raise LookupError
+    return containers
 
 
 def not_persistent(module: nn.Module) -> set[str]:

@@ -152,7 +152,7 @@ class NamedTensors:
         names = self._inputs[id(tensor)][1].names
         spec = spec_of(tensor)
         return ParameterSpec(
-            shape=None if spec.shape is None else tuple([int(size) for size in spec.shape]),
+            shape=None if spec.shape is None else tuple(map(int, spec.shape)),
             dtype=spec.dtype,
             owner=name.rpartition(".")[0],
             kind="parameter" if kind == "parameter" else "buffer",

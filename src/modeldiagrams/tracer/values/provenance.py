@@ -110,16 +110,15 @@ class Provenance:
             is_new_memory = True
             self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), _NOWHERE, 0)
         else:
-            memory = self._memories.get(id(storage))
+            memory, view = self._memories.get(id(storage)), (value, geometry_of(tensor, part or value.spec))
             if memory is None or memory.alive() is not storage:  # type: ignore[misc]  # these have memory
-                memory = self._memories[id(storage)] = _Memory(weakref.ref(storage))
-            is_new_memory, geometry = not memory.views, geometry_of(tensor, part or value.spec)
-            if written:
-                memory.add_write((value, geometry))
-            if is_new_memory:
-                memory.views = ((value, geometry),)
+                is_new_memory = True
+                memory = self._memories[id(storage)] = _Memory(weakref.ref(storage), (view,))
             else:
-                memory.add_view((value, geometry))
+                is_new_memory = not memory.views
+                memory.add_view(view)
+            if written:
+                memory.add_write(view)
             self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), memory, len(memory.writes))
         if part is None and (type(tensor) not in PLAIN_TENSORS or wraps_now() is not None):
             for inner in _tensors_inside(tensor):

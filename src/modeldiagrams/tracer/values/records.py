@@ -87,8 +87,9 @@ class GraphInput(_Record):
 
     def hold(self, spec: Spec) -> Value:
         """Set its value."""
-        self.outputs = [Value(f"{self.id}:0", self, 0, spec)]
-        return self.value
+        value = Value(f"{self.id}:0", self, 0, spec)
+        self.outputs = [value]
+        return value
 
 
 @final

@@ -137,22 +137,31 @@ def argument_values(frame: FrameType, code: Code) -> list[tuple[str, Any]]:
     return found
 
 
-class Scopes:
+class _Mark:
+    """In the place of a frame's own trace function, which frames have for debuggers; does nothing as one."""
+
+    __slots__ = ()
+
+    def __call__(self, *_: object) -> None:
+        pass
+
+
+_NOT_BEGUN = _Mark()
+
+
+class Scopes(msgspec.Struct, eq=False):
     """The functions that are running inside the innermost module call of a thread.
 
     A new frame may get the address of a finished one, so each running one gets a mark. Frames that are held would keep
     the variables of finished functions alive.
     """
 
-    __slots__ = ("current", "innermost", "running")
-
-    def __init__(self) -> None:
-        self.current: Scope | None = None
-        """The innermost scope around the line that `SourceFinder.line_of` found last."""
-        self.running: dict[Any, Scope | None] = {}
-        """By mark, the innermost last. The outermost is the module's own forward, or a hook, and no scope."""
-        self.innermost: Any = _NOT_BEGUN
-        """The last mark."""
+    current: Scope | None = None
+    """The innermost scope around the line that `SourceFinder.line_of` found last."""
+    running: dict[Any, Scope | None] = {}
+    """By mark, the innermost last. The outermost is the module's own forward, or a hook, and no scope."""
+    innermost: Any = _NOT_BEGUN
+    """The last mark."""
 
     def begin(self, frame: FrameType, code_of: _CodeOf, inputs_of: _InputsOf) -> None:
         """Drop the functions that have ended, and begin those that are new around a frame of user code.
@@ -209,18 +218,6 @@ class Scopes:
 
 def _depth_inside(scope: Scope | None) -> int:
     return scope.depth + 1 if scope else 1
-
-
-class _Mark:
-    """In the place of a frame's own trace function, which frames have for debuggers; does nothing as one."""
-
-    __slots__ = ()
-
-    def __call__(self, *_: object) -> None:
-        pass
-
-
-_NOT_BEGUN = _Mark()
 
 
 def _marked(frame: FrameType) -> Any:
