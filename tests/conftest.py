@@ -58,6 +58,7 @@ SWEEPS = frozenset(
         "target/test_zero_config_written.py",
         "tracer/test_long_and_deep_models.py",
         "tracer/test_oracle.py",
+        "tracer/test_sensitivity.py",
         "truth/test_true_overlays.py",
         "truth/test_true_pictures.py",
         "watching/test_anomalies.py",
