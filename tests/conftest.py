@@ -62,6 +62,7 @@ SWEEPS = frozenset(
         "truth/test_true_overlays.py",
         "truth/test_true_pictures.py",
         "watching/test_anomalies.py",
+        "watching/test_reading_in_javascript.py",
     }
 )
 """Many models, or very large ones, one after the other: searches for inputs and arguments above all."""

@@ -486,11 +486,12 @@ def projections(*groups):
     ],
 )
 def test_layers_that_became_one_are_one_line(before, after, expected):
-    found = modeldiagrams.diff(projections(*before), projections(*after))
+    old, new = projections(*before), projections(*after)
+    found = modeldiagrams.diff(old, new)
     (told,) = [change for change in found.changes if change.level != "detail"]
     assert told.text == f"Linear: {expected} ×3 at *.{told.where[0].rpartition('.')[2]}"
     assert (told.level, told.count, told.parameters) == ("breaking", 3, 0)
-    back = modeldiagrams.diff(projections(*after), projections(*before))
+    back = modeldiagrams.diff(new, old)
     (there,) = [change for change in back.changes if change.level != "detail"]
     assert {told.id, there.id} == {"merged", "split"}
     assert [(y, x) for x, y in there.places] == list(told.places)
