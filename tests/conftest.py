@@ -41,23 +41,31 @@ SWEEPS = frozenset(
         "api/test_diff_checkpoints.py",
         "api/test_diff_edits.py",
         "api/test_diff_random_pairs.py",
+        "html/test_difference.py",
+        "target/test_arguments_of_libraries.py",
+        "target/test_budget.py",
         "target/test_conditions.py",
         "target/test_constructor_solver.py",
         "target/test_constructors_of_parts.py",
-        "target/test_input_solver.py",
-        "html/test_difference.py",
         "target/test_evidence_kinds.py",
+        "target/test_input_solver.py",
+        "target/test_made_up_parts.py",
+        "target/test_named_sizes.py",
+        "target/test_rules_of_first_tries.py",
         "target/test_zero_config_models.py",
+        "target/test_zero_config_rules.py",
         "target/test_zero_config_variants.py",
         "target/test_zero_config_written.py",
         "tracer/test_long_and_deep_models.py",
         "tracer/test_oracle.py",
+        "tracer/test_sensitivity.py",
         "truth/test_true_overlays.py",
         "truth/test_true_pictures.py",
         "watching/test_anomalies.py",
+        "watching/test_reading_in_javascript.py",
     }
 )
-"""Many models, or very large ones, one after the other."""
+"""Many models, or very large ones, one after the other: searches for inputs and arguments above all."""
 
 SLOWEST_FILES = (
     "browser/test_demo.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -41,6 +42,12 @@ def test_every_path_exists() -> None:
 
 def test_ten_changes_have_an_answer() -> None:
     assert len(first_column("Where to change what")) >= 10
+
+
+def test_one_sentence_says_everywhere_what_the_package_does() -> None:
+    said = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["description"]
+    files = ("README.md", "docs/pages/index.md", "src/modeldiagrams/__init__.py")
+    assert {file for file in files if f"{said}." not in (ROOT / file).read_text("utf-8")} == set()
 
 
 def test_commands_are_targets_of_the_makefile() -> None:

@@ -1,4 +1,4 @@
-"""Architecture diagrams of PyTorch models that live in documentation and stay true.
+"""Interactive architecture diagrams of PyTorch models in your documentation, drawn from a recorded forward pass.
 
 Public names are imported on first use, so importing this package imports neither torch nor anything else slow.
 """

@@ -44,7 +44,8 @@ class _Server(ThreadingHTTPServer):
 def served(folder: Path) -> Iterator[str]:
     """The folder's address."""
     with _Server(("127.0.0.1", 0), partial(_Handler, directory=str(folder))) as http:
-        thread = threading.Thread(target=http.serve_forever)
+        # whoever ends it waits that long
+        thread = threading.Thread(target=http.serve_forever, args=[0.05])
         thread.start()
         yield f"http://127.0.0.1:{http.server_port}"
         http.shutdown()

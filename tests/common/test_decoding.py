@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PLAIN = {"dict", "list", "tuple", "str", "int", "float", "bool"}
 
 
+def calls(word: str) -> Iterator[tuple[str, ast.Call, ast.Attribute]]:
+    """All calls of methods with this name: place, call, and what is called."""
+    files = [file for folder in ("src", "sphinx_ext", "mkdocs_plugin") for file in (ROOT / folder).rglob("*.py")]
+    for file in files:
+        text = file.read_bytes()
+        for node in ast.walk(ast.parse(text)) if f".{word}(".encode() in text else ():
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == word:
+                yield f"{file.relative_to(ROOT).as_posix()}:{node.lineno}", node, node.func
+
+
 def decoded() -> dict[str, ast.expr]:
     """Place → the type that is decoded there."""
-    files = [file for folder in ("src", "sphinx_ext", "mkdocs_plugin") for file in (ROOT / folder).rglob("*.py")]
-    return {
-        f"{file.relative_to(ROOT)}:{node.lineno}": word.value
-        for file in files
-        for node in ast.walk(ast.parse(file.read_bytes()))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "decode"
-        for word in node.keywords
-        if word.arg == "type"
-    }
+    return {place: word.value for place, call, _ in calls("decode") for word in call.keywords if word.arg == "type"}
 
 
 LEARNT_AT_IMPORT = {
@@ -35,13 +38,7 @@ lengths and settings have no classes in them."""
 
 def converted() -> dict[str, ast.expr]:
     """Place → the type that plain data is made there."""
-    files = [file for folder in ("src", "sphinx_ext", "mkdocs_plugin") for file in (ROOT / folder).rglob("*.py")]
-    return {
-        f"{file.relative_to(ROOT).as_posix()}:{node.lineno}": node.args[1]
-        for file in files
-        for node in ast.walk(ast.parse(file.read_bytes()))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "msgspec.convert"
-    }
+    return {place: call.args[1] for place, call, at in calls("convert") if ast.unparse(at.value) == "msgspec"}
 
 
 def test_plain_data_becomes_classes_safely():

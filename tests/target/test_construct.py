@@ -86,34 +86,11 @@ def test_no_candidate_is_made_that_cannot_be_afforded():
     assert sum("not tried" in line for line in budget.lines) == 2
 
 
-class Encoder(nn.Module):
-    """Says what it misses."""
-
-    def __init__(self, encoder, width: int):
-        super().__init__()
-        self.layer = nn.Linear(width, encoder.layers(width)["width"].total())
-
-
-class Named(Encoder):
-    def __init__(self, kind: str):
-        super().__init__(kind, 4)
-
-
 class Sized(Stack):
     def __init__(self, upscale: int, deep: bool, num_classes):
         super().__init__(upscale)
         assert num_classes == 10
         assert deep is False
-
-
-@pytest.mark.parametrize("made", [Encoder, Named])
-def test_no_hint_is_given_that_would_not_work(made):
-    with pytest.raises(TargetError, match="missing a required argument") as caught:
-        target(made)
-    assert str(caught.value).endswith(
-        "write its arguments with the options `args` and `kwargs`, or name a function of yours that makes the model"
-    )
-    assert "_empty" not in str(caught.value)
 
 
 @pytest.mark.parametrize("given", [{"kwargs": {"deep": False}}, {"args": [3]}])

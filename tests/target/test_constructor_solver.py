@@ -1,4 +1,7 @@
-"""Constructor arguments found by how they are used: what each use shows, and that what is found can be pasted."""
+"""Constructor arguments found by how they are used: what each use shows, and that what is found can be pasted.
+
+Long because it is a list of small classes.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ import yaml
 from torch import nn
 
 import inference_zoo
+from modeldiagrams.errors import TargetError
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import resolve
 from modeldiagrams.target.build import make_model
@@ -295,3 +299,26 @@ class Asserting(nn.Module):
 
 def test_whole_numbers_that_are_only_tested_are_zero_or_one():
     assert found(Asserting)["is_wide"] == 1
+
+
+class Encoder(nn.Module):
+    """Says what it misses."""
+
+    def __init__(self, encoder, width: int):
+        super().__init__()
+        self.layer = nn.Linear(width, encoder.layers(width)["width"].total())
+
+
+class Named(Encoder):
+    def __init__(self, kind: str):
+        super().__init__(kind, 4)
+
+
+@pytest.mark.parametrize("made", [Encoder, Named])
+def test_no_hint_is_given_that_would_not_work(made):
+    with pytest.raises(TargetError, match="missing a required argument") as caught:
+        resolve(parse_options({"model": f"{__name__}.{made.__name__}", "inputs": [1, 10]}).call)
+    assert str(caught.value).endswith(
+        "write its arguments with the options `args` and `kwargs`, or name a function of yours that makes the model"
+    )
+    assert "_empty" not in str(caught.value)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+import traceback
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import InputsError, loaded_sources, resolve
 from modeldiagrams.target.inputs import from_callable, from_entries
-from modeldiagrams.target.user_code import user_code
+from modeldiagrams.target.user_code import seeded, user_code
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -86,6 +87,13 @@ def test_weights_and_inputs_are_deterministic_and_random_state_is_restored():
     target("mypkg.Model", inputs="[1, 4]")
     assert random.getstate() == states[0]
     assert torch.equal(torch.get_rng_state(), states[1])
+
+
+@pytest.mark.skipif(torch.accelerator.current_accelerator() is not None, reason="its generators are seeded, too")
+def test_seeding_does_not_format_the_stack_for_devices_that_are_not_there(monkeypatch):
+    monkeypatch.setattr(traceback, "format_stack", lambda *_: pytest.fail("that takes longer than making many a model"))
+    with seeded():
+        assert torch.rand(1).item() == torch.rand(1, generator=torch.Generator().manual_seed(0)).item()
 
 
 @pytest.mark.parametrize(

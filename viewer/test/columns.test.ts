@@ -143,9 +143,10 @@ it("finds no towers in graphs without any", () => {
 
 it("draws a model in one flow where columns would leave no room on the page for what it is made of", () => {
   const traced = index(translator);
+  const cache = layoutCache();
   const open = (least: number, options: ViewOptions = {}) =>
     initialState(traced, options, (state) => {
-      const made = layout(view(traced, state), viz);
+      const made = layout(view(traced, state), viz, cache);
       return made.shaped && state.expanded.length > 0 ? { ...made, width: Math.max(made.width, least) } : made;
     });
   expect(open(0)).toMatchObject({ expanded: expect.arrayContaining(["decoder.0"]) });
@@ -350,9 +351,10 @@ it("is less broad where the state says that width is scarce", () => {
 });
 
 it("makes containers narrow where nothing of what the model is made of would fit the page else", () => {
+  const [traced, cache] = [index(seeing), layoutCache()];
   const first = (most: number) =>
-    initialState(index(seeing), {}, (state) => {
-      const made = layout(view(index(seeing), state), viz);
+    initialState(traced, {}, (state) => {
+      const made = layout(view(traced, state), viz, cache);
       return { ...made, width: state.expanded.length > 0 && !state.narrow ? most : made.width };
     });
   expect(first(100).narrow).toBeUndefined();

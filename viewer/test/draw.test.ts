@@ -87,16 +87,16 @@ describe("modules inside each other", () => {
     frame.items.map((item, i) => drawItem(item, geometry.boxes[i], inner[i] ?? null)).join("");
   /** The least time of several runs. */
   const costs = (action: () => string) => {
-    const runs = Array.from({ length: 5 }, () => {
+    const runs = Array.from({ length: 3 }, () => {
       const start = performance.now();
-      expect(action().match(/mg-expanded/g)?.length).toBeGreaterThanOrEqual(200);
+      expect(action().match(/mg-expanded/g)?.length).toBeGreaterThanOrEqual(100);
       return performance.now() - start;
     });
     return Math.min(...runs);
   };
 
   it("cost about as much as beside each other: text is not copied at each level", () => {
-    const all = Array.from({ length: 200 }, () => named());
+    const all = Array.from({ length: 100 }, () => named());
     const nested = all.reduce((inside) => named(inside));
     expect(costs(() => drawn(nested))).toBeLessThan(8 * costs(() => all.map(drawn).join("")));
   });

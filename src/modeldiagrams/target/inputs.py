@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections import UserDict
+from functools import cache
 from typing import Annotated, Any
 
 import msgspec
@@ -166,9 +167,15 @@ def _is_shape(entry: list[Any]) -> bool:
     return all(isinstance(size, int) and not isinstance(size, bool) for size in entry)
 
 
-def _dtype(name: str) -> torch.dtype:
+@cache
+def _dtypes() -> dict[str, torch.dtype]:
+    """Those that values can be converted to, by name."""
     dtypes = {key: value for key, value in vars(torch).items() if isinstance(value, torch.dtype)}
-    known = {key: value for key, value in dtypes.items() if not _WITHOUT_CONVERSION.fullmatch(key)}
+    return {key: value for key, value in dtypes.items() if not _WITHOUT_CONVERSION.fullmatch(key)}
+
+
+def _dtype(name: str) -> torch.dtype:
+    known = _dtypes()
     dtype = known.get(name.removeprefix("torch."))
     if dtype is None:
         raise ValueError(f"expected a dtype such as float32 or int64, got {name!r}{did_you_mean(name, known)}")

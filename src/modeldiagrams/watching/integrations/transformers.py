@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["TransformersCallback"]
 
 
-class TransformersCallback(TrainerCallback):
+class TransformersCallback(TrainerCallback):  # type: ignore[misc]
     """Records a training by transformers: ``Trainer(callbacks=[TransformersCallback(every=100)])``."""
 
     def __init__(self, **options: Any) -> None:

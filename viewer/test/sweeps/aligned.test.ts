@@ -1,14 +1,14 @@
 /** Edges that an author puts in line: in any arrangement of any picture, nothing overlaps for it. */
 import { describe, expect, it } from "vitest";
-import type { GraphData } from "../src/graph/graph.js";
-import { index } from "../src/graph/indexing.js";
-import { annotated } from "../src/graph/overlay.js";
-import { layout } from "../src/layout/layout.js";
-import { view } from "../src/view/view.js";
-import { firstState } from "./first_state.js";
-import { fork, loose, parallel, residual } from "./fixtures.js";
-import { strippedInstance } from "./stripped_viz.js";
-import { NO_FAULTS, validate } from "./validate.js";
+import type { GraphData } from "../../src/graph/graph.js";
+import { index } from "../../src/graph/indexing.js";
+import { annotated } from "../../src/graph/overlay.js";
+import { layout } from "../../src/layout/layout.js";
+import { view } from "../../src/view/view.js";
+import { firstState } from "../first_state.js";
+import { fork, loose, parallel, residual } from "../fixtures.js";
+import { strippedInstance } from "../stripped_viz.js";
+import { NO_FAULTS, validate } from "../validate.js";
 
 const viz = await strippedInstance();
 const ARRANGEMENTS = [null, "row", "column", "grid"] as const;
