@@ -140,7 +140,8 @@ def parse_option(name: str, value: Any) -> Any:
         msgspec.msgpack.encode(plain)
     except msgspec.ValidationError as error:
         wanted = expected(declared.type)
-        raise OptionError(name, f"expected {wanted}, got {value!r}. {declared.meta.description}") from error
+        end = _end(declared, value)
+        raise OptionError(name, f"expected {wanted}, got {value!r}{end} {declared.meta.description}") from error
     except (ModelDiagramsError, *_NOT_ENCODABLE) as error:
         raise OptionError(name, f"{error}, got {value!r}. {declared.meta.description}") from error
     return plain
@@ -159,6 +160,18 @@ def check_defaults(defaults: object) -> None:
             raise OptionError(name, "can't have a default: every diagram has its own")
     for name, value in defaults.items():
         parse_option(name, value)
+
+
+def _end(declared: _Declaration, value: Any) -> str:
+    """A full stop, or ``; did you mean [1, 4]?`` for a list as Python has it: ``1, 4`` or ``(1, 4)``."""
+    if not isinstance(value, str) or "," not in value:
+        return "."
+    text = f"[{value.strip().removeprefix('(').removesuffix(')')}]"
+    try:
+        msgspec.convert(_plain(declared, text), declared.type)
+    except (msgspec.ValidationError, ModelDiagramsError):
+        return "."
+    return f"; did you mean {text}?"
 
 
 def _plain(declared: _Declaration, value: Any) -> Any:
