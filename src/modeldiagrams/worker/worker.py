@@ -80,4 +80,4 @@ class Worker:
         A package in ``src`` comes last: if it is installed, too, then perhaps with compiled parts that ``src`` lacks.
         """
         own = [entry for entry in sys.path if not self._python or not is_library(entry)]
-        return tuple(str(Path(entry).absolute()) for entry in [*map(str, paths), *own, *src_folders(paths)])
+        return tuple(str(Path(entry).absolute()) for entry in [*map(str, paths), *own, *map(str, src_folders(paths))])
