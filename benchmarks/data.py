@@ -12,8 +12,8 @@ import torch
 import transformers
 
 import modeldiagrams
-from modeldiagrams.html.folding import folded
 from modeldiagrams.html.packing import packed
+from modeldiagrams.ir.folding import folded
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import asset
 

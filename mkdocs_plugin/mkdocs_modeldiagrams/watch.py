@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from modeldiagrams.common.user_files import src_folders
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -46,6 +48,7 @@ class Watch:
         for diagram in tried:
             if diagram.problem and diagram.problem.kind == "model":
                 # the missing module may appear beside `mkdocs.yml`, or in a package that is there
-                for folder in sorted({root, *(Path(file).parent for file in diagram.sources)} - self._folders):
+                packages = (Path(file).parent for file in diagram.sources)
+                for folder in sorted({root, *src_folders([root]), *packages} - self._folders):
                     self._folders.add(folder)
                     self.server.watch(str(folder), recursive=False)

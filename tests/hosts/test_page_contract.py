@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import zlib
 from html import unescape
 from typing import Any
 from urllib.parse import unquote, urljoin
@@ -193,3 +194,19 @@ def test_raise_ends_the_build_and_says_where(build_site, host):
     location = host.location("index").removesuffix("WARNING: ")
     assert f"{location}model-graph: missing.json: expected a readable graph file" in site.log
     assert "Traceback (most" not in site.log
+
+
+def test_next_build_takes_what_pages_say_of_a_graph_from_the_cache(build_site, tmp_path):
+    cache = tmp_path / "cache"
+    first = build_site({"index": [NET]}, cache_dir=str(cache))
+    (kept,) = cache.glob("*.folded.json")
+    kept.write_text('{"graph":"as kept"}')
+    second = build_site({"index": [NET]}, cache_dir=str(cache))
+    data = '{"graph":"as kept","state"'
+    assert unpacked(second.data / "net.json.js").startswith(data)
+    assert not unpacked(first.data / "net.json.js").startswith(data)
+
+
+def unpacked(script):
+    text = script.read_text().partition(",'")[2].removesuffix("');\n").translate(str.maketrans(",./:[]", "&<>`{}"))
+    return zlib.decompress(base64.b85decode(text)).decode()

@@ -163,6 +163,17 @@ def test_import_path_of_another_interpreter_excludes_our_libraries(monkeypatch, 
     assert Worker()._import_path([]) == tuple(own)
 
 
+def test_package_in_src_is_found_after_all_others(worker, tmp_path):
+    (tmp_path / "src").mkdir()
+    *_, last = worker._import_path([tmp_path])
+    assert last == str(tmp_path / "src")
+    (tmp_path / "src" / "laid_out.py").write_text("from torch import nn\nclass Net(nn.Identity):\n    pass\n")
+    traced = worker.trace(make_options(model="laid_out.Net", inputs="[1, 4]"), [tmp_path])
+    assert deserialize(traced.graph).model.class_ == "laid_out.Net"
+    (tmp_path / "src" / "__init__.py").touch()
+    assert str(tmp_path / "src") not in worker._import_path([tmp_path])
+
+
 @pytest.mark.parametrize(("program", "expected"), [("open('nowhere')", True), ("1 / 0", False)])
 @pytest.mark.parametrize("where", ["__init__", "forward"])
 def test_missing_file_is_an_external_cause(worker, tmp_path, program, expected, where):

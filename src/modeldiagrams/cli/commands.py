@@ -127,8 +127,8 @@ def _render(graph: Path, output: Path, *, flat: bool, theme: Theme | None, **vie
     with errors(), report(output) as say:
         look = _Look(given_options(view), flat, theme)
         look.check(output)
-        with progress(f"drawing {graph}"):
-            read = loaded(graph)
+        read = loaded(graph)  # from stdin it comes when another command has traced a model
+        with progress(f"drawing {read.model.name}"):
             look.draw(read, output)
         say(read)
 

@@ -9,9 +9,9 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["is_library", "is_model_code", "is_ours", "is_user_file", "library_folders", "relative_file"]
+__all__ = ["is_library", "is_model_code", "is_ours", "is_user_file", "library_folders", "relative_file", "src_folders"]
 
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 """Folders of installed packages, by name: an environment may see those of the system and of the user, too."""
@@ -20,6 +20,12 @@ _PACKAGE = str(Path(__file__).parents[1])
 
 _ZIP = f"python{sys.version_info[0]}{sys.version_info[1]}.zip"
 """Python's own modules, where they are packed."""
+
+
+def src_folders(folders: Sequence[Path]) -> list[Path]:
+    """Where projects in these folders may keep their packages besides: in ``src``, which then is none itself."""
+    found = [folder / "src" for folder in folders]
+    return [folder for folder in found if folder.is_dir() and not (folder / "__init__.py").exists()]
 
 
 def is_user_file(file: str) -> bool:

@@ -28,6 +28,7 @@ from modeldiagrams.engine.snapshots import Snapshots
 from modeldiagrams.engine.store import Store
 from modeldiagrams.engine.tracing import Tracing, Workers
 from modeldiagrams.errors import ModelDiagramsError, OptionError
+from modeldiagrams.ir.folding import folded
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.options import Options, View, is_graph_file
@@ -147,6 +148,10 @@ class DiagramBuilder:
         key = picture_file_key(content, view, form, theme, beside)
         draw = self._session.drawer.render_file
         return cached_picture(self._cache, key, PictureFile, lambda: draw(content, view, form, theme, beside))
+
+    def folded(self, graph: bytes) -> bytes:
+        """A graph's JSON text for pages, see `modeldiagrams.ir.folding`: from the cache, or made."""
+        return self._cache.folded(graph) if self._cache else folded(graph)
 
     def draw_image(self, svg: str, size: tuple[float, float], form: FileForm) -> PictureFile:
         """Make another file of an author's SVG, whose size is in CSS pixels.

@@ -1,4 +1,4 @@
-"""Traced graphs and drawn pictures on disk, so that a warm rebuild starts no process.
+"""Traced graphs, their data for pages and drawn pictures on disk, so that a warm rebuild starts no process.
 
 An entry is named by the digest of all that decides its content. A graph also depends on the user's source files that
 the trace used, and on the libraries that the model is made of: it is valid while each file has its digest and each
@@ -16,6 +16,7 @@ from modeldiagrams.common.environment import made_with, versions
 from modeldiagrams.common.files import digest
 from modeldiagrams.engine.loaded import LoadedGraph
 from modeldiagrams.engine.sources import are_unchanged, source_digests
+from modeldiagrams.ir.folding import folded, folding_digest
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.render.draw import viewer_digest
 from modeldiagrams.render.flat import flat_digest
@@ -67,6 +68,10 @@ class _Alias(msgspec.Struct, frozen=True):
     """That say so: absolute file → digest of its content."""
     key: str
     """Of the graph."""
+
+
+class _FoldedEntry(msgspec.Struct, frozen=True):
+    graph: msgspec.Raw
 
 
 class Cache:
@@ -141,6 +146,15 @@ class Cache:
         libraries = versions(made.libraries, python)
         entry = _ImageEntry(source_digests(made.sources), libraries, python, made.image)
         self._store.write(f"{key}.image", entry)
+
+    def folded(self, content: bytes) -> bytes:
+        """A graph's JSON text for pages, see `modeldiagrams.ir.folding`; made if there is none yet."""
+        name = f"{digest(content, folding_digest().encode())}.folded"
+        entry = self._store.read(name, _FoldedEntry)
+        if entry is None:
+            entry = _FoldedEntry(msgspec.Raw(folded(content)))
+            self._store.write(name, entry)
+        return bytes(entry.graph)
 
     def picture(self, key: str, type_: type[T]) -> T | None:
         """The picture drawn under this key, for a page or as a file."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from modeldiagrams.common.files import digest
+from modeldiagrams.common.user_files import src_folders
 from modeldiagrams.engine.cache import Cache, graph_key
 from modeldiagrams.engine.diagram import Problem, forward_problem
 from modeldiagrams.engine.failures import FailureMemory, recurs
@@ -126,7 +127,7 @@ class Tracing:
             return answer
         if isinstance(answer, Refused):
             if _is_lasting(answer, answer.problem):
-                self._failures.note(failure_key, answer, self._paths, python)
+                self._failures.note(failure_key, answer, self._looked_in, python)
         elif self._cache:
             self._cache.add_image(key, answer, python)
         return answer
@@ -194,7 +195,7 @@ class Tracing:
                 key, *others = (graph_key(options.called(name), self._folder) for name in names)
                 self._cache.add_graph(key, answer, python, other_keys={*others} - {key})
         elif _is_lasting(answer, loaded.problem):
-            self._failures.note(self._failure_key(options), answer, self._paths, python)
+            self._failures.note(self._failure_key(options), answer, self._looked_in, python)
 
     def _with_sources(self, answer: A, *names: str) -> A:
         """An answer with the files that a stopped process did not name."""
@@ -203,10 +204,15 @@ class Tracing:
         files = {file for name in names for file in self._package_files(name)}
         return msgspec.structs.replace(answer, sources=tuple(sorted(files)))
 
+    @property
+    def _looked_in(self) -> list[Path]:
+        """Folders besides ``sys.path`` where a model's package may be, or may appear."""
+        return [*self._paths, *src_folders(self._paths)]
+
     def _package_files(self, model: str) -> tuple[str, ...]:
         """All files of a model's package: which of them a stopped model had loaded is unknown."""
         package = package_of(model)
-        folders = [path / package for path in self._paths]
+        folders = [path / package for path in self._looked_in]
         files = [file for folder in folders for file in (folder.with_suffix(".py"), *folder.rglob("*.py"))]
         return tuple(str(file) for file in files if file.is_file())
 

@@ -18,7 +18,6 @@ from markupsafe import Markup
 from modeldiagrams.html.command import command_line, view_flags
 from modeldiagrams.html.difference import change_list, difference_html, linked
 from modeldiagrams.html.escape import html_text
-from modeldiagrams.html.folding import folded
 from modeldiagrams.html.notes import NOTES, notes_prefix
 from modeldiagrams.html.outline import outline, outline_rows
 from modeldiagrams.html.packing import packed
@@ -26,6 +25,7 @@ from modeldiagrams.html.recording import recorded_runs
 from modeldiagrams.html.table import diagram_summary, summary_table
 from modeldiagrams.html.templating import template
 from modeldiagrams.html.texts import alt_text, note, remarks
+from modeldiagrams.ir.folding import folded
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import asset
 
@@ -43,6 +43,7 @@ __all__ = [
     "RECORDING",
     "SCRIPTS",
     "SITE_FILES",
+    "Fold",
     "Link",
     "data_script",
     "difference_body",
@@ -52,6 +53,9 @@ __all__ = [
     "is_interactive",
     "viewer_files",
 ]
+
+Fold = Callable[[bytes], bytes]
+"""How a graph's JSON text becomes that of pages: `folded`, or the same from a cache."""
 
 Link = Callable[[str, str], str]
 """``(fully qualified class name, its HTML) → HTML``: how a host turns a class mention into a cross reference."""
@@ -136,11 +140,12 @@ DATA_START = "(globalThis.modelDiagramsData??=new Map).set("
 """How all data scripts begin, and no other script."""
 
 
-def data_script(diagram: Diagram) -> str:
+def data_script(diagram: Diagram, fold: Fold = folded) -> str:
     """The content of ``modeldiagrams/<id>.js``: a classic script (pages opened from disk can't fetch JSON).
 
     Args:
         diagram: One with a graph and a picture.
+        fold: See there.
 
     Returns:
         JavaScript that registers graph and initial expansion state, packed, under the diagram's id; ASCII only.
@@ -152,9 +157,9 @@ def data_script(diagram: Diagram) -> str:
     if graph is None or diagram.picture is None:
         raise ValueError(f"diagram {diagram.id!r} has no graph or no picture, so it has no data")
     state = msgspec.json.encode(diagram.picture.state)
-    content = b'{"graph":%b,"state":%b' % (folded(serialize(graph)), state)
+    content = b'{"graph":%b,"state":%b' % (fold(serialize(graph)), state)
     if earlier := diagram.comparison and diagram.comparison.earlier:
-        content += b',"before":%b,"details":%b' % (folded(earlier.graph), msgspec.json.encode(earlier.details))
+        content += b',"before":%b,"details":%b' % (fold(earlier.graph), msgspec.json.encode(earlier.details))
     if diagram.recordings:
         content += b',"recordings":' + msgspec.json.encode(diagram.recordings)
     if diagram.overlay:

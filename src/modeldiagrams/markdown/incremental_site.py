@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from modeldiagrams.hosting.site_files import INDEX, diagram_file_names, diagram_files, index_entry, shared_files
+from modeldiagrams.ir.folding import folded
 from modeldiagrams.options.steps import LONGEST_TOUR
 
 if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
     from modeldiagrams.hosting.site_files import IndexEntry
     from modeldiagrams.hosting.site_folder import SiteFolder
+    from modeldiagrams.html.fragment import Fold
     from modeldiagrams.options.settings import Settings
 
 __all__ = ["IncrementalSite"]
@@ -60,11 +62,12 @@ class IncrementalSite:
             if source and self._exists(source):
                 self._sources[page] = source
 
-    def add(self, page: str | None, diagram: Diagram) -> None:
-        """Write the files of a diagram that a page shows."""
+    def add(self, page: str | None, diagram: Diagram, fold: Fold = folded) -> None:
+        """Write the files of a diagram that a page shows; `fold` as of `data_script`."""
+        files = diagram_files([diagram], fold)
         with self._lock:
             for folder in self._folders:
-                folder.write(diagram_files([diagram]))
+                folder.write(files)
             self._entries.setdefault(page, set()).update([index_entry(diagram, page or "")] if diagram.graph else [])
 
     def finish_page(self, settings: Settings, *, has_diagrams: bool) -> None:

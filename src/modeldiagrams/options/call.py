@@ -41,8 +41,8 @@ class Call(OptionGroup, frozen=True, kw_only=True):
     config: Annotated[
         dict[str, Any] | None,
         Meta(
-            description="Values for the model's configuration object, for classes with a Hugging Face `config_class` or"
-            " with one required parameter that is a configuration: `{num_hidden_layers: 2}`."
+            description="Values for the model's configuration object, for classes with a Hugging Face `config_class`,"
+            " or whose first parameter is a configuration class: `{num_hidden_layers: 2}`."
         ),
     ] = None
     inputs: Annotated[

@@ -33,20 +33,42 @@ _NOT_ENCODABLE = (TypeError, ValueError, OverflowError, RecursionError)
 
 
 class _Declaration(NamedTuple):
-    group: str
-    """Field of `Options`."""
+    group: type[msgspec.Struct]
+    field: str
+    """Of `Options`, where the group is."""
     type: Any
     meta: msgspec.Meta
     is_flag: bool
+    is_text: bool
+    """Whether values are taken as written; all others are YAML where a host only has text."""
 
 
 def _declarations() -> dict[str, _Declaration]:
     """Option name as authors write it → its declaration, in order."""
     return {
-        field.encode_name: _Declaration(group.name, field.type, get_args(field.type)[1], field.default is False)
+        field.encode_name: _declaration(group, field)
         for group in msgspec.structs.fields(Options)
         for field in msgspec.structs.fields(group.type)
     }
+
+
+def _declaration(group: msgspec.structs.FieldInfo, field: msgspec.structs.FieldInfo) -> _Declaration:
+    return _Declaration(
+        group.type,
+        group.name,
+        field.type,
+        get_args(field.type)[1],
+        is_flag=field.default is False,
+        is_text=_is_text(field.type),
+    )
+
+
+def _is_text(type_: Any) -> bool:
+    if get_origin(type_) is Annotated:
+        return _is_text(get_args(type_)[0])
+    if get_origin(type_) in {Union, UnionType}:
+        return any(map(_is_text, get_args(type_)))
+    return type_ is str or get_origin(type_) is Literal
 
 
 _DECLARED = _declarations()
@@ -54,9 +76,7 @@ _DECLARED = _declarations()
 
 def option_names(*groups: type[msgspec.Struct]) -> list[str]:
     """Names of the options in some of the structs, as authors write them; by default of all options."""
-    if not groups:
-        return [*_DECLARED]
-    return [field.encode_name for group in groups for field in msgspec.structs.fields(group)]
+    return [name for name, declared in _DECLARED.items() if not groups or declared.group in groups]
 
 
 def option_help() -> dict[str, str]:
@@ -81,7 +101,7 @@ def parse_options(values: Mapping[str, Any], defaults: Mapping[str, Any] | None 
     groups: dict[str, dict[str, Any]] = {}
     for name, value in {**(defaults or {}), **values}.items():
         plain = parse_option(name, value)
-        groups.setdefault(_DECLARED[name].group, {})[name] = plain
+        groups.setdefault(_DECLARED[name].field, {})[name] = plain
     if "model" not in groups.get("call", {}):
         raise OptionError("model", f"missing. {option_help()['model']}")
     return msgspec.convert(groups, Options)
@@ -120,7 +140,8 @@ def parse_option(name: str, value: Any) -> Any:
         msgspec.msgpack.encode(plain)
     except msgspec.ValidationError as error:
         wanted = expected(declared.type)
-        raise OptionError(name, f"expected {wanted}, got {value!r}. {declared.meta.description}") from error
+        end = _end(declared, value)
+        raise OptionError(name, f"expected {wanted}, got {value!r}{end} {declared.meta.description}") from error
     except (ModelDiagramsError, *_NOT_ENCODABLE) as error:
         raise OptionError(name, f"{error}, got {value!r}. {declared.meta.description}") from error
     return plain
@@ -141,21 +162,24 @@ def check_defaults(defaults: object) -> None:
         parse_option(name, value)
 
 
+def _end(declared: _Declaration, value: Any) -> str:
+    """A full stop, or ``; did you mean [1, 4]?`` for a list as Python has it: ``1, 4`` or ``(1, 4)``."""
+    if not isinstance(value, str) or "," not in value:
+        return "."
+    text = f"[{value.strip().removeprefix('(').removesuffix(')')}]"
+    try:
+        msgspec.convert(_plain(declared, text), declared.type)
+    except (msgspec.ValidationError, ModelDiagramsError):
+        return "."
+    return f"; did you mean {text}?"
+
+
 def _plain(declared: _Declaration, value: Any) -> Any:
     if declared.is_flag and (value is None or value == ""):
         return True  # a flag needs no value
     if declared.meta.extra and READ in declared.meta.extra:
         return declared.meta.extra[READ](value)
-    if _is_text(declared.type):
+    if declared.is_text:
         # YAML reads `width: 640` and `name: 3` as numbers, which are meant as text
         return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
     return read_yaml(value) if isinstance(value, str) else value
-
-
-def _is_text(type_: Any) -> bool:
-    """Whether values of this type are taken as written; all others are YAML where a host only has text."""
-    if get_origin(type_) is Annotated:
-        return _is_text(get_args(type_)[0])
-    if get_origin(type_) in {Union, UnionType}:
-        return any(map(_is_text, get_args(type_)))
-    return type_ is str or get_origin(type_) is Literal

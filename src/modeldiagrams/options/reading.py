@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import re
+from functools import lru_cache
 from typing import Annotated, Any
 
 import msgspec
@@ -42,8 +44,7 @@ def read_yaml(text: str) -> Any:
         ModelDiagramsError: if it is not YAML, with the reason and the line.
     """
     try:
-        # not the faster C loader: deep nesting overflows its stack and ends the process
-        return yaml.safe_load(text)
+        return copy.deepcopy(_loaded(text))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         location = f" (line {mark.line + 1})" if mark and mark.line else ""
@@ -51,6 +52,15 @@ def read_yaml(text: str) -> Any:
         pattern = _BARE_PATTERN.search(text)
         hint = f"; a pattern needs quotes, '{pattern[1]}'" if pattern else ""
         raise ModelDiagramsError(f"is not valid YAML{location}: {reason}{hint}") from error
+
+
+@lru_cache(maxsize=1024)
+def _loaded(text: str) -> Any:
+    """A build reads most texts several times.
+
+    Not with the faster C loader: deep nesting overflows its stack and ends the process.
+    """
+    return yaml.safe_load(text)
 
 
 def yaml_line(value: Any) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+import inspect
+from dataclasses import dataclass, field, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.forward import parameters_of
@@ -86,11 +87,12 @@ def arguments_of(found: Callable[..., Any], call: Call) -> Arguments:
     by_convention = None if callable(config_class) else configuration_class(found)
     maker = config_class if callable(config_class) else by_convention
     if call.config is not None:
+        maker = maker or _optional_configuration(found)
         if maker is None:
             raise TargetError(
-                f"option `config` is for classes with a Hugging Face `config_class` or a configuration as their one "
-                f"required parameter, and {call.model} has neither; write constructor arguments with the options "
-                "`args` and `kwargs`"
+                f"option `config` is for classes with a Hugging Face `config_class`, or whose first parameter is "
+                f"annotated with a configuration class, and {call.model} has neither; write constructor arguments with "
+                "the options `args` and `kwargs`"
             )
         return Arguments(args, kwargs, maker, call.config)
     if args or kwargs:
@@ -98,6 +100,17 @@ def arguments_of(found: Callable[..., Any], call: Call) -> Arguments:
     if maker is not None:
         return _configured(maker, by_convention=by_convention is not None)
     return _conventional(found)
+
+
+def _optional_configuration(found: Callable[..., Any]) -> type | None:
+    """The dataclass that annotates a first parameter with a default: ``cfg: Config | None = None``."""
+    first = next(iter(parameters_of(found)), "")
+    try:
+        hint = get_type_hints(found.__init__ if inspect.isclass(found) else found).get(first)
+    except Exception:  # noqa: BLE001  whatever the text of an annotation raises
+        return None
+    classes = [one for one in (hint, *get_args(hint)) if inspect.isclass(one) and is_dataclass(one)]
+    return classes[0] if classes else None
 
 
 def _configured(maker: Callable[..., Any], *, by_convention: bool) -> Arguments:

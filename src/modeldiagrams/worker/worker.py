@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from modeldiagrams.common.user_files import is_library
+from modeldiagrams.common.user_files import is_library, src_folders
 from modeldiagrams.worker.cleaning import cleaned
 from modeldiagrams.worker.forks import Forks
 from modeldiagrams.worker.protocol import Mode, Refused, Trace, Traced
@@ -75,6 +75,9 @@ class Worker:
         self.close()
 
     def _import_path(self, paths: Sequence[Path]) -> tuple[str, ...]:
-        """Folders to import from; another environment has its own libraries."""
+        """Folders to import from; another environment has its own libraries.
+
+        A package in ``src`` comes last: if it is installed, too, then perhaps with compiled parts that ``src`` lacks.
+        """
         own = [entry for entry in sys.path if not self._python or not is_library(entry)]
-        return tuple(str(Path(entry).absolute()) for entry in [*map(str, paths), *own])
+        return tuple(str(Path(entry).absolute()) for entry in [*map(str, paths), *own, *map(str, src_folders(paths))])

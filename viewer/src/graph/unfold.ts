@@ -1,5 +1,5 @@
 /**
- * Graphs as pages bring them: equal blocks are stored once, as templates. `html/folding.py` folds, and tells the form.
+ * Graphs as pages bring them: equal blocks are stored once, as templates. `ir/folding.py` folds, and tells the form.
  * Holes are filled in JSON text, because engines replace and parse long texts much faster than they copy small objects.
  */
 import type { Steps } from "../shared/slices.js";

@@ -12,14 +12,17 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from modeldiagrams.common.files import file_digest
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["folded"]
+__all__ = ["folded", "folding_digest"]
 
 _ID, _VALUE, _NUMBER = r"\u0001", r"\u0002", r"\u0003"
 """As JSON writes them."""
@@ -61,6 +64,11 @@ def folded(graph: bytes) -> bytes:
     raw = {name: msgspec.Raw(f"[{_joined(items)}]".encode()) for name, items in folding.sections.items()}
     templates = [msgspec.Raw(f"[{template}]".encode()) for template in folding.templates]
     return msgspec.json.encode({**document, **raw, "templates": templates})
+
+
+def folding_digest() -> str:
+    """Hash of the code that folds."""
+    return file_digest(Path(__file__))
 
 
 class _Folding:

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from modeldiagrams import trace
-from modeldiagrams.html.folding import folded
+from modeldiagrams.ir.folding import folded
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import asset
 
