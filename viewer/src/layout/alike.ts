@@ -62,8 +62,9 @@ function itemKey(item: Item): string {
     narrow,
   } = item;
   const { width, height } = thumbSize(item);
-  const sizes = `${kind} ${glyph} ${times} ${unrolled} ${loop} ${expandable} ${stack} ${marks.join()} ${notes.join()} ${width} ${height} ${moreImages} ${narrow} ${frame?.direction}`;
-  return `\n${sizes} ${name.length} ${detail.length} ${name}${detail}${JSON.stringify(former)}`;
+  const is = `${loop ? "l" : ""}${expandable ? "e" : ""}${narrow ? "n" : ""}${stack ?? ""}${frame?.direction ?? ""}`;
+  const sizes = `${kind} ${glyph ?? ""} ${times} ${unrolled} ${is} ${marks.join()} ${notes.join()} ${width} ${height} ${moreImages ?? ""}`;
+  return `\n${sizes} ${name.length} ${detail.length} ${name}${detail}${former === undefined ? "" : JSON.stringify(former)}`;
 }
 
 function wireKey({ from, to, fromPort, toPort, flow, label }: Wire, net: number): string {
