@@ -15,14 +15,23 @@ export interface Alike {
   order: Order | null;
   /** The arms of those that are drawn as a U. */
   arms: Arms | null;
-  /** By the geometries of the open items. */
+  /** By the length of lines, and the geometries of the open items; with those of its lines. */
   geometries: Map<string, Geometry>;
   /** Whether they have columns, which are narrow. */
   hasColumns: boolean;
 }
 
+/** Frames are immutable, and those left to right are laid out for several lengths of lines. */
+const keys = new WeakMap<Frame, string>();
+
 /** A key of everything in a frame that decides positions, except what is inside its open items. */
 export function frameKey(frame: Frame): string {
+  const key = keys.get(frame) ?? keyOf(frame);
+  keys.set(frame, key);
+  return key;
+}
+
+function keyOf(frame: Frame): string {
   const { id, direction, items, wires, inputs, outputs, placing } = frame;
   const nets = numberNets(wires);
   let key = `${direction} ${holdsSteps(id)} ${items.length} ${inputs.length} ${outputs.length} ${JSON.stringify(placing)}`;
@@ -53,12 +62,26 @@ function itemKey(item: Item): string {
     narrow,
   } = item;
   const { width, height } = thumbSize(item);
-  const sizes = `${kind} ${glyph} ${times} ${unrolled} ${loop} ${expandable} ${stack} ${marks.join()} ${notes.join()} ${width} ${height} ${moreImages} ${narrow} ${frame?.direction}`;
-  return `\n${sizes} ${name.length} ${detail.length} ${name}${detail}${JSON.stringify(former)}`;
+  const is = `${loop ? "l" : ""}${expandable ? "e" : ""}${narrow ? "n" : ""}${stack ?? ""}${frame?.direction ?? ""}`;
+  const sizes = `${kind} ${glyph ?? ""} ${times} ${unrolled} ${is} ${marks.join()} ${notes.join()} ${width} ${height} ${moreImages ?? ""}`;
+  return `\n${sizes} ${name.length} ${detail.length} ${name}${detail}${former === undefined ? "" : JSON.stringify(former)}`;
 }
 
 function wireKey({ from, to, fromPort, toPort, flow, label }: Wire, net: number): string {
   return `\n${from} ${to} ${fromPort} ${toPort} ${net} ${flow} ${label.length} ${label}`;
+}
+
+/** Lays out what has a key among the parts of a frame, unless that was done. */
+export type Once = (key: string, make: () => Geometry) => Geometry;
+
+/** For frames that have this in common, and the same inside: with another length, many of their lines stay. */
+export function onceFor({ geometries }: Alike, inside: string): Once {
+  return (key, make) => {
+    const whole = `${key} ${inside}`;
+    const geometry = geometries.get(whole) ?? make();
+    geometries.set(whole, geometry);
+    return geometry;
+  };
 }
 
 /** Geometry → its number. */

@@ -19,6 +19,10 @@ export function openFans(plan: Plan): void {
     source: from === BORDER ? fromPort : inputs + from,
     target: to === BORDER ? inputs + slots.length + toPort : inputs + to,
   }));
+  const branches = slots.map(() => new Set<number>());
+  for (const { source, target } of ends) branches[target - inputs]?.add(source);
+  // most containers have none
+  if (branches.every(({ size }) => size < LEAST_BRANCHES)) return;
   const forks = nearestCommon(last + 1, ends);
   const joins = nearestCommon(
     last + 1,
@@ -27,8 +31,8 @@ export function openFans(plan: Plan): void {
   slots.forEach((_, item) => {
     const join = inputs + item;
     const fork = forks[join] ?? NONE;
-    const branches = new Set(ends.flatMap(({ source, target }) => (target === join ? [source] : [])));
-    if (branches.size < LEAST_BRANCHES || fork === NONE || last - (joins[last - fork] ?? NONE) !== join) return;
+    if ((branches[item]?.size ?? 0) < LEAST_BRANCHES || fork === NONE || last - (joins[last - fork] ?? NONE) !== join)
+      return;
     wires.forEach((wire, i) => {
       if (ends[i]?.target === join || ends[i]?.source === fork) unmark(wire);
     });

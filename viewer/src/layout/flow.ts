@@ -3,6 +3,7 @@ import { holdsSteps } from "../view/contents.js";
 import type { Frame, Placing } from "../view/frame.js";
 import { AROUND_LINES } from "../view/page.js";
 import type { Shape } from "../view/shapes.js";
+import type { Once } from "./alike.js";
 import { arranged, reordered } from "./arranged.js";
 import { branchesOf, mostInOrder, type Try } from "./branches.js";
 import { cellRows, FOR_ROWS, placesIn } from "./cells.js";
@@ -53,6 +54,7 @@ export function geometryIn(
   frame: Frame,
   surrounding: Surrounding,
   inner: (Inner | null)[],
+  once: Once,
 ): Geometry {
   if (holdsSteps(frame.id)) {
     const steps = { ...surrounding, key: `steps ${surrounding.key}` };
@@ -61,7 +63,7 @@ export function geometryIn(
   if (frame.placing?.lines === 0) return asPlaced(context, frame, surrounding, inner, frame.placing);
   const inShape = shaped(context, frame, surrounding, inner);
   if (inShape !== null) return inShape;
-  const whole = inOrder(context, frame, surrounding, inner);
+  const whole = once("whole", () => inOrder(context, frame, surrounding, inner));
   const isRoot = surrounding.item === null;
   const outside = isRoot ? A_LINE : { ...surrounding, order: null, leavesAtEnd: true };
   const { align = "start" } = frame.placing ?? {};
@@ -74,7 +76,7 @@ export function geometryIn(
     lines > 0
       ? { enough: line, longest: line, widest: line }
       : { enough: line, longest: widest - AROUND_LINES, widest };
-  const inLines = wrapped({ frame, inner, geometry: whole, ...room }, (kind, part, parts) =>
+  const inLines = wrapped({ frame, inner, geometry: whole, once, ...room }, (kind, part, parts) =>
     kind === "column"
       ? geometryOf(context, part, column, parts, (planned) => asColumn(planned, align))
       : geometryOf(context, part, kind === "last" && surrounding.around === "LR" ? LAST_LINE : A_LINE, parts),

@@ -96,13 +96,18 @@ export function plan(
  */
 function closedIfOpen(slot: Slot, item: Item | undefined, vertical: boolean): Pick<Slot, "round" | "along" | "ports"> {
   if (slot.ports === null || item === undefined || item.kind === "group") return slot;
-  const size = closedSizes.get(item) ?? boxSize(item);
-  closedSizes.set(item, size);
+  const size = closedSize(item);
   return { round: false, along: vertical ? size.height : size.width, ports: null };
 }
 
 /** Items are immutable, and planned several times. */
 const closedSizes = new WeakMap<Item, ReturnType<typeof boxSize>>();
+
+function closedSize(item: Item): ReturnType<typeof boxSize> {
+  const size = closedSizes.get(item) ?? boxSize(item);
+  closedSizes.set(item, size);
+  return size;
+}
 
 /** What all plans of a frame have in common. */
 interface Facts {
@@ -194,7 +199,7 @@ function withLanes(slot: Slot, vertical: boolean, wires: Wire[]): Slot {
 }
 
 function boxSlot(item: Item, vertical: boolean, exits: Exit[], arrivals: number, dense: boolean): Slot {
-  const box = boxSize(item);
+  const box = closedSize(item);
   const room = vertical ? roomBelow(exits) : roomBehind(exits);
   const round = item.glyph !== null && arrivals <= MAX_INTO_CIRCLE;
   const across = Math.max(

@@ -6,7 +6,7 @@ import { checkpoint } from "../shared/slices.js";
 import type { Frame, Item, View } from "../view/frame.js";
 import { AROUND_LINES } from "../view/page.js";
 import type { Direction } from "../view/state.js";
-import { type Alike, frameKey, innerKey } from "./alike.js";
+import { type Alike, frameKey, innerKey, onceFor } from "./alike.js";
 import type { Viz } from "./dot.js";
 import { type LayoutCache, layoutCache } from "./engine.js";
 import { type Context, closedGeometry, geometryIn, placeIn } from "./flow.js";
@@ -100,11 +100,9 @@ function placeFrame(
   ports: PortOrder | null = null,
 ): Placed {
   const title = item === null ? "" : titleForms(item, context.isNarrow).map(({ lines, width }) => `${lines} ${width}`);
-  // only what runs left to right depends on the length of lines
-  const line = frame.direction === "LR" ? context.line : "";
   const looks = `${context.shapes} ${context.isNarrow} ${context.up}`;
   const kind = item !== null && isStep(item) ? "step" : "";
-  const key = `${context.viz === null ? "plain" : ""} ${looks} ${around} ${line} ${kind} ${title}`;
+  const key = `${context.viz === null ? "plain" : ""} ${looks} ${around} ${kind} ${title}`;
   const placeKey = `${key} ${JSON.stringify(ports)}`;
   const wholeKey = `${placeKey} ${context.line} ${context.around}`;
   const before = placedFrames.get(frame)?.get(wholeKey);
@@ -119,10 +117,12 @@ function placeFrame(
       return child.frame && placeFrame(within, child.frame, child, frame.direction, alike.ports[i] ?? null);
     });
     const surrounding = { item, around, isNarrow: context.isNarrow, key, order: alike.order };
-    const [sizes, within] = [inner.map(innerSize), innerKey(inner)];
+    const [sizes, insides] = [inner.map(innerSize), innerKey(inner)];
+    // only what runs left to right depends on the length of lines
+    const within = `${frame.direction === "LR" ? context.line : ""} ${insides}`;
     const lay = () =>
       arms === null
-        ? geometryIn(context, frame, surrounding, sizes)
+        ? geometryIn(context, frame, surrounding, sizes, onceFor(alike, insides))
         : inU(frame, sizes, arms, placeIn(context, surrounding));
     const geometry = alike.geometries.get(within) ?? lay();
     if (geometry === null) return null;

@@ -9,7 +9,10 @@ import type { Point, Routed } from "./routing/route.js";
 
 /** The returns of a frame. */
 export function returnsOf(frame: Frame, nets: number[]): Return[] {
-  const wires = frame.wires.map((wire, i) => ({ ...wire, net: nets[i] ?? 0 })).filter(({ flow }) => flow === "return");
+  const wires: (Wire & { net: number })[] = [];
+  for (const [i, wire] of frame.wires.entries()) {
+    if (wire.flow === "return") wires.push({ ...wire, net: nets[i] ?? 0 });
+  }
   return wires.map((wire) => {
     const same = wires.filter(({ net }) => net === wire.net);
     // a tensor has one lane and one label, however many items take it

@@ -205,13 +205,25 @@ export interface TitleForm {
 /** Where a name may be broken, but for the numbers at its end. */
 const AFTER_DOT = /\.(?=\D)/g;
 
+type TitleForms = readonly [TitleForm, TitleForm, ...TitleForm[]];
+
+/** Items are immutable, and those left to right are laid out for several lengths of lines. */
+const [usualForms, narrowForms] = [new WeakMap<Item, TitleForms>(), new WeakMap<Item, TitleForms>()];
+
 /** A title in one line, in two, and for narrow containers in more; the expand sign is on the first line. */
-export function titleForms(item: Item, isNarrow: boolean): [TitleForm, TitleForm, ...TitleForm[]] {
+export function titleForms(item: Item, isNarrow: boolean): TitleForms {
+  const known = isNarrow ? narrowForms : usualForms;
+  const forms = known.get(item) ?? formsOf(item, isNarrow);
+  known.set(item, forms);
+  return forms;
+}
+
+function formsOf(item: Item, isNarrow: boolean): TitleForms {
   const { name, detail } = boxWords(item);
   const details = detail === "" ? [] : [detail];
   const two = inLines(item, [name], details);
   const one = detail === "" ? two.width : CHEVRON + nameWidth(item, name) + GAP + textWidth(detail, DETAIL_SIZE);
-  const usual: [TitleForm, TitleForm] = [titleForm(item, [name], details, 1, one), two];
+  const usual: TitleForms = [titleForm(item, [name], details, 1, one), two];
   if (!isNarrow) return usual;
   const [names, facts] = [halved(name, AFTER_DOT), halved(detail, AT_FACT)];
   const words = halved(detail, AT_WORD);

@@ -95,9 +95,16 @@ export const LABEL_GAP = 5;
 export const LABEL_HEIGHT = 12;
 /** With more wires than this at one side of an item, the trunk is not centred. */
 export const MOST_AROUND_TRUNK = 3;
+
+/** Label → its width: there are few, each on many wires. */
+const widths = new Map<string, number>();
+
 /** Width of a tensor's label, bold as some are, so that layouts don't depend on which. */
 export function labelWidth(label: string): number {
-  return label === "" ? 0 : Math.ceil(textWidth(label, LABEL_SIZE, true));
+  if (label === "") return 0;
+  const width = widths.get(label) ?? Math.ceil(textWidth(label, LABEL_SIZE, true));
+  widths.set(label, width);
+  return width;
 }
 
 /** Distance of the lane of a return from what is left of it. */

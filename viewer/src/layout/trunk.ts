@@ -8,13 +8,12 @@ export function markTrunk(plan: Plan, weights: readonly number[]): void {
   const best: number[] = [];
   const via: number[] = [];
   plan.slots.forEach((_, i) => {
-    const wires = (incoming[i] ?? []).map((wire) => ({ wire, value: headValue(plan, best, wire) }));
-    const weight = Math.max(0, ...wires.map(({ value }) => value));
-    const tied = wires
-      .filter(({ value }) => value === weight)
-      .sort((a, b) => sourceOf(plan, a.wire) - sourceOf(plan, b.wire));
+    const wires = incoming[i] ?? [];
+    const values = wires.map((wire) => headValue(plan, best, wire));
+    const weight = Math.max(0, ...values);
+    const tied = wires.filter((_, k) => values[k] === weight).sort((a, b) => sourceOf(plan, a) - sourceOf(plan, b));
     // of equal branches the middle one, so that query, key and value surround the trunk
-    via.push(tied[(tied.length - 1) >> 1]?.wire ?? -1);
+    via.push(tied[(tied.length - 1) >> 1] ?? -1);
     best.push(weight + (weights[i] ?? 0));
   });
   markSpines(plan, via, weights);
@@ -34,8 +33,12 @@ function markSpines(plan: Plan, via: number[], weights: readonly number[]): void
   const reach = ({ to }: PlanWire) => (to === BORDER ? 0 : (ahead[to] ?? 0));
   const outgoing = outgoingWires(plan);
   for (let item = plan.slots.length - 1; item >= 0; item -= 1) {
-    const wires = (outgoing[item] ?? []).flatMap((wire) => plan.wires[wire] ?? []);
-    ahead[item] = (ahead[item] ?? 0) + Math.max(0, ...wires.map(reach));
+    let most = 0;
+    for (const i of outgoing[item] ?? []) {
+      const wire = plan.wires[i];
+      if (wire !== undefined) most = Math.max(most, reach(wire));
+    }
+    ahead[item] = (ahead[item] ?? 0) + most;
   }
   plan.wires.forEach((wire, i) => {
     if (wire.to !== BORDER && via[wire.to] !== i) return;

@@ -4,6 +4,7 @@
  */
 
 import { type Alignment, BORDER, type Frame, type Wire } from "../view/frame.js";
+import type { Once } from "./alike.js";
 import type { Ranking } from "./dot.js";
 import type { Box, Geometry, Label } from "./geometry.js";
 import type { Inner } from "./input.js";
@@ -34,6 +35,7 @@ export interface Whole {
   enough: number;
   longest: number;
   widest: number;
+  once: Once;
 }
 
 /** Labels and wires around lines differ, so that these may have to be shorter. */
@@ -45,8 +47,13 @@ export function wrapped(whole: Whole, place: Place): Geometry | null {
   if (frame.direction !== "LR" || geometry.width <= whole.enough || frame.items.length < 2) return null;
   let best: Geometry | null = null;
   let { longest } = whole;
+  let before = "";
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-    const made = inLines(whole, longest, place);
+    const lineOf = breakLines(frame, geometry.boxes, longest);
+    // shorter lines may break at the same places
+    if (lineOf.join() === before) break;
+    before = lineOf.join();
+    const made = inLines(whole, lineOf, place);
     if (made === null || (best !== null && made.width >= best.width)) break;
     best = made;
     if (made.width <= widest) break;
@@ -55,22 +62,19 @@ export function wrapped(whole: Whole, place: Place): Geometry | null {
   return best;
 }
 
-function inLines({ frame, inner, geometry: whole }: Whole, longest: number, place: Place): Geometry | null {
-  const lineOf = breakLines(frame, whole.boxes, longest);
+function inLines({ frame, inner, geometry: whole, once }: Whole, lineOf: number[], place: Place): Geometry | null {
   const count = Math.max(...lineOf) + 1;
   if (count < 2 || frame.wires.some(({ from, to, flow }) => flow === "return" && lineOf[from] !== lineOf[to]))
     return null;
   const { lines, column, pieces } = cut(frame, lineOf, count);
   const members = lines.map((_, line) => whole.boxes.flatMap((_, item) => (lineOf[item] === line ? [item] : [])));
-  const placed = lines.map((line, i) =>
-    place(
-      i === count - 1 ? "last" : "line",
-      line,
-      (members[i] ?? []).map((item) => inner[item] ?? null),
-    ),
-  );
-  const together = place("column", column, placed);
-  return assemble(together, placed, members, pieces);
+  const placed = lines.map((line, i) => {
+    const [kind, items] = [i === count - 1 ? ("last" as const) : ("line" as const), members[i] ?? []];
+    const sizes = items.map((item) => inner[item] ?? null);
+    // its items decide how its wires go on
+    return once(`${kind} ${items}`, () => place(kind, line, sizes));
+  });
+  return once(`lines ${lineOf}`, () => assemble(place("column", column, placed), placed, members, pieces));
 }
 
 /** Item → its line, broken between columns of boxes where few wires cross and lines are filled. */

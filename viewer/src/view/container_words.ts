@@ -60,10 +60,11 @@ export function wrappedLayer(index: GraphIndex, node: ModuleNode): ModuleNode | 
 
 /** The first two of the layers in a module; a container that has weights itself counts as one. */
 function layersIn(index: GraphIndex, node: ModuleNode, found: ModuleNode[]): ModuleNode[] {
-  const modules = childrenOf(index, node.id).flatMap((id) => {
+  const modules: ModuleNode[] = [];
+  for (const id of childrenOf(index, node.id)) {
     const child = index.nodes.get(id);
-    return child?.kind === "module" ? [child] : [];
-  });
+    if (child?.kind === "module") modules.push(child);
+  }
   if (modules.length === 0 ? isLayer(index, node) : node.parameters.own > 0) found.push(node);
   for (const inside of modules) if (found.length < 2) layersIn(index, inside, found);
   return found;

@@ -64,8 +64,11 @@ function wordsOf(index: GraphIndex, node: GraphNode, telling: GraphNode): Words 
 
 /** The layers beside an op whose weights it uses, though they are not called with it. */
 function heldBy(index: GraphIndex, { id, weights = {} }: OpNode): string[] {
+  const used = Object.values(weights);
+  // most ops use none
+  if (used.length === 0) return [];
   const around = pathAround(index, id);
-  const layers = Object.values(weights).flatMap((weight) => {
+  const layers = used.flatMap((weight) => {
     const owner = index.graph.parameters.get(weight)?.owner ?? "";
     return owner !== "" && owner.startsWith(around) ? [owner.slice(around.length)] : [];
   });
@@ -81,7 +84,7 @@ const details = new WeakMap<GraphIndex, Map<string, string>>();
 function moduleDetail(index: GraphIndex, node: ModuleNode, telling: GraphNode): string {
   const known = details.get(index) ?? new Map<string, string>();
   details.set(index, known);
-  const key = `${node.id}\n${telling.id}`;
+  const key = node === telling ? node.id : `${node.id}\n${telling.id}`;
   const detail = known.get(key) ?? detailOf(index, node, telling);
   known.set(key, detail);
   return detail;
@@ -209,15 +212,28 @@ const UPPER_BOUNDS = new Set(["every element", "all different"]);
 /** A wire with its label in the earlier of two graphs, where it was another. */
 export function withFormer(index: GraphIndex, wire: Wire): Wire {
   const spec = index.graph.formerTensors?.get(wire.tensor);
-  return spec === undefined ? wire : { ...wire, former: tensorLabel(index, wire.tensor, spec) };
+  return spec === undefined ? wire : { ...wire, former: labelOf(index, wire.tensor, spec) };
 }
 
+/** Graph → tensor → its label, which is the same in all containers. */
+const labels = new WeakMap<GraphIndex, Map<string, string>>();
+
 /** `1×16×768`, with unusual dtypes: `1×16 int64`; `≤ 64×3` and `≈ 8` where the size had to be assumed. */
-export function tensorLabel(
-  index: GraphIndex,
-  tensor: string,
-  spec: TensorSpec | undefined = index.graph.tensors.get(tensor),
-): string {
+export function tensorLabel(index: GraphIndex, tensor: string): string {
+  let known = labels.get(index);
+  if (known === undefined) {
+    known = new Map();
+    labels.set(index, known);
+  }
+  let label = known.get(tensor);
+  if (label === undefined) {
+    label = labelOf(index, tensor, index.graph.tensors.get(tensor));
+    known.set(tensor, label);
+  }
+  return label;
+}
+
+function labelOf(index: GraphIndex, tensor: string, spec: TensorSpec | undefined): string {
   if (spec === undefined) return "";
   const shape = spec.shape === null ? "" : spec.shape.length === 0 ? "scalar" : spec.shape.join("×");
   const assumed = index.assumedSizes.size === 0 ? undefined : index.assumedSizes.get(index.producer.get(tensor) ?? "");

@@ -21,8 +21,8 @@ function takenIn(contents: Contents): Map<string, number> {
   let counts = taken.get(contents);
   if (counts === undefined) {
     counts = new Map();
-    for (const { to } of [...contents.links, ...(contents.returns ?? [])])
-      if (to !== null) counts.set(to, (counts.get(to) ?? 0) + 1);
+    for (const links of [contents.links, contents.returns ?? []])
+      for (const { to } of links) if (to !== null) counts.set(to, (counts.get(to) ?? 0) + 1);
     taken.set(contents, counts);
   }
   return counts;

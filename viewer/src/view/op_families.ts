@@ -55,6 +55,8 @@ interface Known {
   blockOf: Map<string, Tally>;
   /** Class and computation of a module → its family. */
   families: Map<string, Family>;
+  /** The same by module, whose key is long. */
+  familyOf: Map<ModuleNode, Family>;
 }
 
 /** Cached per graph: every toggle needs them again. */
@@ -64,10 +66,13 @@ const knownOf = new WeakMap<GraphIndex, Known>();
 export function familyOf(index: GraphIndex, node: GraphNode): Family {
   if (node.kind === "function") return familyOfFunction(index, node);
   if (node.kind !== "module") return family(node);
-  const { families } = factsOf(index);
+  const { families, familyOf } = factsOf(index);
+  const known = familyOf.get(node);
+  if (known !== undefined) return known;
   const key = `${node.class} ${computationOf(node)}`;
   const found = families.get(key) ?? familyOfModule(index, node);
   families.set(key, found);
+  familyOf.set(node, found);
   return found;
 }
 
@@ -146,7 +151,7 @@ export function learnFamilies(index: GraphIndex): void {
 function factsOf(index: GraphIndex): Known {
   let facts = knownOf.get(index);
   if (facts === undefined) {
-    facts = { tallies: new Map(), blocks: new Map(), blockOf: new Map(), families: new Map() };
+    facts = { tallies: new Map(), blocks: new Map(), blockOf: new Map(), families: new Map(), familyOf: new Map() };
     knownOf.set(index, facts);
     for (const node of index.graph.nodes) {
       if (node.kind !== "module") continue;
@@ -178,12 +183,13 @@ function blockKey(index: GraphIndex, node: ModuleNode): string {
 }
 
 function tallyOf(index: GraphIndex, facts: Known, node: ModuleNode): Tally {
-  const counted = facts.tallies.get(computationOf(node));
+  const computation = computationOf(node);
+  const counted = facts.tallies.get(computation);
   if (counted !== undefined) return counted;
   const role = isStem(index, facts, node) ? undefined : roleOf(node);
   const all = { flops: node.flops ?? 0, weights: node.parameters.total };
   const tally = role === undefined ? tallyOfContent(index, facts, node) : new Map([[role, all]]);
-  facts.tallies.set(computationOf(node), tally);
+  facts.tallies.set(computation, tally);
   return tally;
 }
 
