@@ -19,6 +19,8 @@ export interface Alike {
   geometries: Map<string, Geometry>;
   /** Whether they have columns, which are narrow. */
   hasColumns: boolean;
+  /** Its width while all of its items are closed; null if none is open. */
+  width: number | null;
 }
 
 /** A key of everything in a frame that decides positions, except what is inside its open items. */

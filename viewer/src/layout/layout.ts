@@ -7,6 +7,7 @@ import type { Frame, Item, View } from "../view/frame.js";
 import { AROUND_LINES } from "../view/page.js";
 import type { Direction } from "../view/state.js";
 import { type Alike, frameKey, innerKey } from "./alike.js";
+import { sidewaysCell } from "./cells.js";
 import type { Viz } from "./dot.js";
 import { type LayoutCache, layoutCache } from "./engine.js";
 import { type Context, closedGeometry, geometryIn, placeIn } from "./flow.js";
@@ -14,7 +15,7 @@ import { isStep } from "./frame.js";
 import type { Box, Geometry, Label, Title } from "./geometry.js";
 import type { Inner } from "./input.js";
 import { titleForms } from "./metrics.js";
-import { ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
+import { crossings, ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
 import { A_LINE, type Surrounding } from "./page.js";
 import { AROUND, type Arms } from "./structures/arms.js";
 import { aroundTowers } from "./structures/around_towers.js";
@@ -77,18 +78,41 @@ function placeU(view: View, place: (around: number, frame: Frame) => Placed): Pl
   return placed?.geometry.shaped === true ? placed : null;
 }
 
-/** In one flow or, left to right, in lines that are shorter if they would be too wide. */
+/** In one flow or, left to right, in lines that are shorter if they would be too wide and nothing becomes a tangle for it. */
 function placeLines(view: View, place: (around: number) => Placed): Placed {
   const [first, ...tighter] = AROUND_FRAMES;
   let root = place(first);
   if (view.root.direction === "TB") return root;
+  const room = view.line + AROUND_LINES;
   for (const around of tighter) {
-    const share = root.geometry.width / (view.line + AROUND_LINES);
-    if (share <= 1 || share > HOPELESS) break;
+    const { width } = root.geometry;
+    if (width <= room || width > HOPELESS * room) break;
     const other = place(around);
-    if (other.geometry.width < root.geometry.width) root = other;
+    const isLegible = width <= BROAD * room && tangle(other) > tangle(root) + A_TANGLE;
+    if (other.geometry.width < width && !isLegible) root = other;
   }
   return root;
+}
+
+/** Lines that are longer by this factor are legible in a column, too. */
+const BROAD = 822 / 740;
+/** Longer lines are worth this difference: a number of crossings, or that of wires as long as a large picture is wide. */
+const A_TANGLE = 4;
+const LONG = 1000;
+
+/** How hard it is to follow the wires in a container and all in it. */
+function tangle({ frame, geometry, inner }: Placed): number {
+  const own = crossings(geometry, frame) + lengthOf(geometry) / LONG;
+  return inner.reduce((sum, one) => sum + (one === null ? 0 : tangle(one)), own);
+}
+
+function lengthOf({ lines }: Geometry): number {
+  return lines.reduce((sum, line) => {
+    const steps = line
+      .slice(1)
+      .map(([x, y], i) => Math.abs(x - (line[i]?.[0] ?? x)) + Math.abs(y - (line[i]?.[1] ?? y)));
+    return steps.reduce((length, step) => length + step, sum);
+  }, 0);
 }
 
 /** `around` is the direction of the parent frame, and `ports` the order of the frame's ports there. */
@@ -132,9 +156,23 @@ function placeFrame(
   const joined = alike.arms === null ? placeJoined(inside, frame, { ...A_LINE, item, around, key }) : null;
   const placed = joined ?? (alike.arms && place(alike.arms)) ?? place(null);
   if (placed === null) throw new Error("expected a layout");
-  remember(frame, wholeKey, placed);
+  const best = narrower(context, placed, { item, around }, alike.width);
+  remember(frame, wholeKey, best);
   checkpoint();
-  return placed;
+  return best;
+}
+
+/** A cell that is too broad for a column while all in it is closed runs from left to right, if it is narrower then. */
+function narrower(
+  context: Context,
+  placed: Placed,
+  { item, around }: { item: Item | null; around: Direction },
+  closedWidth: number | null,
+): Placed {
+  const width = closedWidth ?? placed.geometry.width;
+  const sideways = item !== null && around === "TB" && width > BROAD * context.line ? sidewaysCell(placed.frame) : null;
+  const other = sideways && placeFrame(context, sideways, item, "TB");
+  return other !== null && other.geometry.width < placed.geometry.width ? other : placed;
 }
 
 function remember(frame: Frame, key: string, placed: Placed): void {
@@ -189,6 +227,7 @@ function alikeOf(
     arms: armsOf(context, frame, around, key),
     geometries: new Map(),
     hasColumns: hasColumns(frame, context.shapes),
+    width: closed?.width ?? null,
   };
   alike.set(whole, made);
   return made;

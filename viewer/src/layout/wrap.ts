@@ -7,6 +7,9 @@ import { type Alignment, BORDER, type Frame, type Wire } from "../view/frame.js"
 import type { Ranking } from "./dot.js";
 import type { Box, Geometry, Label } from "./geometry.js";
 import type { Inner } from "./input.js";
+import { crossingsBetween, type Lines, onwardsOf, orderInWhole, type Pieces } from "./line_order.js";
+import { crossings, type Order } from "./order.js";
+import type { Along } from "./perpendicular.js";
 import type { Plan } from "./plan.js";
 
 /** Offset of a line whose wires arrive in another order, so that they don't overlap. */
@@ -15,16 +18,13 @@ const ASIDE = 5;
 const CROSSING = 0.25;
 
 /** Lays out a line, the last one, whose wires go on from its end, or the column of all lines. */
-export type Place = (kind: "line" | "last" | "column", frame: Frame, inner: (Inner | null)[]) => Geometry;
-
-/** The pieces of a wire: in its first line, between lines, and in its last line; -1 for none. */
-interface Pieces {
-  start: number;
-  first: number;
-  between: number;
-  end: number;
-  last: number;
-}
+export type Place = (
+  kind: "line" | "last" | "column",
+  frame: Frame,
+  inner: (Inner | null)[],
+  along?: Along,
+  order?: Order,
+) => Geometry;
 
 /** A frame with its layout as one line, which is kept up to a width, and the longest line and the width to aim at, in px. */
 export interface Whole {
@@ -60,17 +60,34 @@ function inLines({ frame, inner, geometry: whole }: Whole, longest: number, plac
   const count = Math.max(...lineOf) + 1;
   if (count < 2 || frame.wires.some(({ from, to, flow }) => flow === "return" && lineOf[from] !== lineOf[to]))
     return null;
-  const { lines, column, pieces } = cut(frame, lineOf, count);
-  const members = lines.map((_, line) => whole.boxes.flatMap((_, item) => (lineOf[item] === line ? [item] : [])));
-  const placed = lines.map((line, i) =>
-    place(
-      i === count - 1 ? "last" : "line",
-      line,
-      (members[i] ?? []).map((item) => inner[item] ?? null),
-    ),
-  );
-  const together = place("column", column, placed);
-  return assemble(together, placed, members, pieces);
+  const made = cut(frame, lineOf, count);
+  const members = made.lines.map((_, line) => whole.boxes.flatMap((_, item) => (lineOf[item] === line ? [item] : [])));
+  const placed: Geometry[] = [];
+  made.lines.forEach((line, i) => {
+    const parts = (members[i] ?? []).map((item) => inner[item] ?? null);
+    const along = { onwards: onwardsOf(made, i), fromAbove: i > 0 };
+    const lay = (order?: Order) => place(i === count - 1 ? "last" : "line", line, parts, along, order);
+    placed.push(leastCrossed(made, i, placed[i - 1], lay, orderInWhole(made, i, members[i] ?? [], whole)));
+  });
+  const together = place("column", made.column, placed);
+  return assemble(together, placed, members, made.pieces);
+}
+
+/** A line in any order, or in the one that it has in the whole, if fewer wires cross. */
+function leastCrossed(
+  made: Lines,
+  line: number,
+  before: Geometry | undefined,
+  lay: (order?: Order) => Geometry,
+  inWhole: Order,
+): Geometry {
+  const [free, frame] = [lay(), made.lines[line]];
+  if (frame === undefined) return free;
+  const crossed = (one: Geometry) =>
+    crossings(one, frame) + (before === undefined ? 0 : crossingsBetween(made, line, before, one));
+  if (crossed(free) === 0) return free;
+  const kept = lay(inWhole);
+  return crossed(kept) < crossed(free) ? kept : free;
 }
 
 /** Item → its line, broken between columns of boxes where few wires cross and lines are filled. */
@@ -114,7 +131,7 @@ function cheapestLines(
 }
 
 /** The frame of each line, and of the column of lines; wires between lines cross their borders. */
-function cut(frame: Frame, lineOf: number[], count: number): { lines: Frame[]; column: Frame; pieces: Pieces[] } {
+function cut(frame: Frame, lineOf: number[], count: number): Lines {
   const empty = (id: string, direction: Frame["direction"]): Frame => ({
     ...{ id, direction, items: [], wires: [], inputs: [], outputs: [] },
   });
@@ -170,7 +187,7 @@ export function asColumn(plan: Plan, align: Alignment = "start"): Ranking {
   const across = plan.slots.map(({ across, ports }, line) => {
     if (align !== "start") return align === "center" ? 0 : -across / 2;
     const places = [...(ports?.inputs ?? []), ...(ports?.outputs ?? [])];
-    if (line > 0) offset += lineOffset(plan, line);
+    if (line > 0) offset += lineOffset(plan, line, offset);
     return across / 2 - (places.length > 0 ? Math.min(...places) : 0) + offset;
   });
   const inputs = Array.from({ length: plan.inputs }, (_, port) => borderPlace(plan, across, "from", port));
@@ -193,11 +210,14 @@ function borderPlace({ slots, wires }: Plan, across: number[], end: "from" | "to
   return Math.min(...left) - (port + 1) * BESIDE_LINES;
 }
 
+/** Lines that are further from the first would make the picture wider, and their starts look like stairs. */
+const FARTHEST = 16;
+
 /**
- * Offset of a line from the one before, with which the trunk runs straight, or else as many wires as possible do, and none
- * starts where another ends.
+ * Offset of a line from the one before, which is `offset` from the first, with which the trunk runs straight, or else as
+ * many wires as possible do, and none starts where another ends.
  */
-function lineOffset(plan: Plan, line: number): number {
+function lineOffset(plan: Plan, line: number, offset: number): number {
   const [before, here] = [plan.slots[line - 1]?.ports, plan.slots[line]?.ports];
   const first = (ports: typeof here) => Math.min(...(ports?.inputs ?? []), ...(ports?.outputs ?? []));
   const ends = plan.wires
@@ -210,9 +230,11 @@ function lineOffset(plan: Plan, line: number): number {
     .sort((a, b) => a.out - b.out);
   const isStraight = (by: number) => ends.filter(({ out, into }) => out === into + by);
   const rank = (by: number) => isStraight(by).length + (isStraight(by).some(({ trunk }) => trunk) ? ends.length : 0);
-  const choices = [...new Set(ends.map(({ out, into }) => out - into))]
+  const excess = (by: number) => Math.max(0, Math.abs(offset + by) - FARTHEST);
+  const back = [-offset, -offset + ASIDE];
+  const choices = [...new Set([...ends.map(({ out, into }) => out - into), ...back])]
     .filter((by) => !ends.some(({ out }) => ends.some((end) => end.out !== out && end.into + by === out)))
-    .sort((a, b) => rank(b) - rank(a) || Math.abs(a) - Math.abs(b) || a - b);
+    .sort((a, b) => excess(a) - excess(b) || rank(b) - rank(a) || Math.abs(a) - Math.abs(b) || a - b);
   const isInOrder = ends.every(({ into }, i) => i === 0 || into >= (ends[i - 1]?.into ?? into));
   return choices[0] ?? (isInOrder ? 0 : ASIDE);
 }

@@ -1,0 +1,85 @@
+/** How the wires of a wrapped flow run from line to line: in order, and past what they don't reach. */
+import { append } from "../graph/append.js";
+import { BORDER, type Frame } from "../view/frame.js";
+import type { Geometry } from "./geometry.js";
+import { ANY_ORDER, type Order } from "./order.js";
+
+/** The lines of a flow, and the column of all, whose items they are. */
+export interface Lines {
+  lines: Frame[];
+  column: Frame;
+  pieces: Pieces[];
+}
+
+/** The pieces of a wire: in its first line, between lines, and in its last line; -1 for none. */
+export interface Pieces {
+  start: number;
+  first: number;
+  between: number;
+  end: number;
+  last: number;
+}
+
+/** Output ports of a line that only later items of the next line read: these wires need not go back to its start. */
+export function onwardsOf({ lines, column }: Lines, line: number): number[] {
+  const next = lines[line + 1];
+  const later = next === undefined ? new Set<number>() : readByLater(next);
+  const isOnwards = (port: number) => {
+    const own = column.wires.filter(({ from, fromPort }) => from === line && fromPort === port);
+    return own.length > 0 && own.every(({ to, toPort }) => to === line + 1 && later.has(toPort));
+  };
+  return (lines[line]?.outputs ?? []).map((_, port) => port).filter(isOnwards);
+}
+
+/** Input ports that only items read which also read others of their line. */
+function readByLater({ inputs, wires }: Frame): Set<number> {
+  const later = new Set(wires.flatMap(({ from, to }) => (from === BORDER ? [] : [to])));
+  const first = new Set(
+    wires.flatMap(({ from, fromPort, to }) => (from !== BORDER || later.has(to) ? [] : [fromPort])),
+  );
+  return new Set(inputs.map((_, port) => port).filter((port) => !first.has(port)));
+}
+
+/** The order that a line has within the whole flow. */
+export function orderInWhole({ lines, pieces }: Lines, line: number, items: number[], whole: Geometry): Order {
+  const boxes = items.flatMap((item) => whole.boxes[item] ?? []);
+  const columns = new Map<number, number[]>();
+  for (const [i, { x, width }] of boxes.entries()) append(columns, Math.round(x + width / 2), i);
+  const middle = (item: number) => (boxes[item]?.y ?? 0) + (boxes[item]?.height ?? 0) / 2;
+  const rows = [...columns.values()].map((row) => row.sort((a, b) => middle(a) - middle(b)));
+  const places: number[] = [];
+  for (const row of rows) for (const [place, item] of row.entries()) places[item] = place;
+  const [start, end] = [
+    Math.min(...boxes.map(({ x }) => x)) - 1,
+    Math.max(...boxes.map(({ x, width }) => x + width)) + 1,
+  ];
+  const [ins, outs] = [new Map<number, number>(), new Map<number, number>()];
+  pieces.forEach(({ start: from, first, end: to, last }, wire) => {
+    const points = whole.lines[wire] ?? [];
+    const [out, into] = [lines[line]?.wires[first], lines[line]?.wires[last]];
+    if (to === line && last >= 0 && into !== undefined) ins.set(into.fromPort, heightAt(points, start));
+    if (from === line && last >= 0 && out !== undefined) outs.set(out.toPort, heightAt(points, end));
+  });
+  return { ...ANY_ORDER, rows, places, inputs: byHeight(ins), outputs: byHeight(outs), isStrict: true };
+}
+
+function byHeight(ports: Map<number, number>): number[][] {
+  return [...ports].sort(([, a], [, b]) => a - b).map(([port]) => [port]);
+}
+
+/** The height of a line where it goes past a place. */
+function heightAt(line: Geometry["lines"][number], x: number): number {
+  const after = line.findIndex(([at]) => at >= x);
+  return (line[after < 0 ? line.length - 1 : after] ?? [0, 0])[1];
+}
+
+/** Number of crossings between two lines. */
+export function crossingsBetween({ column }: Lines, line: number, before: Geometry, here: Geometry): number {
+  const ends = column.wires
+    .filter(({ from, to }) => from === line - 1 && to === line)
+    .map(({ fromPort, toPort }) => [before.ports.outputs[fromPort] ?? 0, here.ports.inputs[toPort] ?? 0] as const);
+  return ends.reduce(
+    (sum, [out, into], i) => sum + ends.slice(i + 1).filter((end) => (out - end[0]) * (into - end[1]) < 0).length,
+    0,
+  );
+}
