@@ -73,7 +73,7 @@ function inLines({ frame, inner, geometry: whole }: Whole, longest: number, plac
   return assemble(together, placed, members, made.pieces);
 }
 
-/** A line in any order, or in the one that it has in the whole, if fewer wires cross. */
+/** A line in the order that it has in the whole, or in any other if fewer wires cross. */
 function leastCrossed(
   made: Lines,
   line: number,
@@ -81,13 +81,13 @@ function leastCrossed(
   lay: (order?: Order) => Geometry,
   inWhole: Order,
 ): Geometry {
-  const [free, frame] = [lay(), made.lines[line]];
-  if (frame === undefined) return free;
+  const [kept, frame] = [lay(inWhole), made.lines[line]];
+  if (frame === undefined) return kept;
   const crossed = (one: Geometry) =>
     crossings(one, frame) + (before === undefined ? 0 : crossingsBetween(made, line, before, one));
-  if (crossed(free) === 0) return free;
-  const kept = lay(inWhole);
-  return crossed(kept) < crossed(free) ? kept : free;
+  if (crossed(kept) === 0) return kept;
+  const free = lay();
+  return crossed(free) < crossed(kept) ? free : kept;
 }
 
 /** Item → its line, broken between columns of boxes where few wires cross and lines are filled. */
