@@ -21,6 +21,7 @@ interface Obstacle {
 export function dropsOf(plan: Plan, ranking: Ranking, routed: Routed): Map<number, number> {
   const drops = new Map<number, number>();
   const lines = routed.lines.map((line) => [...line]);
+  const afterFirst = Math.min(...plan.slots.map((slot, i) => (routed.places[i]?.[1] ?? 0) + slot.along));
   // the outermost first: what comes down is no longer in the way of others
   for (const port of ranking.inputs
     .map((_, i) => i)
@@ -29,7 +30,7 @@ export function dropsOf(plan: Plan, ranking: Ranking, routed: Routed): Map<numbe
     const along = Math.min(...own.map((wire) => firstTurn(lines[wire] ?? [])));
     const [across = 0] = [ranking.inputs[port]];
     const nets = new Set(own.map((wire) => plan.wires[wire]?.net ?? -1));
-    if (own.length === 0 || along <= 0 || !isClear(plan, routed, lines, nets, [across, along])) continue;
+    if (own.length === 0 || along < afterFirst || !isClear(plan, routed, lines, nets, [across, along])) continue;
     drops.set(port, along);
     for (const wire of own) lines[wire] = [[routed.low, along], [across, along], ...(lines[wire] ?? []).slice(1)];
   }

@@ -15,7 +15,7 @@ import { isStep } from "./frame.js";
 import type { Box, Geometry, Label, Title } from "./geometry.js";
 import type { Inner } from "./input.js";
 import { titleForms } from "./metrics.js";
-import { crossings, ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
+import { ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
 import { A_LINE, type Surrounding } from "./page.js";
 import { AROUND, type Arms } from "./structures/arms.js";
 import { aroundTowers } from "./structures/around_towers.js";
@@ -23,6 +23,7 @@ import { Panels } from "./structures/panels.js";
 import { hasColumns, joinedU, risingIn } from "./structures/structured.js";
 import { inU } from "./structures/u.js";
 import { uprightU } from "./structures/upright.js";
+import { BROAD, tangleIn } from "./wrap.js";
 
 export { isBroken, type LayoutCache, layoutCache } from "./engine.js";
 export type { Box, Geometry, Label, Title, Viz };
@@ -94,25 +95,12 @@ function placeLines(view: View, place: (around: number) => Placed): Placed {
   return root;
 }
 
-/** Lines that are longer by this factor are legible in a column, too. */
-const BROAD = 822 / 740;
-/** Longer lines are worth this difference: a number of crossings, or that of wires as long as a large picture is wide. */
+/** Longer lines are worth this difference. */
 const A_TANGLE = 4;
-const LONG = 1000;
 
 /** How hard it is to follow the wires in a container and all in it. */
 function tangle({ frame, geometry, inner }: Placed): number {
-  const own = crossings(geometry, frame) + lengthOf(geometry) / LONG;
-  return inner.reduce((sum, one) => sum + (one === null ? 0 : tangle(one)), own);
-}
-
-function lengthOf({ lines }: Geometry): number {
-  return lines.reduce((sum, line) => {
-    const steps = line
-      .slice(1)
-      .map(([x, y], i) => Math.abs(x - (line[i]?.[0] ?? x)) + Math.abs(y - (line[i]?.[1] ?? y)));
-    return steps.reduce((length, step) => length + step, sum);
-  }, 0);
+  return inner.reduce((sum, one) => sum + (one === null ? 0 : tangle(one)), tangleIn(geometry, frame));
 }
 
 /** `around` is the direction of the parent frame, and `ports` the order of the frame's ports there. */

@@ -43,16 +43,49 @@ const MOST_TRIES = 4;
 export function wrapped(whole: Whole, place: Place): Geometry | null {
   const { frame, geometry, widest } = whole;
   if (frame.direction !== "LR" || geometry.width <= whole.enough || frame.items.length < 2) return null;
-  let best: Geometry | null = null;
+  const tried: Geometry[] = [];
   let { longest } = whole;
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const made = inLines(whole, longest, place);
-    if (made === null || (best !== null && made.width >= best.width)) break;
-    best = made;
+    const before = tried.at(-1);
+    if (made === null || (before !== undefined && made.width >= before.width)) break;
+    tried.push(made);
     if (made.width <= widest) break;
     longest -= made.width - widest;
   }
-  return best;
+  return untangled(whole, tried, place);
+}
+
+/** With more crossings, broader lines and others are worth a try. */
+const A_TANGLE = 8;
+const OTHER_LENGTHS = [1.2, 0.8] as const;
+/** Lines that are longer by this factor are legible in a column, too. */
+export const BROAD = 822 / 740;
+
+/** The narrowest lines or, if too many wires cross there, those that are easiest to follow and about as broad. */
+function untangled(whole: Whole, tried: Geometry[], place: Place): Geometry | null {
+  const narrowest = tried.at(-1) ?? null;
+  if (narrowest === null || crossings(narrowest, whole.frame) <= A_TANGLE) return narrowest;
+  const tangled = (one: Geometry) => tangleIn(one, whole.frame);
+  const others = OTHER_LENGTHS.flatMap((factor) => inLines(whole, whole.longest * factor, place) ?? []);
+  const most = Math.max(narrowest.width, whole.widest * BROAD);
+  return [...tried, ...others]
+    .filter(({ width }) => width <= most)
+    .reduce((best, one) => (tangled(one) < tangled(best) ? one : best), narrowest);
+}
+
+/** Length of a wire that is as hard to follow as a crossing. */
+const LONG = 1000;
+
+/** How hard it is to follow the wires of a container. */
+export function tangleIn(geometry: Geometry, frame: Frame): number {
+  const lengths = geometry.lines.map((line) =>
+    line.slice(1).reduce((sum, [x, y], i) => {
+      const [x0, y0] = line[i] ?? [x, y];
+      return sum + Math.abs(x - x0) + Math.abs(y - y0);
+    }, 0),
+  );
+  return crossings(geometry, frame) + lengths.reduce((sum, length) => sum + length, 0) / LONG;
 }
 
 function inLines({ frame, inner, geometry: whole }: Whole, longest: number, place: Place): Geometry | null {
@@ -210,6 +243,8 @@ function borderPlace({ slots, wires }: Plan, across: number[], end: "from" | "to
   return Math.min(...left) - (port + 1) * BESIDE_LINES;
 }
 
+/** Shorter steps aside look like a mistake. */
+const LEAST_JOG = 8;
 /** Lines that are further from the first would make the picture wider, and their starts look like stairs. */
 const FARTHEST = 16;
 
@@ -231,7 +266,10 @@ function lineOffset(plan: Plan, line: number, offset: number): number {
   const isStraight = (by: number) => ends.filter(({ out, into }) => out === into + by);
   const rank = (by: number) => isStraight(by).length + (isStraight(by).some(({ trunk }) => trunk) ? ends.length : 0);
   const excess = (by: number) => Math.max(0, Math.abs(offset + by) - FARTHEST);
-  const back = [-offset, -offset + ASIDE];
+  const isJog = (step: number) => step > 0.1 && step < LEAST_JOG;
+  const back = [-offset, -offset + ASIDE, -offset - ASIDE].filter(
+    (by) => !ends.some(({ out, into }) => isJog(Math.abs(out - into - by))),
+  );
   const choices = [...new Set([...ends.map(({ out, into }) => out - into), ...back])]
     .filter((by) => !ends.some(({ out }) => ends.some((end) => end.out !== out && end.into + by === out)))
     .sort((a, b) => excess(a) - excess(b) || rank(b) - rank(a) || Math.abs(a) - Math.abs(b) || a - b);
