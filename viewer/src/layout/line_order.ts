@@ -1,7 +1,7 @@
 /** How the wires of a wrapped flow run from line to line: in order, and past what they don't reach. */
 import { append } from "../graph/append.js";
-import { BORDER, type Frame } from "../view/frame.js";
-import type { Geometry } from "./geometry.js";
+import { BORDER, type Frame, type Wire } from "../view/frame.js";
+import type { Box, Geometry } from "./geometry.js";
 import { ANY_ORDER, type Order } from "./order.js";
 
 /** The lines of a flow, and the column of all, whose items they are. */
@@ -9,6 +9,9 @@ export interface Lines {
   lines: Frame[];
   column: Frame;
   pieces: Pieces[];
+  /** Line → the wires of the column that leave it, and those of the flow that enter or leave it. */
+  leaving: Wire[][];
+  crossing: number[][];
 }
 
 /** The pieces of a wire: in its first line, between lines, and in its last line; -1 for none. */
@@ -21,14 +24,14 @@ export interface Pieces {
 }
 
 /** Output ports of a line that only later items of the next line read: these wires need not go back to its start. */
-export function onwardsOf({ lines, column }: Lines, line: number): number[] {
-  const next = lines[line + 1];
-  const later = next === undefined ? new Set<number>() : readByLater(next);
-  const isOnwards = (port: number) => {
-    const own = column.wires.filter(({ from, fromPort }) => from === line && fromPort === port);
-    return own.length > 0 && own.every(({ to, toPort }) => to === line + 1 && later.has(toPort));
-  };
-  return (lines[line]?.outputs ?? []).map((_, port) => port).filter(isOnwards);
+export function onwardsOf({ lines, leaving }: Lines, line: number): number[] {
+  const [next, own] = [lines[line + 1], leaving[line] ?? []];
+  if (next === undefined || own.length === 0) return [];
+  const later = readByLater(next);
+  const back = new Set(
+    own.flatMap(({ to, fromPort, toPort }) => (to === line + 1 && later.has(toPort) ? [] : fromPort)),
+  );
+  return [...new Set(own.map(({ fromPort }) => fromPort))].filter((port) => !back.has(port));
 }
 
 /** Input ports that only items read which also read others of their line. */
@@ -40,13 +43,17 @@ function readByLater({ inputs, wires }: Frame): Set<number> {
   return new Set(inputs.map((_, port) => port).filter((port) => !first.has(port)));
 }
 
-/** The order that a line has within the whole flow. */
-export function orderInWhole({ lines, pieces }: Lines, line: number, items: number[], whole: Geometry): Order {
+const NO_PIECES: Pieces = { start: BORDER, first: -1, between: -1, end: BORDER, last: -1 };
+
+/** The order that a line has within the whole flow; undefined if it can have no other. */
+export function orderInWhole(
+  { lines, pieces, crossing }: Lines,
+  line: number,
+  items: number[],
+  whole: Geometry,
+): Order | undefined {
   const boxes = items.flatMap((item) => whole.boxes[item] ?? []);
-  const columns = new Map<number, number[]>();
-  for (const [i, { x, width }] of boxes.entries()) append(columns, Math.round(x + width / 2), i);
-  const middle = (item: number) => (boxes[item]?.y ?? 0) + (boxes[item]?.height ?? 0) / 2;
-  const rows = [...columns.values()].map((row) => row.sort((a, b) => middle(a) - middle(b)));
+  const rows = rowsOf(boxes);
   const places: number[] = [];
   for (const row of rows) for (const [place, item] of row.entries()) places[item] = place;
   const [start, end] = [
@@ -54,13 +61,23 @@ export function orderInWhole({ lines, pieces }: Lines, line: number, items: numb
     Math.max(...boxes.map(({ x, width }) => x + width)) + 1,
   ];
   const [ins, outs] = [new Map<number, number>(), new Map<number, number>()];
-  pieces.forEach(({ start: from, first, end: to, last }, wire) => {
+  for (const wire of crossing[line] ?? []) {
+    const { start: from, first, end: to, last } = pieces[wire] ?? NO_PIECES;
     const points = whole.lines[wire] ?? [];
     const [out, into] = [lines[line]?.wires[first], lines[line]?.wires[last]];
-    if (to === line && last >= 0 && into !== undefined) ins.set(into.fromPort, heightAt(points, start));
-    if (from === line && last >= 0 && out !== undefined) outs.set(out.toPort, heightAt(points, end));
-  });
+    if (to === line && into !== undefined) ins.set(into.fromPort, heightAt(points, start));
+    if (from === line && out !== undefined) outs.set(out.toPort, heightAt(points, end));
+  }
+  if (rows.every(({ length }) => length === 1) && ins.size < 2 && outs.size < 2) return undefined;
   return { ...ANY_ORDER, rows, places, inputs: byHeight(ins), outputs: byHeight(outs), isStrict: true };
+}
+
+/** Boxes with one middle, from the top. */
+function rowsOf(boxes: Box[]): number[][] {
+  const columns = new Map<number, number[]>();
+  for (const [i, { x, width }] of boxes.entries()) append(columns, Math.round(x + width / 2), i);
+  const middle = (item: number) => (boxes[item]?.y ?? 0) + (boxes[item]?.height ?? 0) / 2;
+  return [...columns.values()].map((row) => row.sort((a, b) => middle(a) - middle(b)));
 }
 
 function byHeight(ports: Map<number, number>): number[][] {
@@ -74,9 +91,9 @@ function heightAt(line: Geometry["lines"][number], x: number): number {
 }
 
 /** Number of crossings between two lines. */
-export function crossingsBetween({ column }: Lines, line: number, before: Geometry, here: Geometry): number {
-  const ends = column.wires
-    .filter(({ from, to }) => from === line - 1 && to === line)
+export function crossingsBetween({ leaving }: Lines, line: number, before: Geometry, here: Geometry): number {
+  const ends = (leaving[line - 1] ?? [])
+    .filter(({ to }) => to === line)
     .map(({ fromPort, toPort }) => [before.ports.outputs[fromPort] ?? 0, here.ports.inputs[toPort] ?? 0] as const);
   return ends.reduce(
     (sum, [out, into], i) => sum + ends.slice(i + 1).filter((end) => (out - end[0]) * (into - end[1]) < 0).length,

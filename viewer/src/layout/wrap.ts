@@ -112,10 +112,10 @@ function leastCrossed(
   line: number,
   before: Geometry | undefined,
   lay: (order?: Order) => Geometry,
-  inWhole: Order,
+  inWhole: Order | undefined,
 ): Geometry {
   const [kept, frame] = [lay(inWhole), made.lines[line]];
-  if (frame === undefined) return kept;
+  if (frame === undefined || inWhole === undefined) return kept;
   const crossed = (one: Geometry) =>
     crossings(one, frame) + (before === undefined ? 0 : crossingsBetween(made, line, before, one));
   if (crossed(kept) === 0) return kept;
@@ -194,7 +194,11 @@ function cut(frame: Frame, lineOf: number[], count: number): Lines {
       last: other === undefined ? -1 : add(other, { ...across, from: BORDER, fromPort: into, to: ends.to }),
     };
   });
-  return { lines, column, pieces };
+  const [leaving, crossing] = [lines.map((): Wire[] => []), lines.map((): number[] => [])];
+  for (const wire of column.wires) leaving[wire.from]?.push(wire);
+  for (const [wire, { start, end, between }] of pieces.entries())
+    if (between >= 0) for (const line of [start, end]) crossing[line]?.push(wire);
+  return { lines, column, pieces, leaving, crossing };
 }
 
 function port(ports: string[], net: string): number {
