@@ -4,8 +4,7 @@
  */
 import { holdsSteps } from "../view/contents.js";
 import { BORDER, type Frame } from "../view/frame.js";
-import { plan } from "./input.js";
-import type { Plan } from "./plan.js";
+import type { Plan, PlanWire } from "./plan.js";
 
 /** Most crossings that are less disturbing than ops away from what joins them. */
 export const FOR_ROWS = 2;
@@ -13,8 +12,14 @@ export const FOR_ROWS = 2;
 /** With fewer joins there is nothing to put in a row, and what fewer read is no state. */
 const [LEAST_JOINS, LEAST_READERS] = [3, 3];
 
+/** What of a plan, or of a frame, tells whether it is a cell. */
+interface Flow {
+  slots: readonly unknown[];
+  wires: readonly Pick<PlanWire, "from" | "fromPort" | "to">[];
+}
+
 /** The rows of a cell, from left to right as the model makes its joins: ops, and joins. Null if the plan is no cell. */
-export function cellRows({ slots, wires }: Plan): [ops: number[], joins: number[]] | null {
+export function cellRows({ slots, wires }: Flow): [ops: number[], joins: number[]] | null {
   const sources = slots.map(() => new Set<number>());
   const readers = new Map<number, Set<number>>();
   for (const { from, fromPort, to } of wires) {
@@ -48,7 +53,8 @@ export function sidewaysCell(frame: Frame): Frame | null {
   // several outputs are those of parallel streams
   const mayTurn =
     frame.direction === "TB" && frame.outputs.length === 1 && frame.placing === undefined && !holdsSteps(frame.id);
-  const made: Frame | null = mayTurn && cellRows(plan(frame, [])) !== null ? { ...frame, direction: "LR" } : null;
+  const made: Frame | null =
+    mayTurn && cellRows({ slots: frame.items, wires: frame.wires }) !== null ? { ...frame, direction: "LR" } : null;
   sideways.set(frame, made);
   return made;
 }

@@ -14,6 +14,7 @@ import { type Context, closedGeometry, geometryIn, placeIn } from "./flow.js";
 import { isStep } from "./frame.js";
 import type { Box, Geometry, Label, Title } from "./geometry.js";
 import type { Inner } from "./input.js";
+import { tangleIn } from "./line_order.js";
 import { titleForms } from "./metrics.js";
 import { ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
 import { A_LINE, type Surrounding } from "./page.js";
@@ -23,7 +24,7 @@ import { Panels } from "./structures/panels.js";
 import { hasColumns, joinedU, risingIn } from "./structures/structured.js";
 import { inU } from "./structures/u.js";
 import { uprightU } from "./structures/upright.js";
-import { BROAD, tangleIn } from "./wrap.js";
+import { BROAD } from "./wrap.js";
 
 export { isBroken, type LayoutCache, layoutCache } from "./engine.js";
 export type { Box, Geometry, Label, Title, Viz };

@@ -2,7 +2,7 @@
 import { append } from "../graph/append.js";
 import { BORDER, type Frame, type Wire } from "../view/frame.js";
 import type { Box, Geometry } from "./geometry.js";
-import { ANY_ORDER, type Order } from "./order.js";
+import { ANY_ORDER, crossings, type Order } from "./order.js";
 
 /** The lines of a flow, and the column of all, whose items they are. */
 export interface Lines {
@@ -99,4 +99,18 @@ export function crossingsBetween({ leaving }: Lines, line: number, before: Geome
     (sum, [out, into], i) => sum + ends.slice(i + 1).filter((end) => (out - end[0]) * (into - end[1]) < 0).length,
     0,
   );
+}
+
+/** Length of a wire that is as hard to follow as a crossing. */
+const LONG = 1000;
+
+/** How hard it is to follow the wires of a container. */
+export function tangleIn(geometry: Geometry, frame: Frame): number {
+  const lengths = geometry.lines.map((line) =>
+    line.slice(1).reduce((sum, [x, y], i) => {
+      const [x0, y0] = line[i] ?? [x, y];
+      return sum + Math.abs(x - x0) + Math.abs(y - y0);
+    }, 0),
+  );
+  return crossings(geometry, frame) + lengths.reduce((sum, length) => sum + length, 0) / LONG;
 }

@@ -7,7 +7,7 @@ import { type Alignment, BORDER, type Frame, type Wire } from "../view/frame.js"
 import type { Ranking } from "./dot.js";
 import type { Box, Geometry, Label } from "./geometry.js";
 import type { Inner } from "./input.js";
-import { crossingsBetween, type Lines, onwardsOf, orderInWhole, type Pieces } from "./line_order.js";
+import { crossingsBetween, type Lines, onwardsOf, orderInWhole, type Pieces, tangleIn } from "./line_order.js";
 import { crossings, type Order } from "./order.js";
 import type { Along } from "./perpendicular.js";
 import type { Plan } from "./plan.js";
@@ -72,20 +72,6 @@ function untangled(whole: Whole, tried: Geometry[], place: Place): Geometry | nu
   return [...tried, ...others]
     .filter(({ width }) => width <= most)
     .reduce((best, one) => (tangled(one) < tangled(best) ? one : best), narrowest);
-}
-
-/** Length of a wire that is as hard to follow as a crossing. */
-const LONG = 1000;
-
-/** How hard it is to follow the wires of a container. */
-export function tangleIn(geometry: Geometry, frame: Frame): number {
-  const lengths = geometry.lines.map((line) =>
-    line.slice(1).reduce((sum, [x, y], i) => {
-      const [x0, y0] = line[i] ?? [x, y];
-      return sum + Math.abs(x - x0) + Math.abs(y - y0);
-    }, 0),
-  );
-  return crossings(geometry, frame) + lengths.reduce((sum, length) => sum + length, 0) / LONG;
 }
 
 function inLines({ frame, inner, geometry: whole }: Whole, longest: number, place: Place): Geometry | null {
