@@ -19,6 +19,8 @@ export interface Alike {
   geometries: Map<string, Geometry>;
   /** Whether they have columns, which are narrow. */
   hasColumns: boolean;
+  /** Its width while all of its items are closed; null if none is open. */
+  width: number | null;
 }
 
 /** Frames are immutable, and those left to right are laid out for several lengths of lines. */

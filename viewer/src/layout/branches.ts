@@ -4,9 +4,12 @@ import type { Geometry } from "./geometry.js";
 import { type Across, acrossIn, crossings, disagreement, type Order } from "./order.js";
 import type { Plan } from "./plan.js";
 
-/** The items that read one item or port and lead on, of which none depends on another; in execution order. Streams have an order of their own. */
+/**
+ * The items that read one item or port and lead on, of which none depends on another; in execution order. Of parallel
+ * streams these are a stage, above the first, and what derives another.
+ */
 export function branchesOf({ streams, wires }: Plan): number[][] {
-  if (streams.length > 0) return [];
+  if (streams.length > 0) return streams.map(({ wire, beside }) => [wires[wire]?.from ?? BORDER, beside]);
   const leading = new Set(wires.map(({ from }) => from));
   const readers = new Map<number, Set<number>>();
   for (const { from, fromPort, to, rail } of wires) {

@@ -55,7 +55,10 @@ function dotGraph(plan: Plan, fine: number): Graph {
       : forks(plan).filter(({ source }) => !plan.isNarrow || !source.startsWith("i"));
   const used = usedPorts(plan);
   const ordered = new Set(branches.filter(({ items }) => items.length >= LEAST_ORDERED).map(({ source }) => source));
-  if (order?.isSource) for (const { source } of forks(plan)) ordered.add(source);
+  if (order?.isSource) {
+    for (const { source } of forks(plan)) ordered.add(source);
+    for (const { wire } of plan.streams) ordered.add(`n${plan.wires[wire]?.from}`);
+  }
   return {
     directed: true,
     graphAttributes: {
@@ -166,10 +169,13 @@ function inPreference<T>(all: T[], places: number[]): T[] {
     .map(({ one }) => one);
 }
 
-/** Wire → the place of its head. */
-function preferredPlaces({ order, wires }: Plan): number[] {
+/** Wire → the place of its head; what derives a new stream is right of all others. */
+function preferredPlaces({ order, wires, streams }: Plan): number[] {
   const inputs = order?.inputs.flat() ?? [];
-  return wires.map(({ from, fromPort, to }) => order?.places[to] ?? inputs.indexOf(from === BORDER ? fromPort : -1));
+  const last = new Set(order?.isSource ? streams.map(({ beside }) => beside) : []);
+  return wires.map(({ from, fromPort, to }) =>
+    last.has(to) ? wires.length : (order?.places[to] ?? inputs.indexOf(from === BORDER ? fromPort : -1)),
+  );
 }
 
 function tailOf(from: number, port: number): string {

@@ -15,7 +15,7 @@ import { type Inner, plan } from "./input.js";
 import { closeLoops, inOneRow } from "./loops.js";
 import { mirrored } from "./mirror.js";
 import { ANY_ORDER, crossings, MOST_IN_ORDER, type Order, ofPorts, orderOf, type PortOrder } from "./order.js";
-import { A_LINE, LAST_LINE, type Surrounding, toPage } from "./page.js";
+import { A_LINE, type Surrounding, toPage } from "./page.js";
 import { type Plan, planKey } from "./plan.js";
 import { evenly } from "./routing/rhythm.js";
 import { route } from "./routing/route.js";
@@ -76,11 +76,17 @@ export function geometryIn(
     lines > 0
       ? { enough: line, longest: line, widest: line }
       : { enough: line, longest: widest - AROUND_LINES, widest };
-  const inLines = wrapped({ frame, inner, geometry: whole, once, ...room }, (kind, part, parts) =>
-    kind === "column"
-      ? geometryOf(context, part, column, parts, (planned) => asColumn(planned, align))
-      : geometryOf(context, part, kind === "last" && surrounding.around === "LR" ? LAST_LINE : A_LINE, parts),
-  );
+  const inLines = wrapped({ frame, inner, geometry: whole, once, ...room }, (kind, part, parts, along, order) => {
+    if (kind === "column") return geometryOf(context, part, column, parts, (planned) => asColumn(planned, align));
+    const leavesAtEnd = kind === "last" && surrounding.around === "LR";
+    const key = `line ${leavesAtEnd} ${JSON.stringify(along)}`;
+    return geometryOf(
+      context,
+      part,
+      { ...A_LINE, key, order: order ?? null, leavesAtEnd, ...(along && { alongLine: along }) },
+      parts,
+    );
+  });
   return inLines ?? whole;
 }
 

@@ -5,7 +5,7 @@ import type { Direction } from "../view/state.js";
 import type { Ranking } from "./dot.js";
 import type { Box, Ports, Title } from "./geometry.js";
 import { ceilTo, GRID, TITLE_LINE, TITLE_PADDING, type TitleForm, titleForms } from "./metrics.js";
-import { type Leaving, turn } from "./perpendicular.js";
+import { type Along, type Turned, turn } from "./perpendicular.js";
 import type { Plan } from "./plan.js";
 import type { Point, Routed } from "./routing/route.js";
 
@@ -53,6 +53,8 @@ interface Surroundings {
   /** The direction of the parent frame. */
   around: Direction;
   leavesAtEnd?: boolean;
+  /** How wires of a line lead to later items, and to those of the next line. */
+  alongLine?: Along;
   /** Whether width is scarce. */
   isNarrow?: boolean;
 }
@@ -62,12 +64,12 @@ export function enclose(
   planned: Plan,
   ranking: Ranking,
   routed: Routed,
-  { item, around, leavesAtEnd = false, isNarrow = false }: Surroundings,
+  { item, around, leavesAtEnd = false, isNarrow = false, alongLine }: Surroundings,
 ): Enclosure {
   const turns = (around === "TB") !== planned.vertical;
   if (!turns) return encloseStraight(planned, ranking, routed, item, isNarrow);
   const leaves = leavesAtEnd ? "end" : item !== null && isStep(item) ? "step" : "start";
-  return encloseTurned(planned, ranking, routed, item, leaves);
+  return encloseTurned(item, turn(planned, ranking, routed, leaves, alongLine), planned.vertical);
 }
 
 /** A container in its parent's direction. */
@@ -165,9 +167,7 @@ function encloseRight(planned: Plan, ranking: Ranking, routed: Routed, item: Ite
 }
 
 /** A container across its parent's direction: wires enter and leave beside the start of the flow. */
-function encloseTurned(planned: Plan, ranking: Ranking, routed: Routed, item: Item | null, leaves: Leaving): Enclosure {
-  const turned = turn(planned, ranking, routed, leaves);
-  const { vertical } = planned;
+function encloseTurned(item: Item | null, turned: Turned, vertical: boolean): Enclosure {
   const [x0, x1] = vertical ? [turned.low, turned.high] : [turned.from, turned.to];
   const [y0, y1] = vertical ? [turned.from, turned.to] : [turned.low, turned.high];
   const padding = item === null ? 0 : PADDING;

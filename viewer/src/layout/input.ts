@@ -74,7 +74,15 @@ export function plan(
     }),
   );
   const result: Plan = {
-    ...{ vertical, slots, wires, order, returns: [], isNarrow, places: has("streams") ? placesOf(frame) : [] },
+    ...{
+      vertical,
+      slots,
+      wires,
+      order,
+      returns: [],
+      isNarrow: isNarrow && vertical,
+      places: has("streams") ? placesOf(frame) : [],
+    },
     ...{ inputs: frame.inputs.length, outputs: frame.outputs.length, streams: has("streams") ? streamsOf(frame) : [] },
     dense,
     apart: isNarrow && vertical ? besideOthers(frame) : [],

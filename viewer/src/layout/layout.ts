@@ -7,12 +7,14 @@ import type { Frame, Item, View } from "../view/frame.js";
 import { AROUND_LINES } from "../view/page.js";
 import type { Direction } from "../view/state.js";
 import { type Alike, frameKey, innerKey, onceFor } from "./alike.js";
+import { sidewaysCell } from "./cells.js";
 import type { Viz } from "./dot.js";
 import { type LayoutCache, layoutCache } from "./engine.js";
 import { type Context, closedGeometry, geometryIn, placeIn } from "./flow.js";
 import { isStep } from "./frame.js";
 import type { Box, Geometry, Label, Title } from "./geometry.js";
 import type { Inner } from "./input.js";
+import { tangleIn } from "./line_order.js";
 import { titleForms } from "./metrics.js";
 import { ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
 import { A_LINE, type Surrounding } from "./page.js";
@@ -22,6 +24,7 @@ import { Panels } from "./structures/panels.js";
 import { hasColumns, joinedU, risingIn } from "./structures/structured.js";
 import { inU } from "./structures/u.js";
 import { uprightU } from "./structures/upright.js";
+import { BROAD } from "./wrap.js";
 
 export { isBroken, type LayoutCache, layoutCache } from "./engine.js";
 export type { Box, Geometry, Label, Title, Viz };
@@ -77,18 +80,28 @@ function placeU(view: View, place: (around: number, frame: Frame) => Placed): Pl
   return placed?.geometry.shaped === true ? placed : null;
 }
 
-/** In one flow or, left to right, in lines that are shorter if they would be too wide. */
+/** In one flow or, left to right, in lines that are shorter if they would be too wide and nothing becomes a tangle for it. */
 function placeLines(view: View, place: (around: number) => Placed): Placed {
   const [first, ...tighter] = AROUND_FRAMES;
   let root = place(first);
   if (view.root.direction === "TB") return root;
+  const room = view.line + AROUND_LINES;
   for (const around of tighter) {
-    const share = root.geometry.width / (view.line + AROUND_LINES);
-    if (share <= 1 || share > HOPELESS) break;
+    const { width } = root.geometry;
+    if (width <= room || width > HOPELESS * room) break;
     const other = place(around);
-    if (other.geometry.width < root.geometry.width) root = other;
+    const isLegible = width <= BROAD * room && tangle(other) > tangle(root) + A_TANGLE;
+    if (other.geometry.width < width && !isLegible) root = other;
   }
   return root;
+}
+
+/** Longer lines are worth this difference. */
+const A_TANGLE = 4;
+
+/** How hard it is to follow the wires in a container and all in it. */
+function tangle({ frame, geometry, inner }: Placed): number {
+  return inner.reduce((sum, one) => sum + (one === null ? 0 : tangle(one)), tangleIn(geometry, frame));
 }
 
 /** `around` is the direction of the parent frame, and `ports` the order of the frame's ports there. */
@@ -132,9 +145,23 @@ function placeFrame(
   const joined = alike.arms === null ? placeJoined(inside, frame, { ...A_LINE, item, around, key }) : null;
   const placed = joined ?? (alike.arms && place(alike.arms)) ?? place(null);
   if (placed === null) throw new Error("expected a layout");
-  remember(frame, wholeKey, placed);
+  const best = narrower(context, placed, { item, around }, alike.width);
+  remember(frame, wholeKey, best);
   checkpoint();
-  return placed;
+  return best;
+}
+
+/** A cell that is too broad for a column while all in it is closed runs from left to right, if it is narrower then. */
+function narrower(
+  context: Context,
+  placed: Placed,
+  { item, around }: { item: Item | null; around: Direction },
+  closedWidth: number | null,
+): Placed {
+  const width = closedWidth ?? placed.geometry.width;
+  const sideways = item !== null && around === "TB" && width > BROAD * context.line ? sidewaysCell(placed.frame) : null;
+  const other = sideways && placeFrame(context, sideways, item, "TB");
+  return other !== null && other.geometry.width < placed.geometry.width ? other : placed;
 }
 
 function remember(frame: Frame, key: string, placed: Placed): void {
@@ -189,6 +216,7 @@ function alikeOf(
     arms: armsOf(context, frame, around, key),
     geometries: new Map(),
     hasColumns: hasColumns(frame, context.shapes),
+    width: closed?.width ?? null,
   };
   alike.set(whole, made);
   return made;

@@ -5,6 +5,7 @@ import type { Ranking } from "./dot.js";
 import { enclose, toBorders } from "./frame.js";
 import type { Box, Geometry, Label } from "./geometry.js";
 import type { Order } from "./order.js";
+import type { Along } from "./perpendicular.js";
 import type { Plan } from "./plan.js";
 import { encloseRising, upsideDown } from "./rising.js";
 import { labelBox, type Point, type Routed, rowsOf } from "./routing/route.js";
@@ -15,6 +16,8 @@ export interface Surrounding {
   around: Direction;
   /** Whether wires leave it where they end, not beside its start. */
   leavesAtEnd?: boolean;
+  /** How wires of a line lead to later items, and to those of the next line. */
+  alongLine?: Along;
   /** Whether it flows up. */
   up?: boolean;
   isNarrow?: boolean;
@@ -27,7 +30,6 @@ export interface Surrounding {
 }
 
 export const A_LINE: Surrounding = { item: null, around: "TB", key: "line", order: null };
-export const LAST_LINE: Surrounding = { ...A_LINE, key: "last line", leavesAtEnd: true };
 
 /** Flow coordinates → x and y in the container, including title and padding. */
 export function toPage(

@@ -11,6 +11,7 @@
 
 import { BORDER } from "../view/frame.js";
 import type { Ranking } from "./dot.js";
+import { dropsOf } from "./drops.js";
 import type { Plan } from "./plan.js";
 import { labelBox, type Point, type Routed } from "./routing/route.js";
 
@@ -36,21 +37,41 @@ export interface Turned {
 /** Where wires leave: beside the start of the flow, where they enter, as states do, or at its end. */
 export type Leaving = "start" | "step" | "end";
 
+/** What of a line's wires leads to the later items of a line, or on to those of the next. */
+export interface Along {
+  /** Output ports whose wires leave at the end of the line. */
+  onwards: readonly number[];
+  /** Whether what later items read comes down before these. */
+  fromAbove: boolean;
+}
+
+const NOT_ALONG: Along = { onwards: [], fromAbove: false };
+
 /** Route the wires of the ports to the start of the flow, or those that leave to its end. */
-export function turn(plan: Plan, ranking: Ranking, routed: Routed, leaves: Leaving): Turned {
-  const ins = outermostFirst(ranking.inputs);
+export function turn(
+  plan: Plan,
+  ranking: Ranking,
+  routed: Routed,
+  leaves: Leaving,
+  { onwards, fromAbove }: Along = NOT_ALONG,
+): Turned {
+  const drops = fromAbove ? dropsOf(plan, ranking, routed) : new Map<number, number>();
+  const ins = outermostFirst(ranking.inputs).filter((port) => !drops.has(port));
   const outs = outermostFirst(ranking.outputs);
   const inputs: number[] = [];
+  for (const [port, along] of drops) inputs[port] = along;
   ins.forEach((port, i) => {
     inputs[port] = -BESIDE - (ins.length - 1 - i) * STEP;
   });
+  const atEnd = (port: number) => leaves === "end" || onwards.includes(port);
+  const back = outs.filter((port) => !atEnd(port));
   const outputs: number[] = [];
-  const first = leaves === "step" ? -BESIDE - (outs.length - 1) * STEP : firstExit(plan, inputs, outs);
+  const first = leaves === "step" ? -BESIDE - (outs.length - 1) * STEP : firstExit(plan, inputs, back);
   outs.forEach((port, i) => {
-    outputs[port] = leaves === "end" ? routed.depth + BESIDE + i * STEP : first + i * STEP;
+    outputs[port] = atEnd(port) ? routed.depth + BESIDE + i * STEP : first + back.indexOf(port) * STEP;
   });
   const far = Math.max(routed.high, ...routed.labels.map((label) => labelEnd(plan, label)));
-  const high = far + (outs.length > 0 && leaves !== "end" ? BESIDE + outs.length * STEP : 0);
+  const high = far + (back.length > 0 ? BESIDE + outs.length * STEP : 0);
   const to = routed.depth + (outs.length > 0 ? BESIDE + outs.length * STEP : 0);
   const entries = ranking.inputs.map((across, port): Point[] => {
     const along = inputs[port] ?? 0;
@@ -63,7 +84,7 @@ export function turn(plan: Plan, ranking: Ranking, routed: Routed, leaves: Leavi
   outs.forEach((port, i) => {
     const across = ranking.outputs[port] ?? 0;
     const [beyond, below, along] = [routed.depth + BESIDE + i * STEP, far + BESIDE + i * STEP, outputs[port] ?? 0];
-    if (leaves === "end") {
+    if (atEnd(port)) {
       exits[port] = [
         [across, beyond],
         [high, beyond],

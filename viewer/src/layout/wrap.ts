@@ -8,6 +8,9 @@ import type { Once } from "./alike.js";
 import type { Ranking } from "./dot.js";
 import type { Box, Geometry, Label } from "./geometry.js";
 import type { Inner } from "./input.js";
+import { crossingsBetween, type Lines, onwardsOf, orderInWhole, type Pieces, tangleIn } from "./line_order.js";
+import { crossings, type Order } from "./order.js";
+import type { Along } from "./perpendicular.js";
 import type { Plan } from "./plan.js";
 
 /** Offset of a line whose wires arrive in another order, so that they don't overlap. */
@@ -16,16 +19,13 @@ const ASIDE = 5;
 const CROSSING = 0.25;
 
 /** Lays out a line, the last one, whose wires go on from its end, or the column of all lines. */
-export type Place = (kind: "line" | "last" | "column", frame: Frame, inner: (Inner | null)[]) => Geometry;
-
-/** The pieces of a wire: in its first line, between lines, and in its last line; -1 for none. */
-interface Pieces {
-  start: number;
-  first: number;
-  between: number;
-  end: number;
-  last: number;
-}
+export type Place = (
+  kind: "line" | "last" | "column",
+  frame: Frame,
+  inner: (Inner | null)[],
+  along?: Along,
+  order?: Order,
+) => Geometry;
 
 /** A frame with its layout as one line, which is kept up to a width, and the longest line and the width to aim at, in px. */
 export interface Whole {
@@ -45,7 +45,7 @@ const MOST_TRIES = 4;
 export function wrapped(whole: Whole, place: Place): Geometry | null {
   const { frame, geometry, widest } = whole;
   if (frame.direction !== "LR" || geometry.width <= whole.enough || frame.items.length < 2) return null;
-  let best: Geometry | null = null;
+  const tried: Geometry[] = [];
   let { longest } = whole;
   let before = "";
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
@@ -54,27 +54,72 @@ export function wrapped(whole: Whole, place: Place): Geometry | null {
     if (lineOf.join() === before) break;
     before = lineOf.join();
     const made = inLines(whole, lineOf, place);
-    if (made === null || (best !== null && made.width >= best.width)) break;
-    best = made;
+    if (made === null || made.width >= (tried.at(-1)?.width ?? Number.POSITIVE_INFINITY)) break;
+    tried.push(made);
     if (made.width <= widest) break;
     longest -= made.width - widest;
   }
-  return best;
+  return untangled(whole, tried, place);
+}
+
+/** With more crossings, broader lines and others are worth a try. */
+const A_TANGLE = 8;
+const OTHER_LENGTHS = [1.2, 0.8] as const;
+/** Lines that are longer by this factor are legible in a column, too. */
+export const BROAD = 822 / 740;
+
+/** The narrowest lines or, if too many wires cross there, those that are easiest to follow and about as broad. */
+function untangled(whole: Whole, tried: Geometry[], place: Place): Geometry | null {
+  const narrowest = tried.at(-1) ?? null;
+  if (narrowest === null || crossings(narrowest, whole.frame) <= A_TANGLE) return narrowest;
+  const tangled = (one: Geometry) => tangleIn(one, whole.frame);
+  const others = OTHER_LENGTHS.flatMap((factor) => {
+    const lineOf = breakLines(whole.frame, whole.geometry.boxes, whole.longest * factor);
+    return inLines(whole, lineOf, place) ?? [];
+  });
+  const most = Math.max(narrowest.width, whole.widest * BROAD);
+  return [...tried, ...others]
+    .filter(({ width }) => width <= most)
+    .reduce((best, one) => (tangled(one) < tangled(best) ? one : best), narrowest);
 }
 
 function inLines({ frame, inner, geometry: whole, once }: Whole, lineOf: number[], place: Place): Geometry | null {
   const count = Math.max(...lineOf) + 1;
   if (count < 2 || frame.wires.some(({ from, to, flow }) => flow === "return" && lineOf[from] !== lineOf[to]))
     return null;
-  const { lines, column, pieces } = cut(frame, lineOf, count);
-  const members = lines.map((_, line) => whole.boxes.flatMap((_, item) => (lineOf[item] === line ? [item] : [])));
-  const placed = lines.map((line, i) => {
-    const [kind, items] = [i === count - 1 ? ("last" as const) : ("line" as const), members[i] ?? []];
-    const sizes = items.map((item) => inner[item] ?? null);
-    // its items decide how its wires go on
-    return once(`${kind} ${items}`, () => place(kind, line, sizes));
+  return once(`lines ${lineOf}`, () => {
+    const made = cut(frame, lineOf, count);
+    const members = made.lines.map((_, line) =>
+      whole.boxes.flatMap((_, item) => (lineOf[item] === line ? [item] : [])),
+    );
+    const placed: Geometry[] = [];
+    made.lines.forEach((line, i) => {
+      const [kind, items] = [i === count - 1 ? ("last" as const) : ("line" as const), members[i] ?? []];
+      const parts = items.map((item) => inner[item] ?? null);
+      const along = { onwards: onwardsOf(made, i), fromAbove: i > 0 };
+      const lay = (order?: Order) =>
+        once(`${kind} ${items} ${JSON.stringify([along, order])}`, () => place(kind, line, parts, along, order));
+      placed.push(leastCrossed(made, i, placed[i - 1], lay, orderInWhole(made, i, items, whole)));
+    });
+    return assemble(place("column", made.column, placed), placed, members, made.pieces);
   });
-  return once(`lines ${lineOf}`, () => assemble(place("column", column, placed), placed, members, pieces));
+}
+
+/** A line in the order that it has in the whole, or in any other if fewer wires cross. */
+function leastCrossed(
+  made: Lines,
+  line: number,
+  before: Geometry | undefined,
+  lay: (order?: Order) => Geometry,
+  inWhole: Order | undefined,
+): Geometry {
+  const [kept, frame] = [lay(inWhole), made.lines[line]];
+  if (frame === undefined || inWhole === undefined) return kept;
+  const crossed = (one: Geometry) =>
+    crossings(one, frame) + (before === undefined ? 0 : crossingsBetween(made, line, before, one));
+  if (crossed(kept) === 0) return kept;
+  const free = lay();
+  return crossed(free) < crossed(kept) ? free : kept;
 }
 
 /** Item → its line, broken between columns of boxes where few wires cross and lines are filled. */
@@ -118,7 +163,7 @@ function cheapestLines(
 }
 
 /** The frame of each line, and of the column of lines; wires between lines cross their borders. */
-function cut(frame: Frame, lineOf: number[], count: number): { lines: Frame[]; column: Frame; pieces: Pieces[] } {
+function cut(frame: Frame, lineOf: number[], count: number): Lines {
   const empty = (id: string, direction: Frame["direction"]): Frame => ({
     ...{ id, direction, items: [], wires: [], inputs: [], outputs: [] },
   });
@@ -148,7 +193,11 @@ function cut(frame: Frame, lineOf: number[], count: number): { lines: Frame[]; c
       last: other === undefined ? -1 : add(other, { ...across, from: BORDER, fromPort: into, to: ends.to }),
     };
   });
-  return { lines, column, pieces };
+  const [leaving, crossing] = [lines.map((): Wire[] => []), lines.map((): number[] => [])];
+  for (const wire of column.wires) leaving[wire.from]?.push(wire);
+  for (const [wire, { start, end, between }] of pieces.entries())
+    if (between >= 0) for (const line of [start, end]) crossing[line]?.push(wire);
+  return { lines, column, pieces, leaving, crossing };
 }
 
 function port(ports: string[], net: string): number {
@@ -174,7 +223,7 @@ export function asColumn(plan: Plan, align: Alignment = "start"): Ranking {
   const across = plan.slots.map(({ across, ports }, line) => {
     if (align !== "start") return align === "center" ? 0 : -across / 2;
     const places = [...(ports?.inputs ?? []), ...(ports?.outputs ?? [])];
-    if (line > 0) offset += lineOffset(plan, line);
+    if (line > 0) offset += lineOffset(plan, line, offset);
     return across / 2 - (places.length > 0 ? Math.min(...places) : 0) + offset;
   });
   const inputs = Array.from({ length: plan.inputs }, (_, port) => borderPlace(plan, across, "from", port));
@@ -197,11 +246,16 @@ function borderPlace({ slots, wires }: Plan, across: number[], end: "from" | "to
   return Math.min(...left) - (port + 1) * BESIDE_LINES;
 }
 
+/** Shorter steps aside look like a mistake. */
+const LEAST_JOG = 8;
+/** Lines that are further from the first would make the picture wider, and their starts look like stairs. */
+const FARTHEST = 16;
+
 /**
- * Offset of a line from the one before, with which the trunk runs straight, or else as many wires as possible do, and none
- * starts where another ends.
+ * Offset of a line from the one before, which is `offset` from the first, with which the trunk runs straight, or else as
+ * many wires as possible do, and none starts where another ends.
  */
-function lineOffset(plan: Plan, line: number): number {
+function lineOffset(plan: Plan, line: number, offset: number): number {
   const [before, here] = [plan.slots[line - 1]?.ports, plan.slots[line]?.ports];
   const first = (ports: typeof here) => Math.min(...(ports?.inputs ?? []), ...(ports?.outputs ?? []));
   const ends = plan.wires
@@ -214,9 +268,14 @@ function lineOffset(plan: Plan, line: number): number {
     .sort((a, b) => a.out - b.out);
   const isStraight = (by: number) => ends.filter(({ out, into }) => out === into + by);
   const rank = (by: number) => isStraight(by).length + (isStraight(by).some(({ trunk }) => trunk) ? ends.length : 0);
-  const choices = [...new Set(ends.map(({ out, into }) => out - into))]
+  const excess = (by: number) => Math.max(0, Math.abs(offset + by) - FARTHEST);
+  const isJog = (step: number) => step > 0.1 && step < LEAST_JOG;
+  const back = [-offset, -offset + ASIDE, -offset - ASIDE].filter(
+    (by) => !ends.some(({ out, into }) => isJog(Math.abs(out - into - by))),
+  );
+  const choices = [...new Set([...ends.map(({ out, into }) => out - into), ...back])]
     .filter((by) => !ends.some(({ out }) => ends.some((end) => end.out !== out && end.into + by === out)))
-    .sort((a, b) => rank(b) - rank(a) || Math.abs(a) - Math.abs(b) || a - b);
+    .sort((a, b) => excess(a) - excess(b) || rank(b) - rank(a) || Math.abs(a) - Math.abs(b) || a - b);
   const isInOrder = ends.every(({ into }, i) => i === 0 || into >= (ends[i - 1]?.into ?? into));
   return choices[0] ?? (isInOrder ? 0 : ASIDE);
 }
