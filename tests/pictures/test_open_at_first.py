@@ -386,3 +386,13 @@ def test_what_holds_nearly_all_of_a_block_is_open() -> None:
     assert {"DeepseekV3DecoderLayer", "DeepseekV3MoE"} <= set(opened(drawn.svg))
     assert drawn.width <= WIDEST
     assert drawn.height * min(1, PAGE / drawn.width) <= 1400
+
+
+def test_a_short_legend_leaves_room_for_a_second_tower() -> None:
+    layers = {f"{part}_{what}": 4 for part in ("encoder", "decoder") for what in ("layers", "attention_heads")}
+    sizes = {"d_model": 64, "encoder_ffn_dim": 128, "decoder_ffn_dim": 128, "vocab_size": 1000}
+    config = transformers.WhisperConfig(**layers, **sizes, pad_token_id=0, use_cache=False, max_source_positions=100)
+    inputs = {"input_features": torch.zeros(1, 80, 200), "decoder_input_ids": torch.zeros(1, 16, dtype=torch.int64)}
+    drawn = render(trace(transformers.WhisperForConditionalGeneration(config).eval(), (), inputs), View())
+    assert {"WhisperEncoderLayer", "WhisperDecoderLayer"} <= set(opened(drawn.svg))
+    assert drawn.height * min(1, PAGE / drawn.width) <= 1400

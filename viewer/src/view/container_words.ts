@@ -54,19 +54,19 @@ export function kindsIn(index: GraphIndex, node: ModuleNode, found = new Map<str
  * `ConvNormAct`, whose sizes are what papers write on such a box.
  */
 export function wrappedLayer(index: GraphIndex, node: ModuleNode): ModuleNode | undefined {
-  const layers = layersIn(index, node, []);
+  const layers = layersIn(index, node, 2);
   return layers.length === 1 ? layers[0] : undefined;
 }
 
-/** The first two of the layers in a module; a container that has weights itself counts as one. */
-function layersIn(index: GraphIndex, node: ModuleNode, found: ModuleNode[]): ModuleNode[] {
+/** The first layers in a module, in the order of their calls; a container that has weights itself counts as one. */
+export function layersIn(index: GraphIndex, node: ModuleNode, most: number, found: ModuleNode[] = []): ModuleNode[] {
   const modules: ModuleNode[] = [];
   for (const id of childrenOf(index, node.id)) {
     const child = index.nodes.get(id);
     if (child?.kind === "module") modules.push(child);
   }
   if (modules.length === 0 ? isLayer(index, node) : node.parameters.own > 0) found.push(node);
-  for (const inside of modules) if (found.length < 2) layersIn(index, inside, found);
+  for (const inside of modules) if (found.length < most) layersIn(index, inside, most, found);
   return found;
 }
 

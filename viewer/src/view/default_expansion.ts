@@ -4,6 +4,7 @@ import { isPlain, tellingOf } from "./container_words.js";
 import { exemplars } from "./exemplars.js";
 import { Filling } from "./filling.js";
 import { type Join, joining, showsJoin } from "./joins.js";
+import { legendRoom } from "./legend_room.js";
 import { boxed, innermost, isOpenable, shownIn, timesOf } from "./openable.js";
 import { fitting, MAX_VISIBLE, nodesIn, type Page, WIDEST } from "./page.js";
 import { shownIndex } from "./shown_index.js";
@@ -56,7 +57,8 @@ export function defaultExpansion(
     shownIndex(traced, { plumbing: start.plumbing === true, functions: start.functions !== false }),
   );
   const visible = known.map((paths) => onePerContainer(paths.filter((path) => !path.some(isHidden))));
-  const within = (width: number) => fitting(start, { ...page, height: page.tallest, width, column: page.width });
+  const spare = (state: State, width: number) => (page.mayScroll ? legendRoom(traced, state, width) : 0);
+  const within = (width: number) => fitting(start, { ...page, height: page.tallest, width, column: page.width, spare });
   const fits = within(page.mayScroll ? WIDEST : page.widest);
   const { expanded, blocks, telling } = withExemplars(index, start, visible, [within(page.widest), fits]);
   const room = { index, isClosed, fits };

@@ -1,20 +1,50 @@
-/** What a closed box says of its inside in place of its weights: `4 heads` of an attention, `3 layers` of a stage. */
+/** What a closed box says of its inside in place of its weights: `4 heads`, `8 experts`, `3 layers`, `64 → 256 → 64`. */
 import { append } from "../graph/append.js";
 import { childrenOf, type GraphIndex, type ModuleNode } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
-import { isPlain } from "./container_words.js";
-import { formatCount } from "./labels.js";
+import { classWords, isPlain } from "./container_words.js";
+import { kernelWords } from "./kernels.js";
+import { formatCount, sharing } from "./labels.js";
+import { layerRow } from "./layer_rows.js";
 import { familyOf } from "./op_families.js";
 
 /** The detail of a closed box; pictures of a difference keep counts, which may have changed. */
 export function closedDetail(index: GraphIndex, node: ModuleNode, detail: string): string {
+  if (index.graph.marks !== undefined) return detail;
   const count = ` · ${formatCount(node.parameters.total)}`;
-  if (index.graph.marks !== undefined || isPlain(node) || !detail.includes(count)) return detail;
+  const isOwn = isPlain(node) && detail.startsWith(classWords(index, node));
+  if (isOwn) return sequenceWords(index, node, detail);
+  if (isPlain(node) || !detail.includes(count)) return detail;
+  const inside = known(index, node, () => insideWords(index, node));
+  return inside === "" ? detail : detail.replace(count, inside);
+}
+
+/** `Conv2d 16 → 32 → 32, 3×3, …` for layers in a sequence that has no class of its own. */
+function sequenceWords(index: GraphIndex, node: ModuleNode, detail: string): string {
+  return known(index, node, () => {
+    const row = layerRow(index, node);
+    return row === undefined ? detail : `${row.layer} ${row.sizes}, …${sharing(index, node)}`;
+  });
+}
+
+/** What follows the class of a box. */
+function insideWords(index: GraphIndex, node: ModuleNode): string {
+  if (familyOf(index, node) === "attention") return after(" · ", headsIn(index, node));
+  const sizes = layerRow(index, node)?.sizes ?? "";
+  return sizes !== ""
+    ? ` ${sizes}`
+    : after(" · ", expertsIn(index, node) || blocksIn(index, node) || kernelWords(index, node));
+}
+
+function after(sign: string, words: string): string {
+  return words === "" ? "" : sign + words;
+}
+
+function known(index: GraphIndex, node: ModuleNode, find: () => string): string {
   const { words } = knownOf(index);
-  const inside =
-    words.get(node.id) ?? (familyOf(index, node) === "attention" ? headsIn(index, node) : blocksIn(index, node));
-  words.set(node.id, inside);
-  return inside === "" ? detail : detail.replace(count, ` · ${inside}`);
+  const found = words.get(node.id) ?? find();
+  words.set(node.id, found);
+  return found;
 }
 
 interface Known {
@@ -66,10 +96,23 @@ function queryOf(index: GraphIndex, id: string): { heads: number; size: number }
   return isKnown ? { heads, size } : undefined;
 }
 
+/** Weights of several experts in one have an axis of these; a single one has two. */
+const STACKED = 3;
+
+/** `8 experts` of a class that says so, where all of its matrices are stacks of as many. */
+function expertsIn(index: GraphIndex, node: ModuleNode): string {
+  if (!/experts?$/i.test(shortName(node.class))) return "";
+  const stacks = [...index.graph.parameters].flatMap(([name, { shape }]) =>
+    name.startsWith(`${node.path}.`) && shape?.length === STACKED ? [shape[0]] : [],
+  );
+  const [experts, ...others] = new Set(stacks);
+  return typeof experts === "number" && experts > 1 && others.length === 0 ? `${experts} experts` : "";
+}
+
 /** Least share of a container's weights in the blocks that it is said to hold. */
 const MOSTLY = 0.5;
-/** Names of lists that say what is in them. */
-const TELLING = /^[a-z]{4,}$/;
+/** Names of lists that say what is in them; of others, such as `left`, the plural would be no word. */
+const TELLING = /^([a-z]{3,}s|block|cell|expert|group|head|layer|level|stage|stack|step|unit)$/;
 
 /** `3 layers` where a list of equal blocks holds most of a container, by the list's name or else their class. */
 function blocksIn(index: GraphIndex, node: ModuleNode): string {
@@ -78,7 +121,10 @@ function blocksIn(index: GraphIndex, node: ModuleNode): string {
     const weights = blocks.reduce((sum, block) => sum + block.parameters.total, 0);
     const isMost = blocks.length > 1 && weights >= MOSTLY * node.parameters.total;
     if (first === undefined || !isMost || blocks.some((block) => block.class !== first.class)) continue;
-    if (!TELLING.test(list)) return `${shortName(first.class)} ×${blocks.length}`;
+    if (!TELLING.test(list)) {
+      if (isPlain(first)) continue;
+      return `${shortName(first.class)} ×${blocks.length}`;
+    }
     return `${blocks.length} ${list.endsWith("s") ? list : `${list}s`}`;
   }
   return "";

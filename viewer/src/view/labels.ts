@@ -105,7 +105,8 @@ function layerWords(index: GraphIndex, node: ModuleNode, holder: ModuleNode): st
   return sizes === "" ? name : `${name} ${sizes}`;
 }
 
-function layerSizes(index: GraphIndex, node: ModuleNode): string {
+/** `768 → 3072`, `3 → 64, 7×7, s2`. */
+export function layerSizes(index: GraphIndex, node: ModuleNode): string {
   return attributeSummary(shortName(node.class), node.attributes ?? {}) || weightSummary(index, node);
 }
 
@@ -140,7 +141,7 @@ const TIED = ` · ${strings.tiedToOthers}`;
 export const SAME_WEIGHTS = ` · ${SHARED}`;
 
 /** Marks modules that share weights, which the drawing cannot show otherwise. */
-function sharing(index: GraphIndex, node: ModuleNode): string {
+export function sharing(index: GraphIndex, node: ModuleNode): string {
   if (usesSameWeights(index, node)) return SAME_WEIGHTS;
   return index.tiedOwners.has(node.path) ? TIED : "";
 }

@@ -34,18 +34,27 @@ export const AROUND_LINES = 104;
 /** Most nodes that are readable at a glance. */
 export const MAX_VISIBLE = 40;
 
+/** What a page may have beyond its sizes. */
+interface Extra {
+  /** Width to which the picture is shrunk. */
+  column?: number;
+  /** How much higher a picture of a width may be. */
+  spare?: (state: State, width: number) => number;
+}
+
 /** Returns a test whether a picture, shrunk to a column, is no larger than the page, or than the picture at the start. */
 export function fitting(
   start: State,
-  { width, height, column, measure }: Page & { column?: number },
+  { width, height, column, spare, measure }: Page & Extra,
 ): (expanded: string[], room?: number) => boolean {
   const before = measure(start);
   return (expanded, room = 1) => {
-    const drawn = measure({ ...start, expanded: [...new Set([...start.expanded, ...expanded])] });
+    const state = { ...start, expanded: [...new Set([...start.expanded, ...expanded])] };
+    const drawn = measure(state);
+    if (drawn.width > Math.max(width, before.width)) return false;
     const scale = Math.max(1, drawn.width / (column ?? drawn.width));
-    return (
-      drawn.width <= Math.max(width, before.width) && drawn.height <= Math.max(height * room * scale, before.height)
-    );
+    const isWithin = (most: number) => drawn.height <= Math.max(most * room * scale, before.height);
+    return isWithin(height) || (spare !== undefined && isWithin(height + spare(state, drawn.width)));
   };
 }
 

@@ -1,10 +1,9 @@
 /** Bundles of so few nodes that these tell more: a picture avoids them, and shows their nodes where a page has room. */
 import { childrenOf, type GraphIndex } from "../graph/graph.js";
-import type { Frame } from "./frame.js";
+import { legendRoom } from "./legend_room.js";
 import { type Page, WIDEST } from "./page.js";
 import { shownIndex } from "./shown_index.js";
 import type { State } from "./state.js";
-import { view } from "./view.js";
 
 /** Most nodes of a bundle that saves less than it hides. */
 const FEW = 3;
@@ -35,19 +34,6 @@ export function withoutSmallBundles(traced: GraphIndex, state: State, page: Page
 function isWithin(traced: GraphIndex, page: Page, state: State): boolean {
   const { width, height } = page.measure(state);
   if (!page.mayScroll) return width <= page.widest && height <= page.tallest;
-  const hasShortLegend = familiesIn(view(traced, state).root).size * ENTRY <= width;
   const scale = Math.max(1, width / page.width);
-  return width <= WIDEST && height <= (page.tallest + (hasShortLegend ? SPARE : 0)) * scale;
-}
-
-/** About the width of an entry of the legend, and what a page with a legend of one line has to spare. */
-const ENTRY = 110;
-const SPARE = 28;
-
-/** Those with a colour of their own, and grey. */
-function familiesIn({ items }: Frame): Set<string> {
-  const grey = /^(elementwise|shape)$/;
-  return new Set(
-    items.flatMap(({ family, frame }) => [family.replace(grey, "other"), ...(frame === null ? [] : familiesIn(frame))]),
-  );
+  return width <= WIDEST && height <= (page.tallest + legendRoom(traced, state, width)) * scale;
 }
