@@ -134,7 +134,8 @@ class InputSolver:
                 continue
             if needs_values(probed.error):
                 smaller = self.sizes.affordable(entries, MOST_WITH_VALUES)
-                self._push(_Try(-probed.depth, 0, len(self._seen), probed.depth, smaller))
+                for each in (smaller, self._shown(smaller)):  # of one row
+                    self._push(_Try(-probed.depth, 0, len(self._seen), probed.depth, each))
             for place, changed in zip(range(_MOST_CHANGES), changes(entries, probed, self.sizes, self), strict=False):
                 # what breaks something earlier may be right if that is mended, too
                 depth = max(probed.depth, parent.reached if place < _FIRST_CHANGES else 0)
@@ -223,8 +224,9 @@ class InputSolver:
             for name in lists:
                 role = role_of(str(name))
                 if role and role.name == "state":
-                    known[str(name)] = next(iter(self.states), None)
                     lists[name] = [*self.states, *state_entries(self.model, self.sizes.batch), *lists[name]]
+                    is_pair = isinstance(lists[name][0], list)
+                    known[str(name)] = next(iter(self.states), lists[name][0] if is_pair else None)
             if read := self._read(known):
                 yield read.entries(lists)
             first = {name: entries[0] for name, entries in lists.items()}
