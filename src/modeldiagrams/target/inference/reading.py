@@ -43,6 +43,8 @@ __all__ = ["Read", "read_forward"]
 
 _LENGTH = 4
 _PAIR = 2
+_FEW_NODES = 4
+"""Edges are between so many: less than there are."""
 _TENSORS = re.compile(r"([Ll]ist|[Tt]uple|Sequence)\[[\w.]*Tensor\b")
 """An annotation of several tensors."""
 _MOST_LISTS = 4
@@ -83,6 +85,8 @@ class Read:
         if given.way == "item":
             used = given.items()
             items = [self._entry(part, self._of_part(part, key, entries)) for key, part in enumerate(used)]
+            if not given.is_list and len(used) == _PAIR and all(map(_is_place, used)) and items[0] == items[1]:
+                return Leaf((), (_PAIR, *next(leaves(items[0])).shape), "int64", _FEW_NODES).entry
             return items[: None if len(items) < MOST_ITEMS else USUAL_ITEMS] or entries[0]
         found = {key: self._entry(part, self._of_part(part, key, entries)) for key, part in parts.items()}
         return {**OBJECT, **found} if given.way == "attribute" else found
@@ -143,6 +147,12 @@ class Read:
                 number = self._sizes.multiple(leaf.path, at, dim.step)
             self._numbers[dim] = math.ceil(number / dim.step) * dim.step
         return self._numbers[dim]
+
+
+def _is_place(given: Given) -> bool:
+    """Whether an input is a row of numbers that choose among the items of another one: an end of each edge."""
+    kind = given.tensor.kind.end()
+    return given.is_used and kind.dtype == "int64" and not kind.high and given.tensor.known.rank == 1
 
 
 def _has(entry: Any, key: str | int) -> bool:

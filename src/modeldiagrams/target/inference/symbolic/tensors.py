@@ -28,8 +28,6 @@ from modeldiagrams.tracer.recording.time_limit import check_time
 
 __all__ = ["Given", "Kind", "Parts", "Rank", "Reading", "Size", "SymbolicTensor"]
 
-_FIRST_NUMBER = 1009
-_NEXT = 6
 _MOST_CALLS = 4_000
 _A_NUMBER = 2
 
@@ -43,7 +41,7 @@ class Reading:
     handlers: dict[str, Handler]
     """What calls of PyTorch take and give, by name."""
     equations: Equations = field(default_factory=Equations)
-    unused: Iterator[int] = field(default_factory=lambda: itertools.count(_FIRST_NUMBER, _NEXT))
+    unused: Iterator[int] = field(default_factory=lambda: itertools.count(1009, 6))
     """Numbers that are no sizes of the model's own, for those that are not known while the code is read."""
     numbers: dict[int, Dim] = field(default_factory=dict)
     counts: dict[tuple[str | int, ...], int] = field(default_factory=dict)

@@ -102,6 +102,8 @@ def _viewed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     new = [Dim() if size == -1 else r.dim(size) for size in sizes]
     before = r.shape_of(args[0])
     plain = [dim for dim in new if dim.end().value != 1]
+    if before.rank is None and len(before.dims()) < 2 and sizes.count(1) == len(sizes) - 1 and sizes[0] == -1:  # noqa: PLR2004
+        unified(before, closed(new[0]))  # ``scale.view(-1, 1, 1, 1)`` is of one number for each row
     if before.rank is None and len(before.dims()) <= len(plain) < len(new) and -1 not in sizes and r.guesses.is_usual():
         before = unified(before, closed(*plain))  # a view that only adds dimensions of one item
     if before.rank and -1 not in sizes:
