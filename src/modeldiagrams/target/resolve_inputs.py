@@ -61,6 +61,8 @@ _FIRST_PASSES = 8
 """With usual inputs, before what fails is answered."""
 _LAST_PASSES = 10
 """With other combinations of usual inputs, where no failure could be answered."""
+_TRIES_FOR_ROWS = 5
+"""Where the model runs, but only with one row."""
 _MORE_TRIES = 12
 """After the first solution, for a better one."""
 _MOST_SOLUTIONS = 12
@@ -172,7 +174,8 @@ def _from_usual(
         if found:
             dead = _dead_inputs(model, found)
             worst = (dead,) if dead else (0, True) if solver().is_for_one_row(found.entries) else ()
-            better = _from_failures(model, budget, solver(), worst) if worst else None
+            most = _MANY if dead else _TRIES_FOR_ROWS
+            better = _from_failures(model, budget, solver(), worst, most) if worst else None
             return better or _from_found(_as_told(found, solver()), Rule.INFERRED, budget)
     return None
 
@@ -194,14 +197,14 @@ def _dead_inputs(model: nn.Module, found: Found) -> int:
 
 
 def _from_failures(
-    model: nn.Module, budget: Budget, solver: InputSolver, worst: tuple[int, ...] = (_MANY,)
+    model: nn.Module, budget: Budget, solver: InputSolver, worst: tuple[int, ...] = (_MANY,), most: int = _MANY
 ) -> Inputs | None:
     """Inputs that what fails asks for, tried where no candidate works as it is, or some make no difference.
 
     The best of several are taken, with less `_Defects` than those that are known.
     """
     best: tuple[_Defects, Found] | None = None
-    passes = budget.left - (0 if solver.start else _LAST_PASSES)
+    passes = min(most, budget.left - (0 if solver.start else _LAST_PASSES))
     for solution in islice(solver.solutions(passes, _MORE_TRIES), _MOST_SOLUTIONS):
         args, kwargs = from_entries(solution.entries)
         with time_limited(budget.seconds_of_pass):

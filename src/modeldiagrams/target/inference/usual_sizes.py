@@ -62,7 +62,9 @@ class UsualSizes:
     def _with_numbers(self, entries: Entries) -> Entries:
         """The same with other numbers than whole ones, where the model runs with them and no name says whole."""
         for leaf in [*leaves(entries)]:
-            if leaf.dtype == "int64" and role_of(str(leaf.path[-1])) is None:
+            role = role_of(str(leaf.path[-1]))
+            is_open = role is None or (role.dimensions and not role.is_whole)
+            if leaf.dtype == "int64" and is_open:
                 changed = put_all(entries, leaf.path, replace(leaf, dtype="float32", high=None, low=None).entry)
                 entries = changed if self._works(changed) else entries
         return entries

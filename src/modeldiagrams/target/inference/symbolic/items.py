@@ -57,7 +57,10 @@ def _item(r: Reading, args: Args, kwargs: Kwargs) -> Any:
         shape = _taken(r, shape, keys[:at])
         return r.tensor(_taken_back(r, shape, keys[at + 1 :]), kind)
     if keys[-1] is None and shape.rank is None and r.guesses.is_usual() is not _are_pairs(x, keys):
-        shape = shape.of_rank(sum(each is not None for each in keys))  # few add dimensions in the middle like this
+        rows = bool(shape.end().back) and not shape.end().front  # of what a layer made
+        shape = shape.of_rank(
+            max(sum(each is not None for each in keys), rows + len(shape.dims()))
+        )  # few add dimensions in the middle like this
     if _are_of_features(shape, keys) and r.guesses.is_usual():
         shape = shape.of_rank(len(keys))
     if not isinstance(x, SymbolicTensor) and any(isinstance(each, SymbolicTensor) for each in keys):
