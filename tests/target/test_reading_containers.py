@@ -87,7 +87,7 @@ class Columns(nn.Module):
         self.start, self.body = nn.Parameter(torch.zeros(1, 1, 16)), nn.TransformerEncoderLayer(16, 2, 16)
 
     def forward(self, kinds: list[torch.Tensor], numbers: torch.Tensor):
-        rows = [table(kind).unsqueeze(1) for table, kind in zip(self.kinds, kinds)]
+        rows = [table(kind).unsqueeze(1) for table, kind in zip(self.kinds, kinds, strict=False)]
         x = torch.cat([self.start.expand(numbers.size(0), -1, -1), *rows, numbers.unsqueeze(-1) * self.weight], 1)
         return self.body(x)[:, 0]
 
@@ -124,7 +124,7 @@ class Durations(nn.Module):
         self.table, self.rnn = nn.Embedding(30, 12), nn.GRU(12, 12, batch_first=True)
 
     def forward(self, phones, times):
-        rows = [torch.repeat_interleave(row, many, dim=0) for row, many in zip(self.table(phones), times)]
+        rows = [torch.repeat_interleave(row, many, dim=0) for row, many in zip(self.table(phones), times, strict=True)]
         return self.rnn(nn.utils.rnn.pad_sequence(rows, batch_first=True))[0]
 
 
@@ -186,7 +186,7 @@ class Steps(nn.Module):
         self.places, self.inner = nn.Embedding(8, 12), nn.Linear(5, 12)
 
     def forward(self, x):
-        b, steps, _ = x.shape
+        _, steps, _ = x.shape
         return self.inner(x) + self.places(torch.arange(steps, device=x.device))
 
 
@@ -224,8 +224,8 @@ class Rays(nn.Module):
 
     def forward(self, rays):
         start, way, near = rays[:, :3], rays[:, 3:6], rays[:, 6:8]
-        points = (start + way * near.mean(-1, keepdim=True)).unsqueeze(-1) * torch.ones(9)
-        return self.inner(points.flatten(1))
+        depth = near[:, :1] + near[:, 1:] * torch.linspace(0, 1, 9)
+        return self.inner((start[:, None] + way[:, None] * depth[..., None]).flatten(1))
 
 
 def test_an_input_is_as_wide_as_what_is_cut_out_of_it():

@@ -58,9 +58,8 @@ def _item(r: Reading, args: Args, kwargs: Kwargs) -> Any:
         return r.tensor(_taken_back(r, shape, keys[at + 1 :]), kind)
     if keys[-1] is None and shape.rank is None and r.guesses.is_usual() is not _are_pairs(x, keys):
         rows = bool(shape.end().back) and not shape.end().front  # of what a layer made
-        shape = shape.of_rank(
-            max(sum(each is not None for each in keys), rows + len(shape.dims()))
-        )  # few add dimensions in the middle like this
+        least = rows + len(shape.dims())
+        shape = shape.of_rank(max(sum(each is not None for each in keys), least))  # few add dimensions in the middle
     if _are_of_features(shape, keys) and r.guesses.is_usual():
         shape = shape.of_rank(len(keys))
     if not isinstance(x, SymbolicTensor) and any(isinstance(each, SymbolicTensor) for each in keys):
