@@ -124,7 +124,8 @@ class Durations(nn.Module):
         self.table, self.rnn = nn.Embedding(30, 12), nn.GRU(12, 12, batch_first=True)
 
     def forward(self, phones, times):
-        rows = [torch.repeat_interleave(row, many, dim=0) for row, many in zip(self.table(phones), times, strict=True)]
+        x = self.table(phones)
+        rows = [torch.repeat_interleave(row, many, dim=0) for row, many in zip(x, times, strict=True)]
         return self.rnn(nn.utils.rnn.pad_sequence(rows, batch_first=True))[0]
 
 
@@ -223,9 +224,9 @@ class Rays(nn.Module):
         self.inner = nn.Linear(27, 16)
 
     def forward(self, rays):
-        start, way, near = rays[:, :3], rays[:, 3:6], rays[:, 6:8]
+        start, way, near = rays[:, :3][:, None], rays[:, 3:6][:, None], rays[:, 6:8]
         depth = near[:, :1] + near[:, 1:] * torch.linspace(0, 1, 9)
-        return self.inner((start[:, None] + way[:, None] * depth[..., None]).flatten(1))
+        return self.inner((start + way * depth[..., None]).flatten(1))
 
 
 def test_an_input_is_as_wide_as_what_is_cut_out_of_it():

@@ -193,7 +193,9 @@ class InputSolver:
 
     def with_told_sizes(self, entries: Entries) -> Entries:
         """The same with the sizes that the forward tells, where others do, too: ``x[:, 3:6]`` doesn't tell the end."""
-        return self._usual.as_told(entries, next(iter(self._seeds()), {}))
+        next(iter(self._seeds()), None)
+        cut = {place: size for read in self._readings.values() if read for place, size in read.cut.items()}
+        return self._usual.as_told(entries, cut)
 
     @functools.cached_property
     def states(self) -> list[Any]:

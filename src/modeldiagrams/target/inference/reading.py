@@ -66,6 +66,8 @@ class Read:
     def __init__(self, inputs: dict[str, Given], sizes: Sizes, seed: Callable[[str, Path], Any]) -> None:
         self._inputs, self._sizes, self._seed = inputs, sizes, seed
         self._numbers: dict[Dim, int] = {}
+        self.cut: dict[tuple[Path, int], int] = {}
+        """Places of dimensions of which items are read by number → how many there are at least."""
 
     def entries(self, lists: Mapping[str | int, list[Any]]) -> dict[str | int, Any]:
         """An entry for every input: the likeliest by its name that suits what it is used for.
@@ -137,6 +139,8 @@ class Read:
     def _size(self, leaf: Leaf, at: int, dim: Dim | None, size: int) -> int:
         if dim is None:
             return self._sizes.batch if at == 0 else size or self._sizes.new(leaf.path, at)
+        if not dim.value and dim.least >= _PAIR and at:
+            self.cut[leaf.path, at] = dim.least
         if dim.value or (dim.least >= _PAIR and at):
             return dim.value or dim.least
         if dim not in self._numbers:

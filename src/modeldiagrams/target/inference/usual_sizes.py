@@ -11,7 +11,7 @@ from modeldiagrams.target.inference.named_sizes import as_named
 from modeldiagrams.target.inference.parameter_names import role_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from modeldiagrams.target.inference.entries import Entries, Leaf, Path
     from modeldiagrams.target.inference.sizes import Sizes
@@ -80,13 +80,15 @@ class UsualSizes:
         batch = NODES if has_edges or self._is_graph or "edge_" in repr(entries) else 1
         return self.sizes.usual(leaf, batch, leaves(entries))
 
-    def as_told(self, entries: Entries, told_by: Entries) -> Entries:
-        """The same with the sizes of other entries that weren't given out here, if the model runs with them."""
-        told = {leaf.path: leaf.shape for leaf in leaves(told_by)}
+    def as_told(self, entries: Entries, cut: Mapping[tuple[Path, int], int]) -> Entries:
+        """The same with as many items as are read by number, if the model runs with them.
+
+        Args:
+            entries: With which it runs.
+            cut: Places of dimensions → how many items are read of them.
+        """
         changed = entries
         for leaf in leaves(entries):
-            sizes = told.get(leaf.path, ())
-            if len(sizes) == len(leaf.shape):
-                shape = (a if self.sizes.is_own(b) else b for a, b in zip(leaf.shape, sizes, strict=True))
-                changed = put(changed, leaf.path, replace(leaf, shape=tuple(shape)).entry)
+            shape = tuple(cut.get((leaf.path, at), size) for at, size in enumerate(leaf.shape))
+            changed = put(changed, leaf.path, replace(leaf, shape=shape).entry)
         return changed if changed == entries or self._works(changed) else entries
