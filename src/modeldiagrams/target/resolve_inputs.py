@@ -24,7 +24,7 @@ from modeldiagrams.target.inference.class_examples import (
 from modeldiagrams.target.inference.constructor_sizes import preferring_sizes
 from modeldiagrams.target.inference.huggingface import configured_candidates
 from modeldiagrams.target.inference.inferred import inferred_candidates
-from modeldiagrams.target.inference.input_solver import InputSolver
+from modeldiagrams.target.inference.input_solver import BY_FORWARD, InputSolver
 from modeldiagrams.target.inference.rules import Rule, assumed
 from modeldiagrams.target.inference.search import (
     Found,
@@ -61,6 +61,8 @@ _FIRST_PASSES = 8
 """With usual inputs, before what fails is answered."""
 _LAST_PASSES = 10
 """With other combinations of usual inputs, where no failure could be answered."""
+_TRIES_FOR_ROWS = 5
+"""Where the model runs, but only with one row."""
 _MORE_TRIES = 12
 """After the first solution, for a better one."""
 _MOST_SOLUTIONS = 12
@@ -171,9 +173,20 @@ def _from_usual(
         found = each.more(passes)
         if found:
             dead = _dead_inputs(model, found)
-            better = _from_failures(model, budget, solver(), dead) if dead else None
-            return better or _from_found(found, Rule.INFERRED, budget)
+            worst = (dead,) if dead else (0, True) if solver().is_for_one_row(found.entries) else ()
+            most = _MANY if dead else _TRIES_FOR_ROWS
+            better = _from_failures(model, budget, solver(), worst, most) if worst else None
+            return better or _from_found(_as_told(found, solver()), Rule.INFERRED, budget)
     return None
+
+
+def _as_told(found: Found, solver: InputSolver) -> Found:
+    """The same with the sizes that the forward tells."""
+    entries = solver.with_told_sizes(found.entries)
+    if entries == found.entries:
+        return found
+    others = {name for name, entry in entries.items() if entry != found.entries[name]}
+    return Found(entries, found.reasons | dict.fromkeys(others, BY_FORWARD), None)
 
 
 def _dead_inputs(model: nn.Module, found: Found) -> int:
@@ -183,20 +196,22 @@ def _dead_inputs(model: nn.Module, found: Found) -> int:
     return dead_inputs(trace.graph)
 
 
-def _from_failures(model: nn.Module, budget: Budget, solver: InputSolver, most_dead: int = _MANY) -> Inputs | None:
+def _from_failures(
+    model: nn.Module, budget: Budget, solver: InputSolver, worst: tuple[int, ...] = (_MANY,), most: int = _MANY
+) -> Inputs | None:
     """Inputs that what fails asks for, tried where no candidate works as it is, or some make no difference.
 
-    The best of several are taken: fewer than `most_dead` of them may not reach an output.
+    The best of several are taken, with less `_Defects` than those that are known.
     """
     best: tuple[_Defects, Found] | None = None
-    passes = budget.left - (0 if solver.start else _LAST_PASSES)
+    passes = min(most, budget.left - (0 if solver.start else _LAST_PASSES))
     for solution in islice(solver.solutions(passes, _MORE_TRIES), _MOST_SOLUTIONS):
         args, kwargs = from_entries(solution.entries)
         with time_limited(budget.seconds_of_pass):
             trace, result = trial_pass(model, args, kwargs, "auto")
         budget.lines.append(f"{solution.entries} ({trace.graph.status.mode}): {result}")
         defects = _defects(model, trace.graph, keeps_batch=solution.keeps_batch)
-        if is_connected(trace.graph) and defects[0] < most_dead and (best is None or defects < best[0]):
+        if is_connected(trace.graph) and defects < worst and (best is None or defects < best[0]):
             best = defects, Found(solution.entries, solver.reasons(solution.entries), None)
         if budget.is_exhausted or (best and not any(best[0])):
             break

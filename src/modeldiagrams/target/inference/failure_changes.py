@@ -7,6 +7,7 @@ dimension of which input it came from.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,7 @@ def changes(entries: Entries, probed: Probed, sizes: Sizes, seeds: Seeds) -> Ite
         yield from change.with_one_row()
     if slopes.lacks_dimension():
         yield from change.of(Wanted("rank", 1, shapes=change.operand_shapes()))
-    if "broadcast" in probed.message or "must match the size" in probed.message:
+    if re.search("broadcast|must match the (existing )?size", probed.message):
         yield from change.with_same_sides()
     yield from slopes.solved()
     yield from change.with_one_row()

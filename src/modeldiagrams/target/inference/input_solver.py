@@ -19,16 +19,16 @@ from modeldiagrams.target.forward import VARIADIC, columns_read, parameters_of, 
 from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, element_count, resolved
 from modeldiagrams.target.inference.constructor_sizes import values_of
-from modeldiagrams.target.inference.entries import is_repeated, leaves, put, put_all
+from modeldiagrams.target.inference.entries import is_repeated, leaves, put
 from modeldiagrams.target.inference.failure_changes import changes
-from modeldiagrams.target.inference.inferred import NODES, inferred_candidates, is_graph, tensor_candidates
+from modeldiagrams.target.inference.inferred import inferred_candidates, is_graph, tensor_candidates
 from modeldiagrams.target.inference.layers import state_entries
 from modeldiagrams.target.inference.misfits import ENOUGH, Fitter, Furthest, Stuck, is_for_constructor
-from modeldiagrams.target.inference.named_sizes import as_named
 from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.probing import MOST_WITH_VALUES, Probe, needs_values
 from modeldiagrams.target.inference.sizes import Sizes
 from modeldiagrams.target.inference.states import own_states
+from modeldiagrams.target.inference.usual_sizes import UsualSizes
 from modeldiagrams.target.inference.vocabulary import usual
 from modeldiagrams.tracer.recording.time_limit import time_limited
 
@@ -37,11 +37,14 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-    from modeldiagrams.target.inference.entries import Entries, Leaf, Path
+    from modeldiagrams.target.inference.entries import Entries, Path
     from modeldiagrams.target.inference.probing import Probed
     from modeldiagrams.target.inference.reading import Read
 
-__all__ = ["InputSolver", "Solution"]
+__all__ = ["BY_FORWARD", "InputSolver", "Solution"]
+
+BY_FORWARD = "by its name, and by what forward does with it"
+"""Why inputs are what they are."""
 
 _MOST_TRIES = 60
 _MOST_WORK = 10_000
@@ -51,6 +54,8 @@ _MOST_CHANGES = 24
 _FIRST_CHANGES = 3
 _MOST_ELEMENTS = 1 << 23
 _FIRST_SEEDS = 4
+_OTHER_GUESS = 8
+"""Every so many tries, one is a first guess that wasn't tried."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +105,7 @@ class InputSolver:
         parameters = parameters_of(self.model.forward)
         self._columns = {(name,): columns for name, columns in columns_read(self.model).items()}
         self._taken_apart = unpacked_parameters(self.model)
-        self._is_graph = any(is_graph(name) for name in parameters)
+        self._usual = UsualSizes(self.sizes, self._works, is_graph=any(is_graph(name) for name in parameters))
         self.optional = tuple(
             name
             for name, p in parameters.items()
@@ -123,22 +128,31 @@ class InputSolver:
             tries -= 1
             if not self._waiting or self._is_spent() or self._is_for_constructor(most_tries - tries):
                 return
-            parent = heapq.heappop(self._waiting)
+            parent = self._next(most_tries - tries)
             probed = self._probed(entries := parent.entries)
             if probed is None:
                 continue
             if probed.error is None:
                 keeps_batch = any(self.sizes.batch in shape for shape in probed.outputs)
-                yield from (Solution(each, keeps_batch) for each in self._with_usual_sizes(entries))
+                yield from (Solution(each, keeps_batch) for each in self._usual.alternatives(entries))
                 tries = min(tries, more_tries)
                 continue
             if needs_values(probed.error):
                 smaller = self.sizes.affordable(entries, MOST_WITH_VALUES)
-                self._push(_Try(-probed.depth, 0, len(self._seen), probed.depth, smaller))
+                for each in (smaller, self._usual.shown(smaller)):  # of one row
+                    self._push(_Try(-probed.depth, 0, len(self._seen), probed.depth, each))
             for place, changed in zip(range(_MOST_CHANGES), changes(entries, probed, self.sizes, self), strict=False):
                 # what breaks something earlier may be right if that is mended, too
                 depth = max(probed.depth, parent.reached if place < _FIRST_CHANGES else 0)
                 self._push(_Try(-depth, place, len(self._seen), probed.depth, changed))
+
+    def _next(self, tries: int) -> _Try:
+        """What got furthest; now and then another first guess, which no changes of one may lead to."""
+        if tries % _OTHER_GUESS == 0 and (guesses := [each for each in self._waiting if not each.number]):
+            self._waiting.remove(guess := min(guesses))
+            heapq.heapify(self._waiting)
+            return guess
+        return heapq.heappop(self._waiting)
 
     def stuck(self) -> Stuck | None:
         """Where the pass ended that got furthest."""
@@ -152,8 +166,8 @@ class InputSolver:
         """Input → why it is what it is."""
         first = next(iter(self._seeds()), {})
         return {
-            name: "by its name, and by what forward does with it"
-            if self._shown(first.get(name)) == entry
+            name: BY_FORWARD
+            if self._usual.shown(first.get(name)) == entry
             else "found by trying: the model runs with it"
             for name, entry in entries.items()
         }
@@ -166,6 +180,22 @@ class InputSolver:
     def again(self, entries: Entries) -> Probed | None:
         """A pass that is no try by itself: it shows what a failure depends on."""
         return None if self._is_spent() else self._run(entries)
+
+    def is_for_one_row(self, entries: Entries) -> bool:
+        """Whether a model that runs with one row of everything doesn't with several."""
+        if any(leaf.shape[:1] != (1,) for leaf in leaves(entries)):
+            return False
+        several = entries
+        for leaf in leaves(entries):
+            several = put(several, leaf.path, leaf.sized(0, self.sizes.batch).entry)
+        probed = self.again(several)
+        return probed is not None and probed.error is not None and not needs_values(probed.error)
+
+    def with_told_sizes(self, entries: Entries) -> Entries:
+        """The same with the sizes that the forward tells, where others do, too: ``x[:, 3:6]`` doesn't tell the end."""
+        next(iter(self._seeds()), None)
+        cut = {place: size for read in self._readings.values() if read for place, size in read.cut.items()}
+        return self._usual.as_told(entries, cut)
 
     @functools.cached_property
     def states(self) -> list[Any]:
@@ -223,8 +253,9 @@ class InputSolver:
             for name in lists:
                 role = role_of(str(name))
                 if role and role.name == "state":
-                    known[str(name)] = next(iter(self.states), None)
                     lists[name] = [*self.states, *state_entries(self.model, self.sizes.batch), *lists[name]]
+                    is_pair = isinstance(lists[name][0], list)
+                    known[str(name)] = next(iter(self.states), lists[name][0] if is_pair else None)
             if read := self._read(known):
                 yield read.entries(lists)
             first = {name: entries[0] for name, entries in lists.items()}
@@ -251,47 +282,3 @@ class InputSolver:
                 sized = sized.sized(dimension % len(sized.shape), count)
             plain = put(plain, leaf.path, sized.entry)
         return plain
-
-    def _with_usual_sizes(self, entries: Entries) -> Iterator[Entries]:
-        """The same as readers would write it, if the model runs with that; and as it was found."""
-        entries = as_named(self._with_numbers(entries), self._works)
-        shown = self._shown(entries)
-        yield shown
-        keeps_batch = self._works(shown)  # or this would be the same
-        yield self._mostly_shown(entries, self.sizes.batch if keeps_batch else 0)
-
-    def _mostly_shown(self, entries: Entries, but_not: int) -> Entries:
-        """The same with usual sizes where it still runs with them: some numbers suit each other by chance."""
-        own = {size for leaf in leaves(entries) for size in leaf.shape if self.sizes.is_own(size)} - {but_not}
-        for size in sorted(own):
-            having = [leaf.path for leaf in leaves(entries) if size in leaf.shape]
-            for paths in (having, *([path] for path in having if len(having) > 1)):
-                changed = self._shown_in(entries, size, paths)
-                if self._works(changed):
-                    entries = changed
-                    break
-        return entries
-
-    def _shown_in(self, entries: Entries, size: int, paths: list[Path]) -> Entries:
-        for leaf in [leaf for leaf in leaves(entries) if leaf.path in paths]:
-            usual = self._usual(leaf, entries).shape
-            shape = tuple(b if a == size else a for a, b in zip(leaf.shape, usual, strict=True))
-            entries = put(entries, leaf.path, replace(leaf, shape=shape).entry)
-        return entries
-
-    def _with_numbers(self, entries: Entries) -> Entries:
-        """The same with other numbers than whole ones, where the model runs with them and no name says whole."""
-        for leaf in [*leaves(entries)]:
-            if leaf.dtype == "int64" and role_of(str(leaf.path[-1])) is None:
-                changed = put_all(entries, leaf.path, replace(leaf, dtype="float32", high=None, low=None).entry)
-                entries = changed if self._works(changed) else entries
-        return entries
-
-    def _shown(self, entries: Any) -> Any:
-        for leaf in [*leaves(entries)]:
-            entries = put(entries, leaf.path, self._usual(leaf, entries).entry)
-        return entries
-
-    def _usual(self, leaf: Leaf, entries: Any) -> Leaf:
-        batch = NODES if self._is_graph or "edge_" in repr(entries) else 1
-        return self.sizes.usual(leaf, batch, leaves(entries))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -18,13 +18,14 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.entries import OBJECT, Leaf, leaves
 from modeldiagrams.target.inference.steps import Steps
+from modeldiagrams.target.inference.symbolic.containers import MOST_ITEMS, USUAL_ITEMS, list_wanted
 from modeldiagrams.target.inference.symbolic.elements import ELEMENTS
 from modeldiagrams.target.inference.symbolic.guesses import Guesses
 from modeldiagrams.target.inference.symbolic.items import ITEMS
 from modeldiagrams.target.inference.symbolic.layers import LAYERS
 from modeldiagrams.target.inference.symbolic.modules import layers_replaced
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, same
-from modeldiagrams.target.inference.symbolic.tensors import MOST_ITEMS, Reading
+from modeldiagrams.target.inference.symbolic.tensors import Reading
 from modeldiagrams.target.inference.symbolic.views import VIEWS
 from modeldiagrams.target.user_code import seeded, silenced
 
@@ -41,12 +42,22 @@ if TYPE_CHECKING:
 __all__ = ["Read", "read_forward"]
 
 _LENGTH = 4
-_USUAL_ITEMS = 2
 _PAIR = 2
+_FEW_NODES = 4
+"""Edges are between so many: less than there are."""
 _TENSORS = re.compile(r"([Ll]ist|[Tt]uple|Sequence)\[[\w.]*Tensor\b")
 """An annotation of several tensors."""
+_MOST_LISTS = 4
 _MOST_CALLS = 4_000
 """Of all readings with other meanings, for uses that suit each other."""
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What an earlier reading told, see `Reading`."""
+
+    counts: dict[Path, int] = field(default_factory=dict)
+    lists: frozenset[Path] = frozenset()
 
 
 class Read:
@@ -55,6 +66,8 @@ class Read:
     def __init__(self, inputs: dict[str, Given], sizes: Sizes, seed: Callable[[str, Path], Any]) -> None:
         self._inputs, self._sizes, self._seed = inputs, sizes, seed
         self._numbers: dict[Dim, int] = {}
+        self.cut: dict[tuple[Path, int], int] = {}
+        """Places of dimensions of which items are read by number → how many there are at least."""
 
     def entries(self, lists: Mapping[str | int, list[Any]]) -> dict[str | int, Any]:
         """An entry for every input: the likeliest by its name that suits what it is used for.
@@ -74,7 +87,9 @@ class Read:
         if given.way == "item":
             used = given.items()
             items = [self._entry(part, self._of_part(part, key, entries)) for key, part in enumerate(used)]
-            return items[: None if len(items) < MOST_ITEMS else _USUAL_ITEMS] or entries[0]
+            if not given.is_list and len(used) == _PAIR and all(map(_is_place, used)) and items[0] == items[1]:
+                return Leaf((), (_PAIR, *next(leaves(items[0])).shape), "int64", _FEW_NODES).entry
+            return items[: None if len(items) < MOST_ITEMS else USUAL_ITEMS] or entries[0]
         found = {key: self._entry(part, self._of_part(part, key, entries)) for key, part in parts.items()}
         return {**OBJECT, **found} if given.way == "attribute" else found
 
@@ -124,6 +139,8 @@ class Read:
     def _size(self, leaf: Leaf, at: int, dim: Dim | None, size: int) -> int:
         if dim is None:
             return self._sizes.batch if at == 0 else size or self._sizes.new(leaf.path, at)
+        if not dim.value and dim.least >= _PAIR and at:
+            self.cut[leaf.path, at] = dim.least
         if dim.value or (dim.least >= _PAIR and at):
             return dim.value or dim.least
         if dim not in self._numbers:
@@ -134,6 +151,12 @@ class Read:
                 number = self._sizes.multiple(leaf.path, at, dim.step)
             self._numbers[dim] = math.ceil(number / dim.step) * dim.step
         return self._numbers[dim]
+
+
+def _is_place(given: Given) -> bool:
+    """Whether an input is a row of numbers that choose among the items of another one: an end of each edge."""
+    kind = given.tensor.kind.end()
+    return given.is_used and kind.dtype == "int64" and not kind.high and given.tensor.known.rank == 1
 
 
 def _has(entry: Any, key: str | int) -> bool:
@@ -171,14 +194,19 @@ def read_forward(
     Returns:
         None where nothing could be read.
     """
-    first = _read(model, known, sizes)
+    first, told = _read(model, known, sizes), _Told()
+    for _ in range(_MOST_LISTS):
+        if more := {*list_wanted(first.error)} - told.lists:
+            told = replace(told, lists=told.lists | more)
+            first = _read(model, known, sizes, told)
     counts = {
         path: len(given.items()) for given in [*_all(first.inputs)] if given.way == "item" for path in [given.path]
     }
     if first.error is not None and any(counts.values()):  # ``zip(…, strict=True)`` wants as many items as there are
-        second = _read(model, known, sizes, {path: count for path, count in counts.items() if count})
-        first = second if second.error is None else first
-    best = _without_clashes(first, lambda others: _read(model, known, sizes, first.counts, others))
+        counted = replace(told, counts={path: count for path, count in counts.items() if count})
+        second = _read(model, known, sizes, counted)
+        first, told = (second, counted) if second.error is None else (first, told)
+    best = _without_clashes(first, lambda others: _read(model, known, sizes, told, others))
     return Read(best.inputs, sizes, seed) if best.calls else None
 
 
@@ -225,25 +253,28 @@ def _read(
     model: nn.Module,
     known: Mapping[str, Any],
     sizes: Sizes,
-    counts: dict[Path, int] | None = None,
+    told: _Told | None = None,
     others: frozenset[int] = frozenset(),
 ) -> Reading:
+    told = told or _Told()
     reading = Reading(
         {**ELEMENTS, **LAYERS, **VIEWS, **ITEMS},
         unused=sizes.unused(),
-        counts=counts or {},
+        counts=told.counts,
+        lists=told.lists,
         guesses=Guesses(others),
     )
     reading.inputs = {name: reading.given((name,)) for name in known}
     for name, parameter in parameters_of(model.forward).items():
         if name in reading.inputs:
-            reading.inputs[name].is_list = bool(_TENSORS.search(str(parameter.annotation)))
+            is_pair = isinstance(known[name], list) and not isinstance(known[name][0], int)
+            reading.inputs[name].is_list = is_pair or bool(_TENSORS.search(str(parameter.annotation)))
     is_on_meta = any(parameter.is_meta for parameter in model.parameters())
     mode = contextlib.nullcontext() if is_on_meta else FakeTensorMode(allow_non_fake_inputs=True)
     with seeded(), torch.no_grad(), silenced():
         try:
             with layers_replaced(model, reading), mode, Steps():
-                model(**{name: given.tensor for name, given in reading.inputs.items()})
+                model(**{name: reading.value(given) for name, given in reading.inputs.items()})
         except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the model raises)
             reading.error = error
     for name, entry in known.items():

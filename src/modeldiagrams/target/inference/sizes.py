@@ -30,6 +30,7 @@ _PRIMES = (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 7
 _LARGE_PRIMES = (127, 131, 137, 139, 149, 151, 157, 163, 167, 173, 179, 181, 191, 193, 197, 199)
 """For the sides of images, which layers make smaller."""
 _PAIR = 2
+_VIDEO_RANK = 5
 _LONG = 1000
 _LARGE = 40
 """A side that may be made smaller."""
@@ -142,9 +143,11 @@ class Sizes:
             batch: Its number of rows.
             beside: All tensors: a size that one has as a picture is the same in others.
         """
-        pictures = {size for each in (leaf, *beside) if len(each.shape) > 1 + _PAIR for size in each.shape}
-        side = values_of("<size>")[0]
-        usual = {size: side if size in pictures else _USUAL_LENGTH for size in self._given.values()}
-        steps = {size: self._steps.get(size, 1) for size in usual}
+        pictures = [each.shape for each in (leaf, *beside) if len(each.shape) > 1 + _PAIR]
+        sides = {size for shape in pictures for size in (shape if len(shape) < _VIDEO_RANK else shape[-_PAIR:])}
+        frames = {size for shape in pictures for size in shape} - sides
+        usual = dict.fromkeys(self._given.values(), _USUAL_LENGTH)
+        usual |= {size: values_of("<size>" if size in sides else "<frames>")[0] for size in sides | frames}
+        steps = {size: self._steps.get(size, 1) for size in self._given.values()}
         given = {size: math.ceil(usual[size] / step) * step for size, step in steps.items()} | {self.batch: batch}
         return replace(leaf, shape=tuple(given.get(size, size) for size in leaf.shape))

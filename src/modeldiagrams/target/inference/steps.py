@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from modeldiagrams.tracer.fake.kernel_checks import check_dtypes
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Steps"]
 
+_UNBIND = torch.ops.aten.unbind.int
+"""What a loop over the rows of a tensor calls."""
 _MOST_OPERATORS = 8_000
 """Of a pass on fake tensors: a few seconds."""
 
@@ -35,7 +38,11 @@ class Steps(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return func(*args, **(kwargs or {}))
         self.count += 1
         check_time()
-        if self.count > _MOST_OPERATORS:
+        if self.count > _MOST_OPERATORS or (func is _UNBIND and _parts(*args, **(kwargs or {})) > _MOST_OPERATORS):
             raise RuntimeError("this pass has too many steps")
         check_dtypes(func, args)
         return func(*args, **(kwargs or {}))
+
+
+def _parts(tensor: Any, dim: int = 0) -> int:
+    return int(tensor.shape[dim])

@@ -65,9 +65,10 @@ def structural_changes(entries: Entries, probed: Probed, seeds: Seeds) -> Iterat
     if _INDEX.search(message):
         for path in _touched(probed, places):
             yield from (put(entries, path, {"value": value}) for value in (2, 1.0))
-    if re.search(r"must be Tensor, not (list|tuple|dict)", message):
+    if wrong := re.search(r"must be (Tensor|tuple of Tensors), not", message):
         for path in _touched(probed, places):
-            yield put(entries, path, seeds.seed(str(path[-1]), path))
+            several = [subtree(entries, path)] * 2
+            yield put(entries, path, seeds.seed(str(path[-1]), path) if wrong[1] == "Tensor" else several)
     if "NoneType" in message:
         yield from _left_out(entries, probed, seeds)
     yield from _asked_for(entries, probed, seeds)

@@ -80,6 +80,7 @@ def wanted_by(probed: Probed) -> Iterator[Wanted]:
     if _WHOLE.search(message):
         rows = shapes[-1][0] if "embedding" in probed.function and shapes else 2
         yield from (Wanted("dtype", rows, dtype="int64", shapes=(shape,)) for shape in _whole_operands(probed))
+    yield from _counted_places(probed, shapes)
     if re.search("(?<!Dimension )out of range", message) or "out of bounds" in message:
         yield Wanted("dtype", 2, dtype="int64", shapes=shapes)
     if _BOOL.search(message) and not _FLOAT.search(message):
@@ -171,6 +172,12 @@ def _not_larger(index: Shape, other: Shape, apart: int | None) -> Iterator[Wante
         if a > b and d != apart:
             yield Wanted("size", b, a, shapes=(index,))
             yield Wanted("size", a, b, shapes=(other,))
+
+
+def _counted_places(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
+    """A table has a row for each step, and an input has more steps: ``self.pos(torch.arange(x.shape[1]))``."""
+    if probed.function == "embedding" and isinstance(probed.error, IndexError) and not probed.origins(shapes[:1]):
+        yield from (Wanted("size", shapes[1][0], size) for size in shapes[0] if size > shapes[1][0])
 
 
 def counted_too_far(probed: Probed) -> Iterator[Wanted]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from modeldiagrams.target.inference.symbolic.operands import (
     Args,
@@ -54,10 +54,11 @@ def pointwise(r: Reading, args: Args, kwargs: Kwargs) -> Any:
         return r.tensor(r.shape_of(tensors[0]), Kind() if isinstance(b, float) else kind_of(tensors[0]))
     kinds = [kind_of(value).end() for value in tensors]
     kind = kinds[0] if kinds[0] is kinds[1] else Kind(made_of=(kinds[0], kinds[1]))
-    return r.tensor(broadcast(r, r.shape_of(a), r.shape_of(b)), kind)
+    is_weight = any(isinstance(value, nn.Parameter) for value in tensors)
+    return r.tensor(broadcast(r, r.shape_of(a), r.shape_of(b), is_weight=is_weight), kind)
 
 
-def broadcast(r: Reading, a: Shape, b: Shape) -> Shape:
+def broadcast(r: Reading, a: Shape, b: Shape, *, is_weight: bool = False) -> Shape:
     """The shape of what two operands are combined to; sizes of 1 suit any."""
     a, b = a.end(), b.end()
     if a.row and b.row:
@@ -67,8 +68,11 @@ def broadcast(r: Reading, a: Shape, b: Shape) -> Shape:
         return unified(a, b) if r.guesses.is_usual() else _of_one_feature(a, b)
     if a.row or b.row:
         known, open_ = (b, a) if a.row else (a, b)
-        is_of_features = len(known.front) == 1 and known.front[0].end().value > 1  # a weight says nothing of ranks
-        if is_of_features or len(open_.dims()) > len(known.front):  # those at the back are the same
+        if rank := _rank_by_place(known, open_):
+            open_ = open_.of_rank(rank)
+        # a weight says nothing of ranks, unless its first dimension stands for the batch
+        is_of_features = (len(known.front) == 1 or is_weight) and known.front[0].end().value > 1
+        if open_.row and (is_of_features or len(open_.dims()) > len(known.front)):  # those at the back are the same
             for dim, at in zip(reversed(known.front), itertools.count(-1, -1), strict=False):
                 alike(r, dim, open_.at(at))
             return open_
@@ -84,6 +88,15 @@ def broadcast(r: Reading, a: Shape, b: Shape) -> Shape:
     for at in range(1, len(short.front) + 1):
         found[-at] = alike(r, long.front[-at], short.front[-at])
     return closed(*found)
+
+
+def _rank_by_place(known: Shape, open_: Shape) -> int:
+    """The rank with which a dimension in front is the same that it is combined with; 0 if there is none such."""
+    for place, dim in enumerate(open_.front):
+        for from_back, other in enumerate(reversed(known.front), 1):
+            if dim.end() is other.end() and not dim.end().value and place + from_back >= len(open_.dims()):
+                return place + from_back
+    return 0
 
 
 def _of_one_feature(a: Shape, b: Shape) -> Shape:

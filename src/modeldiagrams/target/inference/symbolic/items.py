@@ -57,7 +57,11 @@ def _item(r: Reading, args: Args, kwargs: Kwargs) -> Any:
         shape = _taken(r, shape, keys[:at])
         return r.tensor(_taken_back(r, shape, keys[at + 1 :]), kind)
     if keys[-1] is None and shape.rank is None and r.guesses.is_usual() is not _are_pairs(x, keys):
-        shape = shape.of_rank(sum(each is not None for each in keys))  # few add dimensions in the middle like this
+        rows = bool(shape.end().back) and not shape.end().front  # of what a layer made
+        least = rows + len(shape.dims())
+        shape = shape.of_rank(max(sum(each is not None for each in keys), least))  # few add dimensions in the middle
+    if _are_of_features(shape, keys) and r.guesses.is_usual():
+        shape = shape.of_rank(len(keys))
     if not isinstance(x, SymbolicTensor) and any(isinstance(each, SymbolicTensor) for each in keys):
         return _looked_up(r, shape, keys)
     return r.tensor(_taken(r, shape, keys), kind)
@@ -66,6 +70,19 @@ def _item(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 def _are_pairs(x: Any, keys: list[Any]) -> bool:
     """Whether features are rather behind the new dimension: ``left(ids)[:, :, None] + right(ids)[:, None]``."""
     return getattr(x, "is_embedded", False) and [each is None for each in keys] == [False, False, True]
+
+
+def _are_of_features(shape: Shape, keys: list[Any]) -> bool:
+    """Whether the last slice takes some of the features, of which so many are known: ``style[:, :64]``."""
+    end = shape.end()
+    if end.row is None or len(keys) != len(end.dims()) or len(keys) < 2 or len(end.back) != 1:  # noqa: PLR2004
+        return False
+    *first, last = keys
+    if any(isinstance(key, Tensor) or key != slice(None) for key in first):
+        return False
+    ends = [at for at in (last.start, last.stop) if at is not None] if isinstance(last, slice) else []
+    are_plain = all(type(at) is int for at in ends)
+    return bool(ends) and are_plain and 0 < max(ends) <= end.back[0].end().value
 
 
 def _looked_up(r: Reading, shape: Shape, keys: list[Any]) -> Any:

@@ -13,7 +13,7 @@ from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, same
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Parts", "Rank", "Shaped", "Size", "is_demanded", "is_zipped"]
+__all__ = ["Parts", "Rank", "Shaped", "Size", "is_demanded"]
 
 _USUAL_RANK = 3
 _MOST_STEP = 64
@@ -158,6 +158,8 @@ class Shaped(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
         if count and key.stop is None and (key.start or 0) >= 0:
             self.tensor.known.of_rank((key.start or 0) + count)
         known = self.tensor.known.end()
+        if key.stop is not None and key.stop < 0 and known.row and self.tensor.reading.guesses.is_usual():
+            known = known.of_rank(max(_USUAL_RANK, len(known.dims())))
         if key.stop is not None and key.stop > 0 and (key.start or 0) >= 0:
             return tuple(self.tensor.reading.number(dim) for dim in known.front[key])
         return tuple([self.tensor.reading.number(dim) for dim in known.dims()][key])
@@ -178,8 +180,3 @@ def is_demanded(frame: Any) -> bool:
         text.startswith(("if ", "elif "))
         and any("raise " in linecache.getline(name, line + more) for more in (0, 1, 2))
     )
-
-
-def is_zipped(frame: Any) -> bool:
-    """Whether something else may tell how many items there are."""
-    return "zip(" in linecache.getline(frame.f_code.co_filename, frame.f_lineno)

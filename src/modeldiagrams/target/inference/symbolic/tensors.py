@@ -17,24 +17,18 @@ import torch
 from torch import Tensor
 
 from modeldiagrams.target.inference.entries import instances_in
-from modeldiagrams.target.inference.lookups import unpacked_count
+from modeldiagrams.target.inference.lookups import is_called, unpacked_count
+from modeldiagrams.target.inference.symbolic.containers import USUAL_ITEMS, is_beside_tensor, keys_of, usual_count
 from modeldiagrams.target.inference.symbolic.given import Given
 from modeldiagrams.target.inference.symbolic.guesses import Guesses
 from modeldiagrams.target.inference.symbolic.kinds import Kind
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Equations, Row, Shape, closed, same
-from modeldiagrams.target.inference.symbolic.sizes import Parts, Rank, Shaped, Size, is_demanded, is_zipped
+from modeldiagrams.target.inference.symbolic.sizes import Parts, Rank, Shaped, Size, is_demanded
 from modeldiagrams.tracer.recording.time_limit import check_time
 
-__all__ = ["MOST_ITEMS", "Given", "Kind", "Parts", "Rank", "Reading", "Size", "SymbolicTensor"]
+__all__ = ["Given", "Kind", "Parts", "Rank", "Reading", "Size", "SymbolicTensor"]
 
-_FIRST_NUMBER = 1009
-_NEXT = 6
 _MOST_CALLS = 4_000
-_USUAL_ITEMS = 2
-MOST_ITEMS = 12
-"""Of a list that is gone through beside others."""
-_USUAL_RANK = 3
-_SMALL = 4
 _A_NUMBER = 2
 
 Handler = Callable[["Reading", tuple[Any, ...], dict[str, Any]], Any]
@@ -47,11 +41,13 @@ class Reading:
     handlers: dict[str, Handler]
     """What calls of PyTorch take and give, by name."""
     equations: Equations = field(default_factory=Equations)
-    unused: Iterator[int] = field(default_factory=lambda: itertools.count(_FIRST_NUMBER, _NEXT))
+    unused: Iterator[int] = field(default_factory=lambda: itertools.count(1009, 6))
     """Numbers that are no sizes of the model's own, for those that are not known while the code is read."""
     numbers: dict[int, Dim] = field(default_factory=dict)
     counts: dict[tuple[str | int, ...], int] = field(default_factory=dict)
     """How many items lists have, where an earlier reading told."""
+    lists: frozenset[tuple[str | int, ...]] = frozenset()
+    """Where PyTorch takes several tensors, and no tensor."""
     guesses: Guesses = field(default_factory=Guesses)
     inputs: dict[str, Given] = field(default_factory=dict)
     calls: int = 0
@@ -67,6 +63,12 @@ class Reading:
         found = Given(path)
         found.tensor = self.tensor(None, Kind(), found)
         return found
+
+    def value(self, given: Given) -> Any:
+        """What code gets for an input: a tensor, or several."""
+        if given.path in self.lists:
+            return [given.tensor._part(at, "item") for at in range(USUAL_ITEMS)]  # noqa: SLF001
+        return given.tensor
 
     def tensor(
         self, shape: Shape | None = None, kind: Kind | None = None, given: Given | None = None
@@ -197,7 +199,7 @@ class SymbolicTensor(Tensor):
         return self.shape if dim is None else self.shape[dim]
 
     def __len__(self) -> int:
-        return int(self.shape[0]) if self.given is None else _USUAL_ITEMS
+        return int(self.shape[0]) if self.given is None else USUAL_ITEMS
 
     def numel(self) -> int:
         """As of a tensor."""
@@ -225,7 +227,7 @@ class SymbolicTensor(Tensor):
     def tolist(self) -> Any:
         """As of a tensor."""
         self._use()
-        return [_A_NUMBER] * _USUAL_ITEMS
+        return [_A_NUMBER] * USUAL_ITEMS
 
     def __hash__(self) -> int:
         return id(self)
@@ -240,13 +242,15 @@ class SymbolicTensor(Tensor):
         return isinstance(key, str) and self.given is not None and key in self.given.parts
 
     def __iter__(self) -> Iterator[Any]:
-        count = unpacked_count(sys._getframe(1))  # noqa: SLF001
+        frame = sys._getframe(1)  # noqa: SLF001
+        count = unpacked_count(frame)
+        if self.given and not self.given.parts and is_beside_tensor(frame, SymbolicTensor):
+            self._use()
         if self.given is None or self.given.is_used:
             item = self.known.replaced(0)
             self.known.at(0)
-            return iter([self.reading.tensor(item, self.kind) for _ in range(count or _USUAL_ITEMS)])
-        usual = MOST_ITEMS if is_zipped(sys._getframe(1)) else _USUAL_ITEMS  # noqa: SLF001
-        return self._items(count or self.reading.counts.get(self.given.path, usual))
+            return iter([self.reading.tensor(item, self.kind) for _ in range(count or USUAL_ITEMS)])
+        return self._items(count or self.reading.counts.get(self.given.path, usual_count(frame)))
 
     def _items(self, count: int) -> Iterator[Any]:
         for at in range(count):
@@ -258,7 +262,7 @@ class SymbolicTensor(Tensor):
         if type(key) is int and key >= 0 and self.given and self.given.is_list:
             return self._part(key, "item")
         for each in instances_in((self, key), SymbolicTensor):
-            each._use()  # noqa: SLF001 (of its own class)  # noqa: SLF001
+            each._use()  # noqa: SLF001 (of its own class)
         try:
             return self.reading.handlers["__getitem__"](self.reading, (self, key), {})
         except ClashError as error:
@@ -270,9 +274,18 @@ class SymbolicTensor(Tensor):
         del default
         return self[key]
 
+    def values(self) -> Any:
+        """As of a dict."""
+        return self._as_dict(self.given, sys._getframe(1)).values() if self.given else self  # noqa: SLF001
+
+    def _as_dict(self, given: Given, frame: Any) -> dict[str, Any]:
+        return {key: self._part(key, "key") for key in keys_of(given, self.reading.inputs, frame)}
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or self.__dict__.get("given") is None:
             raise AttributeError(name)
+        if name in ("items", "keys") and is_called(frame := sys._getframe(1), name):  # noqa: SLF001
+            return getattr(self._as_dict(self.__dict__["given"], frame), name)
         return self._part(name, "attribute")
 
     def _part(self, key: str | int, way: str) -> Any:
@@ -280,7 +293,7 @@ class SymbolicTensor(Tensor):
         given.way = given.way or way
         if key not in given.parts:
             given.parts[key] = self.reading.given((*given.path, key))
-        return given.parts[key].tensor
+        return self.reading.value(given.parts[key])
 
     def _use(self) -> None:
         if self.given:

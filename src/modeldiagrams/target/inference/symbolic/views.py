@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from torch import Tensor
+
 from modeldiagrams.target.inference.symbolic.operands import (
     Args,
     Kwargs,
     argument,
     by,
+    ids_below,
     kind_of,
     numbers_in,
     product,
@@ -17,6 +20,9 @@ from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, closed, s
 from modeldiagrams.target.inference.symbolic.tensors import Handler, Parts, Reading, Size
 
 __all__ = ["VIEWS"]
+
+_FEW = 4
+"""Times that each item of a sequence is repeated, where a tensor says how often."""
 
 
 def _cat(r: Reading, args: Args, kwargs: Kwargs) -> Any:
@@ -96,6 +102,8 @@ def _viewed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     new = [Dim() if size == -1 else r.dim(size) for size in sizes]
     before = r.shape_of(args[0])
     plain = [dim for dim in new if dim.end().value != 1]
+    if before.rank is None and len(before.dims()) < 2 and sizes.count(1) == len(sizes) - 1 and sizes[0] == -1:  # noqa: PLR2004
+        unified(before, closed(new[0]))  # ``scale.view(-1, 1, 1, 1)`` is of one number for each row
     if before.rank is None and len(before.dims()) <= len(plain) < len(new) and -1 not in sizes and r.guesses.is_usual():
         before = unified(before, closed(*plain))  # a view that only adds dimensions of one item
     if before.rank and -1 not in sizes:
@@ -174,6 +182,18 @@ def _repeated(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     return r.tensor(closed(*new), kind_of(args[0]))
 
 
+def _each_repeated(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """Each item so many times: as one number says, or one for each."""
+    times, dim = argument(args, kwargs, 1, "repeats"), argument(args, kwargs, 2, "dim", 0)
+    shape, new = r.shape_of(args[0]).reaching(dim), Dim()
+    if isinstance(times, Tensor):
+        ids_below(times, _FEW)
+        same(r.shape_of(times).of_rank(1).at(0), shape.at(dim))
+    elif isinstance(times, int):
+        new = product(r, (shape.at(dim), r.dim(times)))
+    return r.tensor(shape.replaced(dim, new), kind_of(args[0]))
+
+
 def _expanded_as(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     return r.tensor(r.shape_of(args[1]), kind_of(args[0]))
 
@@ -193,5 +213,6 @@ VIEWS: dict[str, Handler] = {
     **by(_unbound, "unbind"),
     **by(_expanded, "expand"),
     **by(_repeated, "repeat tile"),
+    **by(_each_repeated, "repeat_interleave"),
     **by(_expanded_as, "expand_as view_as"),
 }

@@ -1,0 +1,94 @@
+"""Entries that carry a model through, with the sizes that readers expect in place of those that nobody has."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.target.inference.entries import leaves, put, put_all
+from modeldiagrams.target.inference.inferred import NODES
+from modeldiagrams.target.inference.named_sizes import as_named
+from modeldiagrams.target.inference.parameter_names import role_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from modeldiagrams.target.inference.entries import Entries, Leaf, Path
+    from modeldiagrams.target.inference.sizes import Sizes
+
+__all__ = ["UsualSizes"]
+
+
+class UsualSizes:
+    """Gives entries of one model usual sizes."""
+
+    def __init__(self, sizes: Sizes, works: Callable[[Entries], bool], *, is_graph: bool) -> None:
+        """Keep what decides.
+
+        Args:
+            sizes: Gave out the sizes that nobody has.
+            works: Runs the model with entries.
+            is_graph: Whether an input's name says that there are nodes and edges.
+        """
+        self.sizes, self._works, self._is_graph = sizes, works, is_graph
+
+    def alternatives(self, entries: Entries) -> Iterator[Entries]:
+        """The same as readers would write it, if the model runs with that; and as it was found."""
+        entries = as_named(self._with_numbers(entries), self._works)
+        shown = self.shown(entries)
+        yield shown
+        keeps_batch = self._works(shown)  # or this would be the same
+        yield self._mostly_shown(entries, self.sizes.batch if keeps_batch else 0)
+
+    def _mostly_shown(self, entries: Entries, but_not: int) -> Entries:
+        """The same with usual sizes where it still runs with them: some numbers suit each other by chance."""
+        own = {size for leaf in leaves(entries) for size in leaf.shape if self.sizes.is_own(size)} - {but_not}
+        for size in sorted(own):
+            having = [leaf.path for leaf in leaves(entries) if size in leaf.shape]
+            for paths in (having, *([path] for path in having if len(having) > 1)):
+                changed = self._shown_in(entries, size, paths)
+                if self._works(changed):
+                    entries = changed
+                    break
+        return entries
+
+    def _shown_in(self, entries: Entries, size: int, paths: list[Path]) -> Entries:
+        for leaf in [leaf for leaf in leaves(entries) if leaf.path in paths]:
+            usual = self._usual(leaf, entries).shape
+            shape = tuple(b if a == size else a for a, b in zip(leaf.shape, usual, strict=True))
+            entries = put(entries, leaf.path, replace(leaf, shape=shape).entry)
+        return entries
+
+    def _with_numbers(self, entries: Entries) -> Entries:
+        """The same with other numbers than whole ones, where the model runs with them and no name says whole."""
+        for leaf in [*leaves(entries)]:
+            role = role_of(str(leaf.path[-1]))
+            is_open = role is None or (role.dimensions and not role.is_whole)
+            if leaf.dtype == "int64" and is_open:
+                changed = put_all(entries, leaf.path, replace(leaf, dtype="float32", high=None, low=None).entry)
+                entries = changed if self._works(changed) else entries
+        return entries
+
+    def shown(self, entries: Any) -> Any:
+        """The same with usual sizes, whether or not the model runs with them."""
+        for leaf in [*leaves(entries)]:
+            entries = put(entries, leaf.path, self._usual(leaf, entries).entry)
+        return entries
+
+    def _usual(self, leaf: Leaf, entries: Any) -> Leaf:
+        has_edges = any(each.shape == (2, self.sizes.batch) and each.dtype == "int64" for each in leaves(entries))
+        batch = NODES if has_edges or self._is_graph or "edge_" in repr(entries) else 1
+        return self.sizes.usual(leaf, batch, leaves(entries))
+
+    def as_told(self, entries: Entries, cut: Mapping[tuple[Path, int], int]) -> Entries:
+        """The same with as many items as are read by number, if the model runs with them.
+
+        Args:
+            entries: With which it runs.
+            cut: Places of dimensions → how many items are read of them.
+        """
+        changed = entries
+        for leaf in leaves(entries):
+            shape = tuple(cut.get((leaf.path, at), size) for at, size in enumerate(leaf.shape))
+            changed = put(changed, leaf.path, replace(leaf, shape=shape).entry)
+        return changed if changed == entries or self._works(changed) else entries
