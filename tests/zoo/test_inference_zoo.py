@@ -40,7 +40,7 @@ MOST_TRIES = 60
 """Of any model."""
 MOST_SECONDS = 15
 """Of the processor: ten of tries, the last of which may begin late, and the pass that is shown."""
-MOST_MEGABYTES = 800
+MOST_MEGABYTES = 600
 
 
 @pytest.mark.parametrize("level", LEVELS)
