@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from modeldiagrams.target.inference.constructor import solved_arguments
+from modeldiagrams.target.objects import from_option
 
 
 class Plain(nn.Module):
@@ -168,3 +169,8 @@ def test_graphs_have_as_many_nodes_as_an_argument_says():
     kwargs = solved_arguments(OnGraph).kwargs
     sides = [kwargs["num_nodes"]] * 2
     assert [each["_args_"] for each in kwargs["supports"]] == [[sides], [sides]]
+
+
+def test_a_function_that_needs_more_arguments_is_written_as_hydra_does():
+    made = from_option({"_target_": "torch.optim.SGD", "_partial_": True, "lr": 0.1})
+    assert made(nn.Linear(2, 2).parameters()).defaults["lr"] == 0.1
