@@ -6,6 +6,7 @@ Long because it is a list of cases, each with a small project of its own.
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import sys
 import textwrap
@@ -444,3 +445,15 @@ def test_complex_numbers_are_no_arguments(sites):
 def test_parameter_that_its_function_assigns_is_unknown(sites, change):
     code = f"{IMPORT}def make(dim=3):\n    {change}\n    return Net(dim, 2)\n"
     assert [site.kwargs for site in sites({"train.py": code})] == []
+
+
+def test_cells_of_a_notebook_share_their_names(sites):
+    cells = [
+        "%matplotlib inline\n" + IMPORT,
+        "DIMS = [8, 16]\n",
+        "not python\n",
+        "net = Net(DIMS[1], depth=len(DIMS))\n",
+    ]
+    written = [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]
+    (site,) = sites({"explore.ipynb": json.dumps({"cells": written})})
+    assert site.kwargs == {"dim": 16, "depth": 2}

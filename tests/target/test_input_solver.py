@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 import torch
 import yaml
@@ -265,3 +267,20 @@ def test_passes_that_only_ask_what_a_failure_depends_on_are_limited(monkeypatch)
     solver = InputSolver(nn.Linear(8, 8))
     monkeypatch.setattr(input_solver, "_MOST_WORK", -1)
     assert solver.again({"input": {"shape": [2, 8]}}) is None
+
+
+def test_tensors_of_failed_passes_are_let_go_without_garbage_collection():
+    def wide(m, x):
+        return m.linear(m.embed(x.long()).flatten(1).repeat(1, 50))
+
+    solver = InputSolver(OneInput(wide).eval(), Budget(max_passes=3, seconds=PATIENCE))
+    gc.collect()
+    gc.disable()
+    try:
+        assert not [*solver.solutions(3)]
+        tensors = [each for each in gc.get_objects() if issubclass(type(each), torch.Tensor)]
+    finally:
+        gc.enable()
+    assert len(solver.budget.lines) == 3
+    alive = [tuple(each.shape) for each in tensors if each.ndim == 2 and each.shape[1] % (24 * 50) == 0]
+    assert len(alive) <= 2, alive  # of the last pass, and of the one that got furthest

@@ -5,12 +5,14 @@ entry                                                    value
 =======================================================  ============================================================
 ``{_target_: mypkg.Encoder, width: 32}``                 what the class or function makes of these arguments
 ``{_target_: torch.nn.Linear, _args_: [32, 8]}``         the same with positional arguments
+``{_target_: torch.optim.SGD, _partial_: true, lr: 1}``  a function that needs the other arguments
 ``{_object_: torch.nn.ReLU}``                            the object itself: a class, a function
 =======================================================  ============================================================
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import torch
@@ -178,6 +180,8 @@ def _made(path: str, entry: dict[str, Any]) -> Any:
     args = from_option(entry.get("_args_", []))
     if not callable(maker) or not isinstance(args, list):
         raise TargetError(f"expected a class or function for `_target_` and a list for `_args_`, got {entry}")
-    kwargs = {key: from_option(item) for key, item in entry.items() if key not in ("_target_", "_args_")}
+    kwargs = {key: from_option(item) for key, item in entry.items() if key not in ("_target_", "_args_", "_partial_")}
+    if entry.get("_partial_") is True:
+        return functools.partial(maker, *args, **kwargs)
     with user_code(f"making a {path}"):
         return maker(*args, **kwargs)

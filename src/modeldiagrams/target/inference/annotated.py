@@ -7,6 +7,7 @@ import re
 from enum import Enum
 from typing import TYPE_CHECKING
 
+import torch
 from torch import Tensor, nn
 
 from modeldiagrams.target.inference.annotations import (
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_annotation"]
 
+_ARRAYS = ("<class 'numpy.ndarray'", "numpy.ndarray[", "typing.NDArray", "numpy.typing.")
 _LISTS = re.compile(r"(list|tuple|sequence|iterable)\[")
 
 
@@ -31,7 +33,9 @@ def read_annotation(slot: Slot) -> None:
     """Take the kind that the annotation says."""
     annotation = slot.annotation = without_none(slot.annotation)
     is_mapping, slot.inner = mapped_annotation(annotation)
-    if is_number_or_several(annotation):
+    if annotation in (torch.device, torch.dtype) or (annotation is None and slot.name == "dtype"):
+        _read_where_and_what(slot)
+    elif is_number_or_several(annotation):
         slot.annotation = int
     elif choices := choices_of(annotation):
         slot.kind, slot.annotation = ("text" if isinstance(choices[0], str) else "number"), None
@@ -40,9 +44,17 @@ def read_annotation(slot: Slot) -> None:
         slot.kind = "text"
     elif is_mapping:
         slot.make_mapping(0)
-    elif annotation is Tensor:
-        slot.kind = "tensor"
+    elif annotation is Tensor or str(annotation).startswith(_ARRAYS):
+        slot.kind, slot.is_array = "tensor", annotation is not Tensor
     elif annotation in (list, tuple) or _LISTS.search(str(annotation).lower()):
         slot.kind, slot.inner = "items", item_annotation(annotation)
     elif inspect.isclass(annotation) and (issubclass(annotation, nn.Module | Enum) or is_own_class(annotation)):
         slot.kind = "made"
+
+
+def _read_where_and_what(slot: Slot) -> None:
+    """A device, or a type of numbers."""
+    if slot.annotation is torch.device:
+        slot.kind, slot.stated = "text", "cpu"
+    else:
+        slot.kind, slot.annotation = "made", torch.dtype

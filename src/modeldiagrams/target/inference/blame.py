@@ -6,12 +6,16 @@ import ast
 import linecache
 import re
 from itertools import chain
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import Tensor, nn
 
+from modeldiagrams.target.inference.conditions import checks
 from modeldiagrams.target.inference.failed_conditions import uses_in_conditions
 from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
+from modeldiagrams.target.inference.makers import names_of_classes
 from modeldiagrams.target.inference.unknown import MADE_OF, Number, Real, Refused, Use, slots_of
 from modeldiagrams.target.inference.unknown_text import Text
 from modeldiagrams.target.inference.weights import weights_copied
@@ -35,6 +39,7 @@ _SAID = (
     (r"expected np.ndarray", Use("array")),
     (r"too many indices for tensor of dimension 0|0-d(imensional)? tensor|tuple index out of range", Use("items")),
     (r"got Real|'Real' object", _WHOLE),
+    (r"(must|should|has to) be (a )?bool", Use("instance", (bool,))),
     (r"expected to be 2-dimensional|must be a 2-?D? tensor", Use("instance", (Tensor,))),
     (r"(must|should|has to|needs? to) be an? (list|sequence)\b", Use("items")),
     (r"(must|should|has to|needs? to) be an? tuple\b", Use("instance", (tuple,))),
@@ -67,6 +72,7 @@ def _note_optional(slots: list[Slot], frames: list[tuple[FrameType, int]]) -> No
 
 def names_left_open(error: BaseException) -> Iterator[str]:
     """Arguments that an error names and that are None where it was raised: ``assert depth is not None, "depth …"``."""
+    yield from _names_handed_on(error)
     words = (
         re.findall(r"[A-Za-z_]\w+", str(error)) if isinstance(error, AssertionError | ValueError | TypeError) else []
     )
@@ -74,6 +80,16 @@ def names_left_open(error: BaseException) -> Iterator[str]:
         yield from (word for word in words if frame.f_locals.get(word, 0) is None)
     for frame, at in _frames(error)[:2] if "NoneType" in str(error) else ():
         yield from _keys_without_value(frame, at)
+
+
+def _names_handed_on(error: BaseException) -> Iterator[str]:
+    """Arguments that a call asks for which hands on what it was given: ``super().__init__(**kwargs)``."""
+    lacking = re.search(r"missing \d+ required .*arguments?: (.*)", str(error))
+    for frame, at in _frames(error)[:1] if lacking else ():
+        match expression_at(frame, at):
+            case ast.Call(keywords=keywords) if lacking:
+                values = [resolved(each.value, frame.f_locals) for each in keywords if each.arg is None]
+                yield from (name for name in re.findall(r"'(\w+)'", lacking[1]) if dict in map(type, values))
 
 
 def _keys_without_value(frame: FrameType, instruction: int) -> Iterator[str]:
@@ -103,6 +119,8 @@ def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
     known = [*known]
     asked = chain(
         _of_part(error, known),
+        _of_name(error, known),
+        _of_class_name(error, known),
         weights_copied(error, known),
         _of_other_length(error, known),
         uses_in_conditions(error),
@@ -123,6 +141,38 @@ def _of_part(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
         names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} if node else set()
         use = Use("method", lacking[2]) if lacking and lacking[2] else Use("items")
         yield from (Refused(slot, use) for slot in known if slot.name in names and type(slot.option()) is bool)
+
+
+def _of_name(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
+    """What PyTorch says of an argument by its name, or a condition of an array that was made of it."""
+    said = re.search(r"argument '(\w+)' must be torch\.(dtype|device), not (Number|Real|Text)", str(error))
+    if said:
+        use = Use("instance", (getattr(torch, said[2]),))
+        yield from (Refused(slot, use) for slot in known if slot.name.endswith(said[1]))
+    for names, check, _ in checks(error):
+        points = [each.id for each in ast.walk(check) if isinstance(each, ast.Name) and _is_point(names.get(each.id))]
+        for slot in known:
+            if slot.name in points and slot.kind == "number":
+                yield Refused(slot, Use("items" if isinstance(names[slot.name], Tensor) else "array"))
+
+
+def _of_class_name(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
+    """A string by which a class is found: ``eval(block)``, ``getattr(blocks, name)``, ``globals()[name]``."""
+    frame, at = next(iter(_frames(error)), (None, 0))
+    names: Mapping[str, Any] = {}
+    if isinstance(error, NameError) and frame:
+        names = frame.f_globals
+    elif isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
+        names = vars(error.obj)
+    elif isinstance(error, KeyError) and frame:
+        match expression_at(frame, at):
+            case ast.Subscript(value=ast.Call(func=ast.Name(id="globals"))):
+                names = frame.f_globals
+    missing = error.args[0] if isinstance(error, KeyError) and error.args else getattr(error, "name", None)
+    for slot in known if names and isinstance(missing, str) else ():
+        if slot.kind == "text" and slot.option() == missing:
+            found = names_of_classes(slot, names)
+            yield from [Refused(slot, Use("names", found))] if found else []
 
 
 def _of_mapping(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
@@ -229,6 +279,11 @@ def _spread(frame: FrameType, instruction: int) -> tuple[bool, list[Slot]]:
             values = [resolved(each.value, frame.f_locals) for each in keywords if each.arg is None]
             return bool(values), [slot for value in values for slot in _slots(value)]
     return False, []
+
+
+def _is_point(value: Any) -> bool:
+    """Whether a tensor or an array has no dimension."""
+    return type(value).__name__ in ("ndarray", "Tensor") and value.ndim == 0
 
 
 def _slots(value: Any) -> tuple[Slot, ...]:

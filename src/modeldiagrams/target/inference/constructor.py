@@ -28,6 +28,7 @@ from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.guard import guarded
 from modeldiagrams.target.inference.kept_arguments import forward_uses
 from modeldiagrams.target.inference.kind_refinement import refine_kind
+from modeldiagrams.target.inference.makers import rule_out_class
 from modeldiagrams.target.inference.neighbours import likeliest, make_lists_alike, read_layers, tell_widths
 from modeldiagrams.target.inference.slot_options import reason_of
 from modeldiagrams.target.inference.slots import Slot
@@ -55,7 +56,7 @@ _SECONDS = 40.0
 """After them no other run begins. A constructor that waits uses no CPU, and a busy machine is no reason to stop."""
 _MOST_ELEMENTS = 100_000_000
 """Of all tensors of a constructor that needs values."""
-_NEEDS_VALUES = re.compile(r"meta (tensor|device)|on meta", re.IGNORECASE)
+_NEEDS_VALUES = re.compile(r"meta (tensor|device)|on meta|device meta", re.IGNORECASE)
 
 Choices = tuple[tuple[str, int], ...]
 """Path of an argument → which of its options is tried."""
@@ -116,6 +117,8 @@ class Search:
     pending: list[tuple[int, int, Choices]] = field(default_factory=list)
     """Choices to try: by the number of changes, then in the order in which errors asked for them."""
     seen: set[Choices] = field(default_factory=set)
+    tried: dict[str, Any] = field(default_factory=dict)
+    """Path of an argument → its value in the last run."""
     model: nn.Module = field(default_factory=nn.Module)
     """The last one that was made."""
     started: tuple[float, float] = field(default_factory=lambda: (time.process_time(), time.monotonic()))
@@ -218,6 +221,7 @@ class Search:
             slot.choice = wanted.get(slot.path, 0)
         tell_widths(self.slots)
         make_lists_alike(self.slots)
+        self.tried = {slot.path: slot.option() for slot in self.every()}
 
     def every(self) -> Iterator[Slot]:
         """All arguments and what is inside them."""
@@ -233,11 +237,11 @@ class Search:
                 if not any(self._refine(use) for use in uses):
                     return model
             except Refused as refused:
-                if not self._refine(refused):
+                if not (rule_out_class(refused, refused.slot, self.every()) or self._refine(refused)):
                     raise TargetError(f"{refused.slot.path} can't be used so") from None
             except (Exception, SystemExit) as error:
                 use = refusal(error, self.every())
-                is_taught = use is not None and self._refine(use)
+                is_taught = use is not None and (rule_out_class(error, use.slot, self.every()) or self._refine(use))
                 if not is_taught and not self._asks_for_another(error):
                     raise
 
@@ -246,7 +250,7 @@ class Search:
         known = parameters_of(self.maker).values()
         is_open = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known)
         name = error.args[0] if isinstance(error, KeyError) and error.args else next(names_left_open(error), None)
-        if not is_open or not isinstance(name, str) or not name.isidentifier() or name in {*self.required, *self.given}:
+        if not is_open or type(name) is not str or not name.isidentifier() or name in {*self.required, *self.given}:
             return False
         self.refinements += 1
         self.required.append(name)
@@ -285,7 +289,8 @@ class Search:
         if len(choices) >= _MOST_CHANGES:
             return
         for place, slot in enumerate(slots_in_error(error, self.every())):
-            for choice in range(1, min(len(slot.options()), _MOST_OPTIONS)):
+            is_other = slot.option() != self.tried.get(slot.path, slot.option())  # after what the run has taught
+            for choice in range(0 if is_other else 1, min(len(slot.options()), _MOST_OPTIONS)):
                 changed = tuple(sorted({**dict(choices), slot.path: choice}.items()))
                 if changed not in self.seen:
                     self.seen.add(changed)

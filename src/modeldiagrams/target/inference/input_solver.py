@@ -101,6 +101,8 @@ class InputSolver:
         self._waiting: list[_Try] = []
         self._seen: set[str] = set()
         self._work = 0
+        self._tried: Probed | None = None
+        self._beside: Probed | None = None  # no try by itself
         self._readings: dict[tuple[str, ...], Read | None] = {}
         parameters = parameters_of(self.model.forward)
         self._columns = {(name,): columns for name, columns in columns_read(self.model).items()}
@@ -159,8 +161,7 @@ class InputSolver:
         return self._furthest.stuck(self._probe, self.sizes)
 
     def _is_for_constructor(self, tries: int) -> bool:
-        is_due = self.fitter is not None and tries > ENOUGH
-        return bool(is_due and self.fitter and is_for_constructor(self.stuck(), self.fitter, tries))
+        return bool(self.fitter and tries > ENOUGH and is_for_constructor(self.stuck(), self.fitter, tries))
 
     def reasons(self, entries: Entries) -> dict[str | int, str]:
         """Input → why it is what it is."""
@@ -215,25 +216,26 @@ class InputSolver:
     def _run(self, entries: Entries) -> Probed | None:
         if element_count(entries) > _MOST_ELEMENTS:
             return None
+        self._furthest.forget(self._beside)
         try:
             with time_limited(self.budget.seconds_of_pass):
-                probed = self._probe.run(entries)
+                probed = self._beside = self._probe.run(entries)
         except TargetError:
             return None
         self._work += probed.depth
         return probed
 
     def _works(self, entries: Entries) -> bool:
-        probed = self._run(entries)
-        return probed is not None and probed.error is None
+        return (probed := self._run(entries)) is not None and probed.error is None
 
     def _probed(self, entries: Entries) -> Probed | None:
-        probed = self._run(entries)
-        if probed is None:
-            return None
-        self._furthest.note(probed, entries)
-        result = "works" if probed.error is None else f"{type(probed.error).__name__}: {probed.message}"
-        self.budget.lines.append(f"{entries}: {result.partition(chr(10))[0][:120]}")
+        self._furthest.forget(self._tried)
+        probed = self._tried = self._run(entries)
+        self._beside = None
+        if probed is not None:
+            self._furthest.note(probed, entries)
+            result = "works" if probed.error is None else f"{type(probed.error).__name__}: {probed.message}"
+            self.budget.lines.append(f"{entries}: {result.partition(chr(10))[0][:120]}")
         return probed
 
     def _seeds(self) -> Iterator[Entries]:

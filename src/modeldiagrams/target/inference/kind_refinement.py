@@ -35,7 +35,7 @@ def _learn(slot: Slot, use: Use) -> None:
     """Note what a use shows: another kind, or limits."""
     slot.choice = 0
     match use:
-        case Use("members" | "keys" | "strings" | "multiple" | "one of" | "instance"):
+        case Use("members" | "keys" | "strings" | "names" | "multiple" | "one of" | "instance"):
             _learn_condition(slot, use)
         case Use("lacks", str(name)):
             _learn_lacking(slot, name)
@@ -67,6 +67,8 @@ def _learn_condition(slot: Slot, use: Use) -> None:
             for index, string in enumerate(strings):
                 item = slot.child(index)
                 item.kind, item.compared = "text", [string]
+        case Use("names", tuple(names)):
+            slot.compared, slot.why = [*names], "it names a class"
         case Use("multiple", int(step)):
             slot.divisors.add(step)
         case Use("one of", tuple(numbers)):
@@ -138,7 +140,8 @@ def _learn_kind(slot: Slot, use: Use) -> None:
             slot.kind, slot.why = "text", f"it is compared with {option!r}" if option else "text is expected"
             slot.compared_with(option or None)
         case Use("called", (int() as count, tuple() as names)):
-            slot.kind, slot.call = "class", (count, names)
+            is_done = slot.is_of_module and is_listed("done_by_methods", slot.name)
+            slot.kind, slot.call = "result" if is_done else "class", (count, names)
             slot.why = f"it is called with {count + len(names)} argument{'s' * (count + len(names) != 1)}"
         case Use("number"):
             slot.kind, slot.why = "number", "a number is expected"

@@ -9,15 +9,25 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 
 from modeldiagrams.target.forward import parameters_of
+from modeldiagrams.target.inference.lookups import tracebacks
 from modeldiagrams.target.inference.members import classes_around, classes_beside, members_of, members_read
-from modeldiagrams.target.inference.vocabulary import usual, with_last_layer, words_of, written_out
+from modeldiagrams.target.inference.vocabulary import is_listed, usual, with_last_layer, words_of, written_out
+from modeldiagrams.target.locate import locate
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from modeldiagrams.target.inference.unknown import Slot
 
-__all__ = ["classes_for", "is_read_as_one_of", "modules_for", "modules_with", "path_of"]
+__all__ = [
+    "classes_for",
+    "is_read_as_one_of",
+    "modules_for",
+    "modules_with",
+    "names_of_classes",
+    "path_of",
+    "rule_out_class",
+]
 
 _CONTAINERS = (nn.ModuleDict, nn.ModuleList)
 _SHORTEST_WORD = 3
@@ -116,6 +126,33 @@ def _with_members(members: set[str], classes: list[type], likelier: list[type]) 
     """Classes that have everything that is read of an argument."""
     fitting = [class_ for class_ in classes if members and members <= members_of(class_)]
     return sorted(fitting, key=lambda class_: class_ not in likelier)
+
+
+def names_of_classes(slot: Slot, names: Mapping[str, Any]) -> tuple[str, ...]:
+    """Names of the modules' classes in a namespace, those first that sound like an argument."""
+    own = [class_ for class_ in classes_beside(names, nn.Module) if class_ not in slot.makers]
+    own.sort(key=lambda class_: not _sounds_like(slot.name, class_))
+    return tuple(class_.__name__ for class_ in own if names.get(class_.__name__) is class_)
+
+
+def rule_out_class(error: BaseException, refused: Slot, known: Iterable[Slot]) -> bool:
+    """Rule out a class that was only tried for an argument and wants others than it got; tell whether there is one.
+
+    Args:
+        error: What the constructor raised.
+        refused: The argument that it can't use.
+        known: All arguments.
+    """
+    running = [trace.tb_frame.f_code for trace in tracebacks(error)]
+    for slot in known if not is_listed("configurations", refused.name) else ():
+        option = slot.option() if slot.kind == "class" and slot is not refused else None
+        path = option.get("_object_", "") if isinstance(option, dict) else ""
+        tried = locate(path) if path and not path.startswith("torch.") and len(slot.options()) > 1 else None
+        is_running = inspect.isclass(tried) and getattr(tried.__init__, "__code__", None) in running
+        if tried is not None and is_running and not _sounds_like(slot.name, tried):
+            slot.unfit.add(path)
+            return True
+    return False
 
 
 def _takes(class_: Any, call: tuple[int, tuple[str, ...]]) -> bool:

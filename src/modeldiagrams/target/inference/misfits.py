@@ -79,7 +79,13 @@ class Furthest:
     def note(self, probed: Probed, entries: dict[str | int, Any]) -> None:
         """Keep a pass if none got further."""
         if probed.error is not None and (self._probed is None or probed.depth > self._probed.depth):
-            self._probed, self._entries = probed, entries
+            before, self._probed, self._entries = self._probed, probed, entries
+            self.forget(before)
+
+    def forget(self, probed: Probed | None) -> None:
+        """Let go of the tensors of a pass that is used no more, unless it is this one."""
+        if probed is not None and probed is not self._probed:
+            probed.forget()
 
     def stuck(self, probe: Probe, sizes: Sizes) -> Stuck | None:
         """The layer that it ended in; None if it ended elsewhere."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.target.inference.unknown import slots_of
-from modeldiagrams.target.inference.vocabulary import is_a_width, words_of
+from modeldiagrams.target.inference.vocabulary import is_a_width, is_listed, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,14 +19,16 @@ __all__ = ["likeliest", "make_items_alike", "make_lists_alike", "read_layers", "
 _WIDTH = 32
 
 
-def tell_widths(slots: Iterable[Slot], usual: int = _WIDTH) -> None:
-    """Tell modules that are made up how wide those are that they are given beside."""
+def tell_widths(slots: Iterable[Slot], usual: int = _WIDTH, nodes: int = 0) -> None:
+    """Tell modules that are made up how wide those are that they are given beside, and graphs how many nodes."""
     slots = [*slots]
+    counts = [slot.option() for slot in slots if slot.kind == "number" and is_listed("node_counts", slot.name)]
+    nodes = next((count for count in counts if type(count) is int), nodes)
     widths = [slot.option() for slot in slots if slot.kind == "number" and is_a_width(slot.name)]
     width = next((width for width in widths if type(width) is int), usual)
     for slot in slots:
-        slot.width = width
-        tell_widths(slot.parts(), width)
+        slot.width, slot.nodes = width, nodes
+        tell_widths(slot.parts(), width, nodes)
 
 
 def make_lists_alike(slots: Sequence[Slot]) -> None:

@@ -23,6 +23,8 @@ __all__ = ["ParsedProject"]
 
 _MOST_BYTES = 2_000_000
 """Of code that is parsed."""
+_COMMANDS = re.compile(r"^\s*[%!?]", re.MULTILINE)
+"""What notebooks have beside Python: ``%matplotlib inline``."""
 
 
 @dataclass
@@ -122,11 +124,19 @@ def _pieces(file: Path, text: str) -> Iterator[tuple[int, str]]:
             cells = ["".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
         except (ValueError, KeyError, TypeError, RecursionError):  # no notebook
             return
-        yield from ((0, cell) for cell in cells)
+        yield 0, "\n".join(filter(_is_code, (_COMMANDS.sub("# ", cell) for cell in cells)))  # they share their names
         return
     if file.suffix == ".py":
         yield 0, text
     yield from _blocks(text)
+
+
+def _is_code(cell: str) -> bool:
+    try:
+        ast.parse(cell)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _blocks(text: str) -> Iterator[tuple[int, str]]:

@@ -73,6 +73,17 @@ class Probed:
         except Exception:  # noqa: BLE001  (whatever it raises)
             return ""
 
+    def forget(self) -> None:
+        """Let go of what only its frames hold; its shapes and messages stay.
+
+        The frames of the error know those that called them, which know what was raised: tensors in such a circle would
+        stay until the garbage collector runs.
+        """
+        error = self.error
+        while error is not None:
+            error.__traceback__ = None
+            error = error.__context__
+
     def frames(self) -> list[tuple[FrameType, int]]:
         """Frames of the error with their instructions, innermost first."""
         return [(trace.tb_frame, trace.tb_lasti) for trace in tracebacks(self.error)]

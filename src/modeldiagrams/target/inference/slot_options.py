@@ -8,6 +8,7 @@ import re
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import nn
 
 from modeldiagrams.target.inference.annotations import is_own_class
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["as_option", "options_of", "reason_of"]
 
 _TENSORS = ([100, 32], [32], [16, 16])
+_NODES = 16
+"""Of a graph, in the table of tensors."""
 _MULTIPLES = (1, 2, 4, 8)
 _MADE_UP = re.compile(r"\.item(\d+)$")
 """Of words in a vocabulary, whose values count them."""
@@ -40,7 +43,7 @@ def options_of(slot: Slot) -> list[Any]:
         "items": lambda slot: [slot.count] if slot.count else usual_counts(slot.name),
         "fields": lambda _: [None],
         "result": lambda _: [None],
-        "class": lambda slot: classes_for(slot.name, slot.call, slot.names, {*map(str, slot.children)}),
+        "class": _classes,
         "made": _made,
         "tensor": _tensors,
     }
@@ -48,11 +51,26 @@ def options_of(slot: Slot) -> list[Any]:
     return [*options[:1], None, *options[1:]] if slot.may_be_none and slot.kind in ("number", "text") else options
 
 
+def _classes(slot: Slot) -> list[Any]:
+    found = classes_for(slot.name, slot.call, slot.names, {*map(str, slot.children)})
+    return [option for option in found if option["_object_"] not in slot.unfit] or found
+
+
 def _tensors(slot: Slot) -> list[Any]:
     shapes = [[*slot.shape]] if slot.shape else [*usual("tensors", slot.name), *_TENSORS]
+    return [_tensor(slot, shape) for shape in shapes]
+
+
+def _tensor(slot: Slot, shape: list[int] | dict[str, Any]) -> dict[str, Any]:
+    """A tensor or an array of a shape, or the one that a table has."""
+    package = "numpy" if slot.is_array else "torch"
+    if isinstance(shape, dict):
+        return {**shape, "_target_": f"{package}.{shape['_target_']}"}
+    if slot.nodes and is_listed("graphs", slot.name):
+        shape = [slot.nodes if size == _NODES else size for size in shape]
     if slot.is_array:
-        return [{"_target_": "numpy.ones", "_args_": [shape]} for shape in shapes]
-    return [{"_target_": "torch.rand", "_args_": shape} for shape in shapes]
+        return {"_target_": "numpy.ones", "_args_": [shape]}
+    return {"_target_": "torch.rand", "_args_": shape}
 
 
 def as_option(values: dict[str, Any], ways: set[str]) -> dict[str, Any]:
@@ -89,7 +107,7 @@ def _numbers(slot: Slot) -> list[Any]:
     if slot.is_of_module:
         values = [v for v in values if v > _MOST_OF_A_PICTURE] or values
     if slot.annotation is float:
-        values = [float(v) for v in values if isinstance(v, float)] or [0.5, 1.0]
+        values = [float(v) for v in values if isinstance(v, float)] or [1.0, 0.5]
     if slot.annotation is int:
         whole = [int(v) for v in values if v == int(v)]  # 0 and 1 for what is only tested
         values = whole or number_values("", slot.attributes, is_tested_only=False, is_item=False)
@@ -110,6 +128,8 @@ def _allowed(slot: Slot, values: list[Any]) -> list[Any]:
 
 def _made(slot: Slot) -> list[Any]:
     annotation = slot.annotation
+    if annotation is torch.dtype:
+        return [{"_object_": "torch.float32"}]
     if slot.last_layer:
         return modules_with(slot.last_layer, slot.name, slot.names, slot.makers)
     if inspect.isclass(annotation) and issubclass(annotation, Enum):

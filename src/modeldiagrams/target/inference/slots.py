@@ -64,6 +64,8 @@ class Slot:
     """How its fields are read: ``attribute``, ``key``."""
     call: tuple[int, tuple[str, ...]] = (0, ())
     """How it is called."""
+    unfit: set[str] = field(default_factory=set)
+    """Classes whose constructors want other arguments than it is called with."""
     place: tuple[int, int] | None = None
     """Position in a list, and length of the list."""
     count: int = 0
@@ -90,6 +92,8 @@ class Slot:
     """Whether what the module gives is used as a picture."""
     width: int = 32
     """Of a module that is made up: how many features it has where nothing else tells."""
+    nodes: int = 0
+    """How many nodes a graph has, where an argument beside it says it."""
     last_layer: str = ""  # of a module: the name of what is read or replaced
     is_array: bool = False
     shape: tuple[int, ...] = ()
@@ -231,7 +235,7 @@ class Slot:
 
     def _parts(self, option: Any) -> dict[str, Slot]:
         """What making it needs."""
-        if self.kind != "made" or not isinstance(option, dict) or "_args_" in option:
+        if self.kind != "made" or not isinstance(option, dict) or "_args_" in option or "_object_" in option:
             return {}
         maker = locate(option["_target_"])
         required = [parameter.name for parameter in required_parameters(maker)] or fields_left_open(maker)

@@ -21,6 +21,7 @@ from modeldiagrams.target.inference.lookups import (
     strings_looked_up,
     unpacked_count,
 )
+from modeldiagrams.target.inference.vocabulary import usual
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -54,6 +55,7 @@ class Slot(Protocol):
     compared: list[Any]
     place: tuple[int, int] | None
     call: tuple[int, tuple[str, ...]]
+    unfit: set[str]
     count: int
     divisors: set[int]
     one_of: tuple[int, ...]
@@ -65,6 +67,7 @@ class Slot(Protocol):
     is_array: bool
     shape: tuple[int, ...]
     width: int
+    nodes: int
     ways: set[str]
     is_tested: bool
     is_reckoned_with: bool
@@ -75,6 +78,9 @@ class Slot(Protocol):
     why: str
     children: dict[str | int, Any]
     asked: dict[str, None]
+
+    def options(self) -> list[Any]:
+        """Values to try."""
 
     def answer(self, args: tuple[Any, ...]) -> Any:
         """What a call of it gives."""
@@ -112,7 +118,7 @@ class Use:
     """``attribute``, ``method``, ``asked`` by a string, ``key``, ``mapping``, ``items``, ``length``, ``called``,
     ``text``, ``number``, ``array``, what ``forward`` calls, what gives a ``map``, the ``shape`` of a tensor,
     ``members`` that a call needs, what a tensor ``lacks``, what is a ``plain`` number, or what a condition asks for:
-    ``instance``, ``multiple``, ``one of``, ``keys`` of a mapping, ``strings`` in a list."""
+    ``instance``, ``multiple``, ``one of``, ``keys`` of a mapping, ``strings`` in a list, ``names`` of classes."""
     detail: Any = None
     """Name, key or string; for items their number; for calls the number of arguments and the names of others."""
 
@@ -199,6 +205,7 @@ class _Open:
     """A number that may as well turn out to be a list or a mapping."""
 
     _refuse: Callable[[Use], Refused]
+    slots: tuple[Slot, ...]
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
@@ -207,7 +214,12 @@ class _Open:
 
     def __len__(self) -> int:
         is_plain = is_given_to_old_tensor(sys._getframe(1))  # noqa: SLF001
-        raise self._refuse(Use("plain") if is_plain else Use("length"))
+        raise self._refuse(Use("plain") if is_plain and not self._is_a_list_by_name() else Use("length"))
+
+    def _is_a_list_by_name(self) -> bool:
+        """Whether its name says that it has several numbers: ``torch.Tensor(std)``."""
+        slot = self.slots[0]
+        return slot.place is None and bool(usual("tensors", slot.name))
 
 
 class _OpenNumber(_Open, Number):

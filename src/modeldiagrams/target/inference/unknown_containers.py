@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from modeldiagrams.target.inference.lookups import expression_at, is_asked_for_tensor, is_called, unpacked_count
-from modeldiagrams.target.inference.unknown import MADE_OF, Refused, Slot, Use, plain, slots_of
+from modeldiagrams.target.inference.unknown import MADE_OF, Number, Real, Refused, Slot, Use, plain, slots_of
 from modeldiagrams.target.inference.unknown_text import Text
 from modeldiagrams.target.inference.vocabulary import is_asked, is_listed
 
@@ -191,6 +191,8 @@ class PlainData(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
         if func in (torch.tensor, torch.as_tensor):
             slots = tuple(slot for value in args[:1] for slot in slots_of(value))
+            if slots and isinstance(args[0], Number | Real) and is_listed("graphs", slots[0].name):
+                raise Refused(slots[0], Use("array"))
             made = func(*map(plain, args[:1]), *args[1:], **(kwargs or {}))
             if slots:  # without any, it may be a tensor of the model's author
                 setattr(made, MADE_OF, slots)
