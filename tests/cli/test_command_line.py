@@ -416,3 +416,10 @@ def test_render_of_a_model_says_to_trace_it_first(run, target):
     done = run("render", target, "-o", "out.svg")
     assert done.exit_code == 2
     assert f"trace it first: `modeldiagrams trace {target} -o net.json`" in done.stderr
+
+
+def test_commands_start_without_what_only_one_of_them_needs():
+    code = "import sys, modeldiagrams.cli; sys.exit(','.join({'asyncio', 'torch', 'starlette'} & {*sys.modules}))"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr.strip() == ""
+    )

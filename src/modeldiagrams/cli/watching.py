@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from modeldiagrams.api.graph_files import loaded
-from modeldiagrams.api.live.server import LiveServer
 from modeldiagrams.api.terminal import echo, errors, progress
 from modeldiagrams.cli.tracing import traced
 from modeldiagrams.engine.recorded_modules import recorded_modules
@@ -47,6 +46,8 @@ def watch_command(
     neither waits for it nor ends with it. Only this machine can open the page, unless `ssh -L
     PORT:127.0.0.1:PORT` forwards it.
     """
+    from modeldiagrams.api.live.server import LiveServer  # noqa: PLC0415  (asyncio, which no other command needs)
+
     with errors():
         graph = _graph(recordings[0], model, inputs)
         with progress(f"drawing {graph.model.name}"):
