@@ -2,6 +2,8 @@
 import { expect, it } from "vitest";
 import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
+import { branchesOf } from "../src/layout/branches.js";
+import { plan } from "../src/layout/input.js";
 import { type Box, layout } from "../src/layout/layout.js";
 import { placesOf, streamsOf } from "../src/layout/streams.js";
 import { view } from "../src/view/view.js";
@@ -80,6 +82,35 @@ it.each([[[]], [["a"]], [["b"]], [["a", "b"]]])("keeps the places of streams, in
   if (first !== undefined && second !== undefined) expect(second.slice(0, 2)).toEqual(first);
   const straight = root.frame.wires.findIndex(({ from, to }) => from === at("stem") && to === at("a"));
   expect(new Set(root.geometry.lines[straight]?.map(([x]) => x)).size).toBe(1);
+});
+
+it("puts what derives a stream at the right of every stage, as HRNet in timm, which derives it first", () => {
+  const flow = [
+    "x > stem/conv2d > stem/relu > down0/conv2d > down0/relu\nstem/relu > down1/conv2d > down1/relu",
+    ...stage("a", ["down0/relu", "down1/relu"]),
+    "a.fuse/relu'1 > down2/conv2d > down2/relu",
+    ...stage("b", ["a.fuse/relu'0", "a.fuse/relu'1", "down2/relu"]),
+    "b.fuse/relu'2 > down3/conv2d > down3/relu",
+    ...stage("c", ["b.fuse/relu'0", "b.fuse/relu'1", "b.fuse/relu'2", "down3/relu"]),
+    ...[0, 1, 2, 3].map((i) => `c.fuse/relu'${i} > head${i}/conv2d > head${i}/relu`),
+    "head0/relu > d0/conv2d > add'0 > d1/conv2d > add'1 > d2/conv2d > add'2 > y",
+    "head1/relu > add'0\nhead2/relu > add'1\nhead3/relu > add'2",
+  ].join("\n");
+  const graph = sketch(flow, Object.fromEntries(["a", "b", "c"].map((id) => [id, "Stage"])));
+  const level = (id: string) => Number(/(?:s|relu'|conv2d'|down|head)(\d)/.exec(id)?.[1] ?? 0);
+  for (const [id, tensor] of Object.entries(graph.tensors)) {
+    const size = 2 ** level(id);
+    Object.assign(tensor, { shape: [1, 16 * size, 56 / size, 56 / size] });
+  }
+  const { root } = layout(view(index(graph), { ...OPEN, expanded: [] }), viz);
+  const box = (id: string) => root.geometry.boxes[root.frame.items.findIndex((item) => item.id === id)] as Box;
+  expect(middle(box("down2"))).toBeGreaterThan(middle(box("a")));
+  expect(middle(box("down3"))).toBeGreaterThan(middle(box("b")));
+  const names = (items: number[]) => items.map((item) => root.frame.items[item]?.id);
+  expect(branchesOf(plan(root.frame, [])).map(names)).toEqual([
+    ["a", "down2"],
+    ["b", "down3"],
+  ]);
 });
 
 it("leaves residuals and tables of positions as they are", () => {
