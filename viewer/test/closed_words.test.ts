@@ -54,6 +54,11 @@ describe("layers that follow one another", () => {
     expect(detailOf(graph, "m")).toBe("Gate · 1.2K");
   });
 
+  it("are none in an embedding, which would only be broader", () => {
+    const graph = made("x > m.up/linear > m/gelu > m.down/linear > y", perceptron, { m: "TimeEmbedding" });
+    expect(detailOf(graph, "m")).toBe("TimeEmbedding · 1.2K");
+  });
+
   it("are none where a width changes between them", () => {
     const graph = made("x > m.a/linear > m.b/linear > y", { "m.a": linear(8, 4), "m.b": linear(16, 8) }, { m: "MLP" });
     expect(detailOf(graph, "m")).toBe("MLP · 1.2K");

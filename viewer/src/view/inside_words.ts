@@ -29,8 +29,10 @@ function sequenceWords(index: GraphIndex, node: ModuleNode, detail: string): str
 
 /** What follows the class of a box. */
 function insideWords(index: GraphIndex, node: ModuleNode): string {
-  if (familyOf(index, node) === "attention") return after(" · ", headsIn(index, node));
-  const sizes = layerRow(index, node)?.sizes ?? "";
+  const family = familyOf(index, node);
+  if (family === "attention") return after(" · ", headsIn(index, node));
+  // an embedding is known by what it is for
+  const sizes = family === "embedding" ? "" : (layerRow(index, node)?.sizes ?? "");
   return sizes !== ""
     ? ` ${sizes}`
     : after(" · ", expertsIn(index, node) || blocksIn(index, node) || kernelWords(index, node));
