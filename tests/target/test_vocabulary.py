@@ -10,6 +10,7 @@ from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.options.settings import parse_settings
 from modeldiagrams.target import resolve
 from modeldiagrams.target.inference.names import PROJECT
+from modeldiagrams.target.inference.vocabulary import number_values
 
 VOCABULARY = {
     "arguments": {"vocab_size": 77, "n_?words": 55, "widths": [3, 5], "cell": "gru", "ratio": 6},
@@ -97,3 +98,18 @@ def test_lists_may_have_any_name_and_what_does_not_fit_is_not_said_to_be_its_val
     assert said["kwargs.pyramid"] == ("[8, 4]", PROJECT)
     assert said["kwargs.widths"][0] != "7"
     assert said["kwargs.widths"][1] == "a usual value for this name"
+
+
+@pytest.mark.parametrize(
+    ("name", "held_as", "first"),
+    [
+        ("num_key_value_heads", {"out_features"}, 4),  # of a product with it
+        ("num_downs", (), 4),
+        ("pixel_mean", (), 0.0),
+        ("width_coefficient", (), 1.0),
+        ("rgb_range", (), 1.0),
+        ("upsample_rates", {"stride"}, 2),
+    ],
+)
+def test_numbers_are_what_a_person_would_take(name, held_as, first):
+    assert number_values(name, held_as, is_tested_only=False, is_item=False)[0] == first

@@ -57,7 +57,7 @@ def number_values(name: str, attributes: Collection[str], *, is_tested_only: boo
     by_name = _role_by_words(name.lower())
     if role is None or (role in ("width", "channels") and by_name in tables["sizes"]["roles"]):
         role = by_name
-    if role in ("kernel", "one") and by_name == "patch":  # patches are cut by a convolution with such steps
+    if role in ("kernel", "one") and by_name in ("patch", "two"):  # patches are cut by a convolution with such steps
         role = by_name
     if is_item:
         known = None
