@@ -9,16 +9,14 @@ twice, and what is returned.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
-
-import msgspec
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from modeldiagrams.common.class_facts import qualified_name
 from modeldiagrams.common.files import digest
 from modeldiagrams.tracer.values.records import CallSite, GraphInput, ModuleCall, Op, Spec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from modeldiagrams.tracer.values.records import Value
     from modeldiagrams.tracer.values.scopes import Scope
@@ -34,11 +32,11 @@ def signatures(contents: dict[ModuleCall, list[Op | ModuleCall]]) -> dict[int, s
     return {key: signed.signature for key, signed in work.signed.items()}
 
 
-class _Signed(msgspec.Struct, eq=False):
+class _Signed(NamedTuple):
     """The signature of a call, and what the call around it needs."""
 
     signature: str
-    entered: Iterable[Value]
+    entered: list[Value]
     """Values from outside, in the order of first use."""
     weights: list[Value]
     """Weights used inside, in the same order."""
@@ -68,38 +66,33 @@ class _Work:
                 parts.append((step.site, outputs[0].spec) if len(outputs) == 1 else _made_by(step))
                 for argument, value, flow in step.inputs:
                     origin = value.origin
-                    if type(origin) is not GraphInput:
-                        if origin.parent is call:  # as `_origin` says; nearly all
-                            parts.append((argument, flow, value.index, origin.ordinal))
-                            continue
-                    elif origin.kind in _WEIGHTS:  # as well
-                        weights.append(value)
-                        parts.append((argument, flow, value.spec))
-                        continue
-                    parts.append((argument, flow, self._origin(value, call, entered, weights)))
+                    if type(origin) is not GraphInput and origin.parent is call:  # as `_origin` says; nearly all
+                        parts.append((argument, flow, value.index, origin.ordinal))
+                    else:
+                        parts.append((argument, flow, self._origin(value, call, entered, weights)))
                 last = step
             else:
-                inside = self.signed[id(step)]
-                last = inside.last
-                parts.append(f"'{inside.signature}'")
-                for value in inside.entered:
-                    parts.append(self._origin(value, call, entered, weights))
-                weights += inside.weights
+                signature, inner, used, last = self.signed[id(step)]
+                parts.append(f"'{signature}'")
+                parts += [self._origin(value, call, entered, weights) for value in inner]
+                weights += used
         if len(call.inputs) > 1:
             order = [entered[value] for value in call.inputs.values() if value in entered]
             if order != sorted(order):
                 parts.append(f"arguments {order}")
-        distinct = list(dict.fromkeys(weights)) if len(weights) > 1 else weights
+        distinct = list(dict.fromkeys(weights))
         if len(distinct) < len(weights):
             numbers = {value: i for i, value in enumerate(distinct)}
             parts.append(f"weights {[numbers[value] for value in weights]}")
-        returned = list(call.outputs.values())
-        if returned and (len(returned) > 1 or returned[0].origin is not last or returned[0].index):
-            parts += self._returned(call, returned)
-        self.signed[id(call)] = _Signed(self._digest(*parts), entered, distinct, last)
+        if call.outputs:
+            parts += self._returned(call, last)
+        self.signed[id(call)] = _Signed(self._digest(*parts), [*entered], distinct, last)
 
-    def _returned(self, call: ModuleCall, values: list[Value]) -> list[str]:
-        """What is returned, if it is not the usual: the one output of the last op, or nothing new."""
+    def _returned(self, call: ModuleCall, last: Op | None) -> list[str]:
+        """What is returned, unless it is the usual: the one output of the last op, or nothing new."""
+        values = list(call.outputs.values())
+        if len(values) == 1 and values[0].origin is last and not values[0].index:
+            return []
         elsewhere: dict[Value, int] = {}
         weights: list[Value] = []
         origins = [self._origin(value, call, elsewhere, weights) for value in values]
@@ -184,7 +177,7 @@ def _digest_of(*parts: Any) -> str:
 
 
 def _text(part: Any) -> str:
-    """One part of what is hashed: an op with its outputs, an input with its origin (`Spec`: a weight), one, or text."""
+    """One part of what is hashed: an op with its outputs, an input with its origin, an origin, or text."""
     if type(part) is str:
         return part
     first, last = part[0], part[-1]
@@ -195,7 +188,4 @@ def _text(part: Any) -> str:
         return f"({first!r}, {part[1]!r}, {list(part[2:])})"
     if type(last) is tuple:
         return f"({first!r}, {part[1]!r}, {_text(last)})"
-    if type(last) is not Spec:
-        return repr(list(part))
-    origin = repr((first if len(part) == 2 else "weight", last.shape, last.dtype))  # noqa: PLR2004 - an origin alone
-    return origin if len(part) == 2 else f"({first!r}, {part[1]!r}, {origin})"  # noqa: PLR2004
+    return repr((first, last.shape, last.dtype) if type(last) is Spec else list(part))

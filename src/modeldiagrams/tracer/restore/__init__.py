@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def restored(
-    model: Any, inputs: Any, modules: Sequence[tuple[str, nn.Module]], namespaces: Sequence[Namespace]
+    model: Any, inputs: Any, namespaces: Sequence[Namespace], modules: Sequence[tuple[str, nn.Module]] = ()
 ) -> Iterator[TensorSnapshot]:
     """Restore, at the end, what the contract above names; the stacks of modes are up to `mode_stacks_restored`.
 

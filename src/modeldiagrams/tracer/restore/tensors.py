@@ -78,21 +78,17 @@ class TensorSnapshot:
     def restore(self) -> None:
         """Restore everything."""
         with torch.inference_mode(mode=False), torch.no_grad(), _unobserved():
-            if list(map(type, self._tensors)) != self._classes:
-                for tensor, class_ in zip(self._tensors, self._classes, strict=True):
-                    if type(tensor) is not class_:  # a lazy parameter was given its shape
-                        attempt(_restore_class, tensor, class_)
+            for tensor, class_ in zip(self._tensors, self._classes, strict=True):
+                if type(tensor) is not class_:  # a lazy parameter was given its shape
+                    attempt(_restore_class, tensor, class_)
             for copy in filter(None, self._copies.values()):
                 attempt(_restore_content, *copy)
-            for group, same, content in self._groups:
-                if not _unless_unsupported(_is_unchanged, group, same, content):
-                    pieces = content.split([tensor.numel() for tensor in same])
-                    for tensor, other, piece in zip(group, same, pieces, strict=True):
-                        attempt(_restore_content, tensor, other, piece.view(other.shape))
-            if (versions := versions_of(self._tensors)) != self._versions:
-                for tensor, now, before in zip(self._tensors, versions, self._versions, strict=True):
-                    if now != before:
-                        set_version(tensor, before)
+            for group in self._groups:
+                if not _unless_unsupported(_is_unchanged, *group):
+                    _restore_group(*group)
+            for tensor, now, before in zip(self._tensors, versions_of(self._tensors), self._versions, strict=True):
+                if now != before:
+                    set_version(tensor, before)
             for tensor, grad in zip(self._tensors, self._grads, strict=False):
                 if tensor.is_leaf and tensor.grad is not grad:
                     attempt(setattr, tensor, "grad", grad)
@@ -145,6 +141,12 @@ def _restore_content(tensor: Tensor, same: Tensor, copy: Tensor | None) -> None:
         tensor.data = same
     if copy is not None and not _unless_unsupported(torch.equal, tensor, copy):
         tensor.copy_(copy)
+
+
+def _restore_group(group: Sequence[Tensor], same: Sequence[Tensor], content: Tensor) -> None:
+    pieces = content.split_with_sizes([tensor.numel() for tensor in same])
+    for tensor, other, piece in zip(group, same, pieces, strict=True):
+        attempt(_restore_content, tensor, other, piece.view(other.shape))
 
 
 def _shows_same_memory(tensor: Tensor, other: Tensor) -> bool:

@@ -228,8 +228,8 @@ def own_attributes(module: nn.Module) -> Sequence[tuple[str, Any]]:
     if list(islice(attributes, n)) != _BOOKKEEPING:
         return [(name, held) for name, held in attributes.items() if name not in _BOOKKEEPING]
     kinds = list(map(type, islice(attributes.values(), n, None)))
-    if PLAIN_VALUES.issuperset(kinds):  # most have numbers only
-        return ()
+    if PLAIN_VALUES.issuperset(kinds):
+        return ()  # most have numbers only
     return [
         (name, held)
         for name, held in compress(islice(attributes.items(), n, None), map(not_, map(_IS_PLAIN, kinds)))
