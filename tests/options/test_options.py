@@ -102,6 +102,7 @@ def test_values_override_defaults() -> None:
         ({"model": "a", "direction": {"\ud800": "LR"}}, "direction", "surrogates"),
         ({"model": "a", "depth": "100000000000000000000"}, "depth", "from 0 to 1000"),
         ({"model": "a", "inputs": "1, 4"}, "inputs", "got '1, 4'; did you mean [1, 4]? Example inputs."),
+        ({"model": "a", "inputs": "(1, 4), (2, 3)"}, "inputs", "got '(1, 4), (2, 3)'. Example inputs."),
         ({"model": "a", "inputs": "(1, 4)"}, "inputs", "got '(1, 4)'; did you mean [1, 4]? Example inputs."),
         ({"model": "a", "depth": "1, 4"}, "depth", "expected a whole number from 0 to 1000, got '1, 4'. Number of"),
         ({"model": "a", "width": "wide"}, "width", "expected a CSS length, got 'wide'"),

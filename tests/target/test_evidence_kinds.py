@@ -457,3 +457,10 @@ def test_cells_of_a_notebook_share_their_names(sites):
     written = [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]
     (site,) = sites({"explore.ipynb": json.dumps({"cells": written})})
     assert site.kwargs == {"dim": 16, "depth": 2}
+
+
+@pytest.mark.parametrize("cell", ["dim = (16\n% 40)\n", "if True:\n    !pip install x\ndim = 16\n"])
+def test_commands_in_notebooks_cost_no_code(sites, cell):
+    written = [{"cell_type": "code", "source": text} for text in (IMPORT, cell, "net = Net(dim, 2)\n")]
+    (site,) = sites({"explore.ipynb": json.dumps({"cells": written})})
+    assert site.kwargs == {"dim": 16, "depth": 2}

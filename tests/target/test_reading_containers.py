@@ -10,10 +10,8 @@ from torch.nn import functional
 
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import resolve
-from modeldiagrams.target.inference.entries import Leaf
 from modeldiagrams.target.inference.input_solver import InputSolver
 from modeldiagrams.target.inference.probing import Probe
-from modeldiagrams.target.inference.sizes import Sizes
 
 
 def first_entries(model):
@@ -216,57 +214,52 @@ def test_ends_of_edges_are_one_tensor():
     }
 
 
-class Rays(nn.Module):
-    """Columns by slices, whose end the forward tells, and a layer that is as wide as something else."""
+class Scaled(nn.Module):
+    """A weight without dimensions says nothing of ranks."""
 
     def __init__(self):
         super().__init__()
-        self.inner = nn.Linear(27, 16)
+        self.scale = nn.Parameter(torch.ones(()))
+        self.inner = nn.Conv1d(24, 8, 1)
 
-    def forward(self, rays):
-        start, way, near = rays[:, :3][:, None], rays[:, 3:6][:, None], rays[:, 6:8]
-        depth = near[:, :1] + near[:, 1:] * torch.linspace(0, 1, 9)
-        return self.inner((start + way * depth[..., None]).flatten(1))
-
-
-def test_an_input_is_as_wide_as_what_is_cut_out_of_it():
-    assert found(Rays)["rays"] == [1, 8]
+    def forward(self, signal, xs):
+        out = self.inner(signal * self.scale)
+        for x in xs:
+            out = out + x[:, :, None]
+        return out
 
 
-class Cameras(nn.Module):
-    """A number for each picture, which runs as another picture, too, but only for one row."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(3, 4, 3, padding=1)
-
-    def forward(self, left, focal):
-        depth = self.conv(left).mean(1)
-        return focal.view(-1, 1, 1)[: 1 if len(depth) == 1 else None] / (depth.abs() + 1)
+def test_a_weight_without_dimensions_is_read():
+    assert found(Scaled)["xs"] == [[1, 8], [1, 8]]
 
 
-def test_inputs_run_with_several_rows():
-    assert found(Cameras)["focal"] == [1]
-
-
-def test_a_clip_has_few_frames():
-    sizes = Sizes(nn.Linear(2, 2))
-    film = sizes.of(Leaf(("film",), (1, 2, 4, 8, 8)))
-    assert sizes.usual(film, 1).shape == (1, 8, 8, 32, 32)
-
-
-class Ranks(nn.Module):
-    """Rows of numbers that are gathered by others."""
+class Standardised(nn.Module):
+    """Goes through a dict; what torch itself keeps of a module tells no keys."""
 
     def __init__(self):
         super().__init__()
-        self.out = nn.Linear(3, 4)
+        self.mean = nn.Parameter(torch.zeros(24))
+        self.encoder = nn.Linear(24, 8)
 
-    def forward(self, positions, neighbors):
-        b, n, k = neighbors.shape
-        at = neighbors.reshape(b, n * k, 1).expand(-1, -1, 3)
-        return self.out(torch.gather(positions, 1, at).view(b, n, k, 3) - positions.unsqueeze(2))
+    def forward(self, features):
+        return sum(self.encoder(value - self.mean) for _, value in features.items())
 
 
-def test_places_in_space_are_no_whole_numbers():
-    assert found(Ranks)["positions"] == [1, 16, 3]
+def test_names_of_weights_are_no_keys_of_inputs():
+    assert [*found(Standardised)["features"]] == ["first", "second"]
+
+
+class Unbound(nn.Module):
+    """Takes apart a third dimension, which PyTorch says is missing."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(6, 4)
+
+    def forward(self, rows):
+        return torch.stack([self.inner(row) for row in rows.unbind(2)])
+
+
+def test_what_pytorch_says_of_a_missing_dimension_is_heard():
+    probed = Probe(Unbound().eval()).run({"rows": [1, 6]})
+    assert "Dimension out of range" in str(probed.error)

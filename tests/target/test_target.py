@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import random
-import sys
 import traceback
 from pathlib import Path
 
@@ -58,23 +57,6 @@ def test_factory_is_called():
 
 def test_config_makes_the_configuration_object():
     assert target("mypkg.models.Configured", config="{vocab_size: 7}").model.embedding.num_embeddings == 7
-
-
-@pytest.mark.parametrize(
-    "annotation", ["'Config | None' = None", "Config = Config()", "typing.Optional[Config] = None"]
-)
-def test_config_makes_an_optional_configuration_object(tmp_path, monkeypatch, annotation):
-    (tmp_path / "optionally.py").write_text(
-        "import dataclasses, typing\nfrom torch import nn\n\n"
-        "@dataclasses.dataclass(frozen=True)\nclass Config:\n    width: int = 4\n\n"
-        "class Net(nn.Linear):\n"
-        f"    def __init__(self, cfg: {annotation}, bias: bool = True):\n"
-        "        super().__init__((cfg or Config()).width, 2, bias)\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "optionally", raising=False)
-    assert target("optionally.Net", config="{width: 7}").model.in_features == 7
-    assert target("optionally.Net").model.in_features == 4
 
 
 def test_default_config_and_token_ids_are_assumptions():

@@ -237,3 +237,11 @@ def test_a_backward_pass_that_waits_still_runs(mode):
     trace(model, (picture,), mode=mode)
     out.sum().backward()
     assert model[0].weight.grad is not None
+
+
+def test_buffers_that_pytorch_cannot_copy_are_left_alone(recwarn, caplog):
+    model = linear()
+    for name in ("low", "high"):
+        model.register_buffer(name, torch.zeros(2, dtype=torch.uint8).view(torch.uint4))
+    trace(model, (x(),), mode="real")
+    assert ([str(one.message) for one in recwarn], caplog.messages) == ([], [])

@@ -23,7 +23,7 @@ _ZIP = f"python{sys.version_info[0]}{sys.version_info[1]}.zip"
 
 
 def src_folders(folders: Sequence[Path]) -> list[Path]:
-    """Where projects in these folders may keep their packages besides: in ``src``, which then is none itself."""
+    """The folders ``src`` in these, where projects may keep packages; not a ``src`` that is a package itself."""
     found = [folder / "src" for folder in folders]
     return [folder for folder in found if folder.is_dir() and not (folder / "__init__.py").exists()]
 

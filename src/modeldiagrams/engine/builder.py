@@ -1,5 +1,7 @@
 """The entry point for documentation tools: options in, a finished diagram or its problem out.
 
+Long because all steps share the caches and processes of one session.
+
 Nothing here imports torch, runs user code or starts V8: workers and the drawer do, for what the `Cache` does not have.
 """
 

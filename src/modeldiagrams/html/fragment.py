@@ -145,7 +145,7 @@ def data_script(diagram: Diagram, fold: Fold = folded) -> str:
 
     Args:
         diagram: One with a graph and a picture.
-        fold: See there.
+        fold: Makes the JSON text of its graph shorter: `folded`, or the same from a cache.
 
     Returns:
         JavaScript that registers graph and initial expansion state, packed, under the diagram's id; ASCII only.

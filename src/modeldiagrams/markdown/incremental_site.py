@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from modeldiagrams.hosting.site_files import INDEX, diagram_file_names, diagram_files, index_entry, shared_files
-from modeldiagrams.ir.folding import folded
 from modeldiagrams.options.steps import LONGEST_TOUR
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ class IncrementalSite:
             if source and self._exists(source):
                 self._sources[page] = source
 
-    def add(self, page: str | None, diagram: Diagram, fold: Fold = folded) -> None:
+    def add(self, page: str | None, diagram: Diagram, fold: Fold) -> None:
         """Write the files of a diagram that a page shows; `fold` as of `data_script`."""
         files = diagram_files([diagram], fold)
         with self._lock:

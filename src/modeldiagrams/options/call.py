@@ -42,7 +42,7 @@ class Call(OptionGroup, frozen=True, kw_only=True):
         dict[str, Any] | None,
         Meta(
             description="Values for the model's configuration object, for classes with a Hugging Face `config_class`,"
-            " or whose first parameter is a configuration class: `{num_hidden_layers: 2}`."
+            " or whose first parameter is annotated with a dataclass: `{num_hidden_layers: 2}`."
         ),
     ] = None
     inputs: Annotated[

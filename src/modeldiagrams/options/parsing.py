@@ -140,7 +140,7 @@ def parse_option(name: str, value: Any) -> Any:
         msgspec.msgpack.encode(plain)
     except msgspec.ValidationError as error:
         wanted = expected(declared.type)
-        end = _end(declared, value)
+        end = _suggestion(declared, value)
         raise OptionError(name, f"expected {wanted}, got {value!r}{end} {declared.meta.description}") from error
     except (ModelDiagramsError, *_NOT_ENCODABLE) as error:
         raise OptionError(name, f"{error}, got {value!r}. {declared.meta.description}") from error
@@ -162,11 +162,13 @@ def check_defaults(defaults: object) -> None:
         parse_option(name, value)
 
 
-def _end(declared: _Declaration, value: Any) -> str:
+def _suggestion(declared: _Declaration, value: Any) -> str:
     """A full stop, or ``; did you mean [1, 4]?`` for a list as Python has it: ``1, 4`` or ``(1, 4)``."""
     if not isinstance(value, str) or "," not in value:
         return "."
     text = f"[{value.strip().removeprefix('(').removesuffix(')')}]"
+    if "(" in text or ")" in text:
+        return "."
     try:
         msgspec.convert(_plain(declared, text), declared.type)
     except (msgspec.ValidationError, ModelDiagramsError):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass, field, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.forward import parameters_of
@@ -90,9 +91,9 @@ def arguments_of(found: Callable[..., Any], call: Call) -> Arguments:
         maker = maker or _optional_configuration(found)
         if maker is None:
             raise TargetError(
-                f"option `config` is for classes with a Hugging Face `config_class`, or whose first parameter is "
-                f"annotated with a configuration class, and {call.model} has neither; write constructor arguments with "
-                "the options `args` and `kwargs`"
+                "option `config` is for classes with a Hugging Face `config_class`, or whose first parameter is "
+                "annotated with a dataclass, or whose one required parameter with a configuration class, and "
+                f"{call.model} has none of these; write constructor arguments with the options `args` and `kwargs`"
             )
         return Arguments(args, kwargs, maker, call.config)
     if args or kwargs:
@@ -104,12 +105,15 @@ def arguments_of(found: Callable[..., Any], call: Call) -> Arguments:
 
 def _optional_configuration(found: Callable[..., Any]) -> type | None:
     """The dataclass that annotates a first parameter with a default: ``cfg: Config | None = None``."""
-    first = next(iter(parameters_of(found)), "")
+    first = next(iter(parameters_of(found).values()), None)
+    if first is None or first.kind is first.KEYWORD_ONLY:
+        return None
     try:
-        hint = get_type_hints(found.__init__ if inspect.isclass(found) else found).get(first)
+        hint = get_type_hints(found.__init__ if inspect.isclass(found) else found).get(first.name)
     except Exception:  # noqa: BLE001  whatever the text of an annotation raises
         return None
-    classes = [one for one in (hint, *get_args(hint)) if inspect.isclass(one) and is_dataclass(one)]
+    choices = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    classes = [one for one in choices if inspect.isclass(one) and is_dataclass(one)]
     return classes[0] if classes else None
 
 
@@ -197,8 +201,8 @@ def _solved(
         kwargs, reasons = {**given, **solved.kwargs}, {**reasons, **solved.reasons}
         rule = Rule.CONVENTIONS.assumption(f"constructor arguments by how they are used, after {solved.tries} tries")
         made = Arguments(kwargs=kwargs, is_last=True, is_made_up=True)
-        others = tuple(_told(made, {**given, **other}, rule, reasons) for other in solved.others)
-        yield replace(_told(made, kwargs, rule, reasons), others=others, fitter=Fitter(solved, given, rule, reasons))
+        others = tuple(_filled(made, {**given, **other}, rule, reasons) for other in solved.others)
+        yield replace(_filled(made, kwargs, rule, reasons), others=others, fitter=Fitter(solved, given, rule, reasons))
 
 
 @dataclass(frozen=True)
@@ -219,10 +223,10 @@ class Fitter:
         """With as many features as come to the layer, or one of another class."""
         for kwargs, more in fitted(self.solved.search, misfit) if self.solved.search else ():
             made = Arguments(is_last=True, is_made_up=True, fitter=self)
-            yield _told(made, {**self.given, **kwargs}, self.rule, {**self.reasons, **more})
+            yield _filled(made, {**self.given, **kwargs}, self.rule, {**self.reasons, **more})
 
 
-def _told(arguments: Arguments, kwargs: dict[str, Any], rule: Assumption, reasons: dict[str, str]) -> Arguments:
+def _filled(arguments: Arguments, kwargs: dict[str, Any], rule: Assumption, reasons: dict[str, str]) -> Arguments:
     values = (assumed(f"kwargs.{name}", value, reasons[name]) for name, value in kwargs.items())
     return replace(arguments, kwargs=kwargs, assumptions=(rule, *values))
 

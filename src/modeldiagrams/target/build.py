@@ -196,8 +196,8 @@ def _built(found: Callable[..., Any], call: Call, arguments: Arguments, meta_fro
 def _in_eval_mode(model: nn.Module, found: Any, call: Call, arguments: Arguments) -> Built:
     with user_code(f"{call.model}.eval()"):
         model.eval()
-    told = arguments.values_by_name(found)
-    return Built(model, found, arguments.assumptions, told, others=arguments.others, fitter=arguments.fitter)
+    values = arguments.values_by_name(found)
+    return Built(model, found, arguments.assumptions, values, others=arguments.others, fitter=arguments.fitter)
 
 
 def _is_open(call: Call) -> bool:

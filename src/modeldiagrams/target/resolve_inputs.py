@@ -176,13 +176,13 @@ def _from_usual(
             worst = (dead,) if dead else (0, True) if solver().is_for_one_row(found.entries) else ()
             most = _MANY if dead else _TRIES_FOR_ROWS
             better = _from_failures(model, budget, solver(), worst, most) if worst else None
-            return better or _from_found(_as_told(found, solver()), Rule.INFERRED, budget)
+            return better or _from_found(_with_read_sizes(found, solver()), Rule.INFERRED, budget)
     return None
 
 
-def _as_told(found: Found, solver: InputSolver) -> Found:
+def _with_read_sizes(found: Found, solver: InputSolver) -> Found:
     """The same with the sizes that the forward tells."""
-    entries = solver.with_told_sizes(found.entries)
+    entries = solver.with_read_sizes(found.entries)
     if entries == found.entries:
         return found
     others = {name for name, entry in entries.items() if entry != found.entries[name]}

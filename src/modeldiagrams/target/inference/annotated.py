@@ -34,7 +34,7 @@ def read_annotation(slot: Slot) -> None:
     annotation = slot.annotation = without_none(slot.annotation)
     is_mapping, slot.inner = mapped_annotation(annotation)
     if annotation in (torch.device, torch.dtype) or (annotation is None and slot.name == "dtype"):
-        _read_where_and_what(slot)
+        _read_device_or_dtype(slot)
     elif is_number_or_several(annotation):
         slot.annotation = int
     elif choices := choices_of(annotation):
@@ -52,7 +52,7 @@ def read_annotation(slot: Slot) -> None:
         slot.kind = "made"
 
 
-def _read_where_and_what(slot: Slot) -> None:
+def _read_device_or_dtype(slot: Slot) -> None:
     """A device, or a type of numbers."""
     if slot.annotation is torch.device:
         slot.kind, slot.stated = "text", "cpu"

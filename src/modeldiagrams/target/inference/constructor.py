@@ -241,8 +241,8 @@ class Search:
                     raise TargetError(f"{refused.slot.path} can't be used so") from None
             except (Exception, SystemExit) as error:
                 use = refusal(error, self.every())
-                is_taught = use is not None and (rule_out_class(error, use.slot, self.every()) or self._refine(use))
-                if not is_taught and not self._asks_for_another(error):
+                is_refined = use is not None and (rule_out_class(error, use.slot, self.every()) or self._refine(use))
+                if not is_refined and not self._asks_for_another(error):
                     raise
 
     def _asks_for_another(self, error: BaseException) -> bool:

@@ -192,11 +192,11 @@ class InputSolver:
         probed = self.again(several)
         return probed is not None and probed.error is not None and not needs_values(probed.error)
 
-    def with_told_sizes(self, entries: Entries) -> Entries:
+    def with_read_sizes(self, entries: Entries) -> Entries:
         """The same with the sizes that the forward tells, where others do, too: ``x[:, 3:6]`` doesn't tell the end."""
         next(iter(self._seeds()), None)
         cut = {place: size for read in self._readings.values() if read for place, size in read.cut.items()}
-        return self._usual.as_told(entries, cut)
+        return self._usual.with_read_sizes(entries, cut)
 
     @functools.cached_property
     def states(self) -> list[Any]:

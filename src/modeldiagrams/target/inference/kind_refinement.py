@@ -26,21 +26,21 @@ def refine_kind(refused: Refused) -> bool:
     """Change the kind of a refused argument to one that can be used so; tell whether anything is different now."""
     slot = cast("Slot", refused.slot)
     before, kind = slot.known(), slot.kind
-    _learn(slot, refused.use)
+    _refine(slot, refused.use)
     slot.kind_changes += slot.kind != kind
     return before != slot.known() and slot.kind_changes <= _MOST_KIND_CHANGES
 
 
-def _learn(slot: Slot, use: Use) -> None:
+def _refine(slot: Slot, use: Use) -> None:
     """Note what a use shows: another kind, or limits."""
     slot.choice = 0
     match use:
         case Use("members" | "keys" | "strings" | "names" | "multiple" | "one of" | "instance"):
-            _learn_condition(slot, use)
+            _refine_condition(slot, use)
         case Use("lacks", str(name)):
-            _learn_lacking(slot, name)
+            _refine_lacking(slot, name)
         case Use("forward", count):
-            _learn_module(slot, count if isinstance(count, int) else slot.call[0])
+            _refine_module(slot, count if isinstance(count, int) else slot.call[0])
         case Use("asked"):
             slot.kind, slot.why, slot.children = "result", "it is asked for what belongs to a string", {}
         case Use("array"):
@@ -52,10 +52,10 @@ def _learn(slot: Slot, use: Use) -> None:
         case Use("plain"):
             slot.is_plain = True
         case _:
-            _learn_kind(slot, use)
+            _refine_kind(slot, use)
 
 
-def _learn_condition(slot: Slot, use: Use) -> None:
+def _refine_condition(slot: Slot, use: Use) -> None:
     """What a call or a condition asks for."""
     match use:
         case Use("members", tuple(names)):
@@ -74,10 +74,10 @@ def _learn_condition(slot: Slot, use: Use) -> None:
         case Use("one of", tuple(numbers)):
             slot.one_of = numbers
         case Use("instance", tuple(classes)):
-            _learn_class(slot, classes)
+            _refine_class(slot, classes)
 
 
-def _learn_class(slot: Slot, classes: tuple[type, ...]) -> None:
+def _refine_class(slot: Slot, classes: tuple[type, ...]) -> None:
     """The first of several classes that something can be made of."""
     known = [each for each in classes if each.__module__ == "builtins"]
     slot.annotation = next((each for each in classes if issubclass(each, nn.Module)), (known or [classes[0]])[0])
@@ -86,7 +86,7 @@ def _learn_class(slot: Slot, classes: tuple[type, ...]) -> None:
     slot.read_annotation()
 
 
-def _learn_module(slot: Slot, inputs: int) -> None:
+def _refine_module(slot: Slot, inputs: int) -> None:
     """A module that forward calls; what was read of it are attributes."""
     if slot.kind == "fields":
         slot.needs, slot.children = {str(name): need for name, need in slot.children.items()}, {}
@@ -95,7 +95,7 @@ def _learn_module(slot: Slot, inputs: int) -> None:
     slot.kind, slot.is_called_in_forward, slot.why, slot.call = "made", True, "forward calls it", (inputs, ())
 
 
-def _learn_lacking(slot: Slot, name: str) -> None:
+def _refine_lacking(slot: Slot, name: str) -> None:
     """A module, a tensor, or an object that has what is read."""
     slot.why = f"its {name} is read"
     if slot.kind == "made" and is_listed("last_layers", name):
@@ -106,26 +106,26 @@ def _learn_lacking(slot: Slot, name: str) -> None:
         slot.kind, slot.ways = "fields", slot.ways | {"attribute"}
 
 
-def _learn_method(slot: Slot, name: str) -> None:
+def _refine_method(slot: Slot, name: str) -> None:
     """It has a method: a tensor, a module, or an object that is asked for something."""
     is_of_tensor = callable(getattr(Tensor, name, None)) and not hasattr(nn.Module, name)
     is_else = any(is_listed(table, name) for table in ("text_methods", "list_methods")) or name in _MAPPING_METHODS
     if is_of_tensor and not (is_else or is_a_model(slot.name) or is_listed("configurations", slot.name)):
         slot.kind, slot.why = "tensor", f"its method {name} is called"
         return
-    _learn_kind(slot, Use("attribute", name))
+    _refine_kind(slot, Use("attribute", name))
     if slot.kind == "fields" and name not in _MAPPING_METHODS and is_asked(slot.name, name):
         slot.child(name).kind = "result"
 
 
-def _learn_kind(slot: Slot, use: Use) -> None:
+def _refine_kind(slot: Slot, use: Use) -> None:
     match use:
         case Use("attribute", str(name)):
             slot.kind, slot.why = _kind_with(slot, name), f"its {name} is read"
             slot.last_layer = name if slot.kind == "made" and is_listed("last_layers", name) else ""
             slot.ways |= {"attribute"} if slot.kind == "fields" and name not in _MAPPING_METHODS else set()
         case Use("method", str(name)):
-            _learn_method(slot, name)
+            _refine_method(slot, name)
         case Use("key" | "mapping", name):
             slot.make_mapping(0)
             slot.why = f"its {name!r} is read" if name else "it is copied as a mapping, or spread into a call"

@@ -69,7 +69,7 @@ def _everywhere(entries: Entries, old: int, new: int) -> Entries:
 def _widths(entries: Entries) -> Iterator[Entries]:
     """Widths by the arguments of the constructor; what one input gains, another one may lose."""
     rows = [leaf for leaf in leaves(entries) if leaf.dtype == "float32" and 1 < len(leaf.shape) < _IMAGE_RANK]
-    named = {leaf.path: width for leaf in rows if (width := _told_width(leaf)) and width not in leaf.shape}
+    named = {leaf.path: width for leaf in rows if (width := _argument_width(leaf)) and width not in leaf.shape}
     if not named:
         return
     changed, more = entries, 0
@@ -90,7 +90,7 @@ def _with_width(entries: Entries, leaf: Leaf, width: int) -> Entries:
     return changed
 
 
-def _told_width(leaf: Leaf) -> int | None:
+def _argument_width(leaf: Leaf) -> int | None:
     """The argument that goes by the name of an input: ``obs_dim`` of ``obs`` and ``observation``."""
     name = _name(leaf.path).lower()
     for argument, number in constructor_numbers().items():

@@ -23,7 +23,7 @@ __all__ = ["ParsedProject"]
 
 _MOST_BYTES = 2_000_000
 """Of code that is parsed."""
-_COMMANDS = re.compile(r"^\s*[%!?]", re.MULTILINE)
+_COMMANDS = re.compile(r"^([ \t]*)[%!?].*", re.MULTILINE)
 """What notebooks have beside Python: ``%matplotlib inline``."""
 
 
@@ -124,11 +124,15 @@ def _pieces(file: Path, text: str) -> Iterator[tuple[int, str]]:
             cells = ["".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
         except (ValueError, KeyError, TypeError, RecursionError):  # no notebook
             return
-        yield 0, "\n".join(filter(_is_code, (_COMMANDS.sub("# ", cell) for cell in cells)))  # they share their names
+        yield 0, "\n".join(filter(_is_code, map(_without_commands, cells)))  # they share their names
         return
     if file.suffix == ".py":
         yield 0, text
     yield from _blocks(text)
+
+
+def _without_commands(cell: str) -> str:
+    return cell if _is_code(cell) else _COMMANDS.sub(r"\1pass", cell)
 
 
 def _is_code(cell: str) -> bool:

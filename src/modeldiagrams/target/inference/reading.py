@@ -53,8 +53,8 @@ _MOST_CALLS = 4_000
 
 
 @dataclass(frozen=True)
-class _Told:
-    """What an earlier reading told, see `Reading`."""
+class _Earlier:
+    """What an earlier reading found, see `Reading`."""
 
     counts: dict[Path, int] = field(default_factory=dict)
     lists: frozenset[Path] = frozenset()
@@ -127,7 +127,7 @@ class Read:
         return leaf
 
     def _shape(self, leaf: Leaf, shape: Shape) -> tuple[int, ...]:
-        """Sizes that are told, of dimensions that are the same the same ones, and others of their own."""
+        """The sizes that were read, equal ones for dimensions that are the same, and others of their own."""
         rank = len(leaf.shape)
         free = rank - len(shape.front) - len(shape.back)
         dims = (*shape.front, *(None,) * free, *shape.back)
@@ -194,19 +194,19 @@ def read_forward(
     Returns:
         None where nothing could be read.
     """
-    first, told = _read(model, known, sizes), _Told()
+    first, earlier = _read(model, known, sizes), _Earlier()
     for _ in range(_MOST_LISTS):
-        if more := {*list_wanted(first.error)} - told.lists:
-            told = replace(told, lists=told.lists | more)
-            first = _read(model, known, sizes, told)
+        if more := {*list_wanted(first.error)} - earlier.lists:
+            earlier = replace(earlier, lists=earlier.lists | more)
+            first = _read(model, known, sizes, earlier)
     counts = {
         path: len(given.items()) for given in [*_all(first.inputs)] if given.way == "item" for path in [given.path]
     }
     if first.error is not None and any(counts.values()):  # ``zip(…, strict=True)`` wants as many items as there are
-        counted = replace(told, counts={path: count for path, count in counts.items() if count})
+        counted = replace(earlier, counts={path: count for path, count in counts.items() if count})
         second = _read(model, known, sizes, counted)
-        first, told = (second, counted) if second.error is None else (first, told)
-    best = _without_clashes(first, lambda others: _read(model, known, sizes, told, others))
+        first, earlier = (second, counted) if second.error is None else (first, earlier)
+    best = _without_clashes(first, lambda others: _read(model, known, sizes, earlier, others))
     return Read(best.inputs, sizes, seed) if best.calls else None
 
 
@@ -253,22 +253,22 @@ def _read(
     model: nn.Module,
     known: Mapping[str, Any],
     sizes: Sizes,
-    told: _Told | None = None,
+    earlier: _Earlier | None = None,
     others: frozenset[int] = frozenset(),
 ) -> Reading:
-    told = told or _Told()
+    earlier = earlier or _Earlier()
     reading = Reading(
         {**ELEMENTS, **LAYERS, **VIEWS, **ITEMS},
         unused=sizes.unused(),
-        counts=told.counts,
-        lists=told.lists,
+        counts=earlier.counts,
+        lists=earlier.lists,
         guesses=Guesses(others),
     )
     reading.inputs = {name: reading.given((name,)) for name in known}
     for name, parameter in parameters_of(model.forward).items():
         if name in reading.inputs:
-            is_pair = isinstance(known[name], list) and not isinstance(known[name][0], int)
-            reading.inputs[name].is_list = is_pair or bool(_TENSORS.search(str(parameter.annotation)))
+            is_list = isinstance(known[name], list) and not isinstance(known[name][0], int)
+            reading.inputs[name].is_list = is_list or bool(_TENSORS.search(str(parameter.annotation)))
     is_on_meta = any(parameter.is_meta for parameter in model.parameters())
     mode = contextlib.nullcontext() if is_on_meta else FakeTensorMode(allow_non_fake_inputs=True)
     with seeded(), torch.no_grad(), silenced():

@@ -45,4 +45,4 @@ class Steps(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 def _parts(tensor: Any, dim: int = 0) -> int:
-    return int(tensor.shape[dim])
+    return int(tensor.shape[dim]) if -tensor.dim() <= dim < tensor.dim() else 0  # PyTorch says what is wrong

@@ -80,7 +80,7 @@ class UsualSizes:
         batch = NODES if has_edges or self._is_graph or "edge_" in repr(entries) else 1
         return self.sizes.usual(leaf, batch, leaves(entries))
 
-    def as_told(self, entries: Entries, cut: Mapping[tuple[Path, int], int]) -> Entries:
+    def with_read_sizes(self, entries: Entries, cut: Mapping[tuple[Path, int], int]) -> Entries:
         """The same with as many items as are read by number, if the model runs with them.
 
         Args:

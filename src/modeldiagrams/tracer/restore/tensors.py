@@ -101,6 +101,10 @@ class TensorSnapshot:
 
     def _copy_group(self, group: list[Tensor]) -> None:
         """Copy tensors of one type and device into one: a model may have hundreds."""
+        if _unless_unsupported(Tensor.clone, group[0].detach()) is None:  # of a type that PyTorch can't copy: int4
+            for tensor in group:
+                self._copy(tensor)
+            return
         same = list(map(Tensor.detach, group))
         self._groups.append((group, same, _content(same)))
         self._copies.update(dict.fromkeys(map(id, group)))

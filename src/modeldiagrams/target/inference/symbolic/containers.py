@@ -12,6 +12,7 @@ from torch import nn
 
 from modeldiagrams.target.inference.conditions import value_of
 from modeldiagrams.target.inference.lookups import expression_at, tracebacks
+from modeldiagrams.tracer.torch_facts.private_api import own_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -89,7 +90,7 @@ def keys_of(given: Given, inputs: dict[str, Given], frame: FrameType) -> list[st
         if read and other is not given and other.way == "key" and {*read} < {*keys}:
             return keys
     owner = frame.f_locals.get("self")
-    parts = [*owner.children(), *vars(owner).values()] if isinstance(owner, nn.Module) else []
+    parts = [*owner.children(), *(held for _, held in own_attributes(owner))] if isinstance(owner, nn.Module) else []
     known = [[str(key) for key in part] for part in parts if isinstance(part, dict | nn.ModuleDict)]
     return read or next((keys for keys in known if 0 < len(keys) <= _MOST_PARTS), ["first", "second"])
 

@@ -71,7 +71,7 @@ def broadcast(r: Reading, a: Shape, b: Shape, *, is_weight: bool = False) -> Sha
         if rank := _rank_by_place(known, open_):
             open_ = open_.of_rank(rank)
         # a weight says nothing of ranks, unless its first dimension stands for the batch
-        is_of_features = (len(known.front) == 1 or is_weight) and known.front[0].end().value > 1
+        is_of_features = bool(known.front) and (len(known.front) == 1 or is_weight) and known.front[0].end().value > 1
         if open_.row and (is_of_features or len(open_.dims()) > len(known.front)):  # those at the back are the same
             for dim, at in zip(reversed(known.front), itertools.count(-1, -1), strict=False):
                 alike(r, dim, open_.at(at))

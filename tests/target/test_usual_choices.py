@@ -1,0 +1,77 @@
+"""Of several inputs that a model runs with, those that a person would choose."""
+
+from __future__ import annotations
+
+import torch
+import yaml
+from torch import nn
+
+from modeldiagrams.options.parsing import parse_options
+from modeldiagrams.target import resolve
+from modeldiagrams.target.inference.entries import Leaf
+from modeldiagrams.target.inference.sizes import Sizes
+
+
+def found(model_class):
+    target = resolve(parse_options({"model": f"{__name__}.{model_class.__name__}"}).call)
+    return {
+        a.subject.removeprefix("inputs."): yaml.safe_load(a.value)
+        for a in target.assumptions
+        if a.subject.startswith("inputs.")
+    }
+
+
+class Rays(nn.Module):
+    """Columns by slices, whose end the forward tells, and a layer that is as wide as something else."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(27, 16)
+
+    def forward(self, rays):
+        start, way, near = rays[:, :3][:, None], rays[:, 3:6][:, None], rays[:, 6:8]
+        depth = near[:, :1] + near[:, 1:] * torch.linspace(0, 1, 9)
+        return self.inner((start + way * depth[..., None]).flatten(1))
+
+
+def test_an_input_is_as_wide_as_what_is_cut_out_of_it():
+    assert found(Rays)["rays"] == [1, 8]
+
+
+class Cameras(nn.Module):
+    """A number for each picture, which runs as another picture, too, but only for one row."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3, padding=1)
+
+    def forward(self, left, focal):
+        depth = self.conv(left).mean(1)
+        return focal.view(-1, 1, 1)[: 1 if len(depth) == 1 else None] / (depth.abs() + 1)
+
+
+def test_inputs_run_with_several_rows():
+    assert found(Cameras)["focal"] == [1]
+
+
+def test_a_clip_has_few_frames():
+    sizes = Sizes(nn.Linear(2, 2))
+    film = sizes.of(Leaf(("film",), (1, 2, 4, 8, 8)))
+    assert sizes.usual(film, 1).shape == (1, 8, 8, 32, 32)
+
+
+class Ranks(nn.Module):
+    """Rows of numbers that are gathered by others."""
+
+    def __init__(self):
+        super().__init__()
+        self.out = nn.Linear(3, 4)
+
+    def forward(self, positions, neighbors):
+        b, n, k = neighbors.shape
+        at = neighbors.reshape(b, n * k, 1).expand(-1, -1, 3)
+        return self.out(torch.gather(positions, 1, at).view(b, n, k, 3) - positions.unsqueeze(2))
+
+
+def test_places_in_space_are_no_whole_numbers():
+    assert found(Ranks)["positions"] == [1, 16, 3]
