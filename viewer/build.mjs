@@ -88,8 +88,8 @@ const bundles = [
   { name: "static.js", entryPoints: ["src/entries/static.ts"], target: "es2022" },
 ];
 
-/** What every file and notebook brings along: packed here, where there is time to do it well. */
-const PACKED = ["model-graph.js", "core.js", "explore.js", "menu.js", "lenses.js", "viz.js"];
+/** What every file and notebook brings along: packed here, where there is time to do it well; together where they are alike. */
+const PACKED = ["model-graph.js", "core.js explore.js menu.js lenses.js", "viz.js"];
 
 /** The font of flat pictures: as outlines, and embedded in PDF files. */
 const FONTS = {
@@ -159,10 +159,10 @@ common.define = {
 const inputs = [];
 for (const entry of bundles) inputs.push(...(await bundle(entry)));
 const script = (name) => readFileSync(join(output, name));
-const texts = await Promise.all(PACKED.map((name) => mostPacked(script(name))));
+const texts = await Promise.all(PACKED.map((names) => mostPacked(Buffer.concat(names.split(" ").map(script)))));
 writeFileSync(
   join(output, "packed.json"),
-  JSON.stringify(Object.fromEntries(PACKED.map((name, i) => [name, texts[i]]))),
+  JSON.stringify(Object.fromEntries(PACKED.map((names, i) => [names, texts[i]]))),
 );
 for (const [name, file] of Object.entries(FONTS)) copyFileSync(join(here, file), join(output, name));
 inputs.push(...Object.values(FONTS));

@@ -142,6 +142,8 @@ def _viewer(parts: str) -> Markup:
 
 @cache
 def _parts(names: tuple[str, ...] = SCRIPTS) -> str:
-    """The viewer's scripts, packed, as an object of JavaScript."""
-    ready: dict[str, str] = msgspec.json.decode(asset("packed.json").read_bytes())
-    return msgspec.json.encode({name: ready.get(name) or packed(asset(name).read_bytes()) for name in names}).decode()
+    """The viewer's scripts, packed, as an object of JavaScript: names with spaces between → these scripts in one."""
+    parts: dict[str, str] = msgspec.json.decode(asset("packed.json").read_bytes())
+    others = {*names}.difference(*map(str.split, parts))
+    parts |= {name: packed(asset(name).read_bytes()) for name in names if name in others}
+    return msgspec.json.encode(parts).decode()

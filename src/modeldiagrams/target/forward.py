@@ -107,7 +107,7 @@ def strings_compared(model: nn.Module) -> dict[str | int, list[str]]:
     """Parameters of a forward that it compares with strings, and these."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(type(model).forward))))
-    except (OSError, TypeError, SyntaxError):
+    except (OSError, TypeError, SyntaxError, AttributeError):  # compiled code has no forward in its class
         return {}
     found: dict[str | int, list[str]] = {}
     for node in ast.walk(tree):

@@ -135,10 +135,20 @@ export function wasmAllowed(): boolean {
   return allowed;
 }
 
+/** Packed scripts that run, or did, by their names. */
+const running = new Map<string, Promise<void>>();
+
 /** Run a part of the viewer, from the page or from its URL. */
 async function loadPart(name: string, url: string | undefined): Promise<void> {
-  const packed = globalThis.modelDiagramsPacked?.[name];
+  const together = Object.entries(globalThis.modelDiagramsPacked ?? {});
+  const [names = "", packed] = together.find(([all]) => all.split(" ").includes(name)) ?? [];
   if (packed === undefined) return loadScript(url, name);
+  const run = running.get(names) ?? runPacked(packed);
+  running.set(names, run);
+  return run;
+}
+
+async function runPacked(packed: string): Promise<void> {
   const script = document.createElement("script");
   script.textContent = await unpacked(packed);
   document.head.append(script);
