@@ -116,8 +116,9 @@ function expertsIn(index: GraphIndex, node: ModuleNode): string {
 
 /** Least share of a container's weights in the blocks that it is said to hold. */
 const MOSTLY = 0.5;
-/** Names of lists that say what is in them; of others, such as `left`, the plural would be no word. */
-const TELLING = /^([a-z]{3,}s|block|cell|expert|group|head|layer|level|stage|stack|step|unit)$/;
+/** Names of lists that say what is in them: plurals, or these nouns; that of `left` or `cross` would be no word. */
+const TELLING =
+  /^((?!trans$|lens$)[a-z]{2,}[b-hj-npqrtv-z]s|block|cell|expert|group|head|layer|level|stage|stack|step|unit)$/;
 
 /** `3 layers` where a list of equal blocks holds most of a container, by the list's name or else their class. */
 function blocksIn(index: GraphIndex, node: ModuleNode): string {
