@@ -140,3 +140,22 @@ it("leads joins on to the next line without a way back to its start", () => {
     expect(Math.min(...others.map(([x]) => x))).toBeGreaterThanOrEqual(start);
   }
 });
+
+it("keeps a cell that flows up in an arm of a U top down", () => {
+  const downs = ["enc0", "enc1", "enc2"];
+  const flow = [
+    `x > ${downs.map((enc, i) => `${enc}/conv2d > ${enc}/relu > p${i}/max_pool2d`).join(" > ")} > mid/relu`,
+    "mid/relu > u2/interpolate",
+    ...[2, 1, 0].flatMap((i) => [
+      ...cellLines(`dec${i}`, NASNET, `enc${i}/relu`, `u${i}/interpolate`),
+      i > 0 ? `dec${i}/cat > u${i - 1}/interpolate` : "dec0/cat > head/conv2d > y",
+    ]),
+  ];
+  // unlike classes, which are never drawn as one
+  const names = [...downs, "mid", "p0", "p1", "p2", "u0", "u1", "u2", "dec0", "dec1", "dec2", "head"];
+  const graph = sketch(flow.join("\n"), Object.fromEntries(names.map((name) => [name, `Block${name}`])));
+  for (const tensor of Object.values(graph.tensors)) Object.assign(tensor, { shape: [1, 1008, 42, 42] });
+  const made = layout(view(index(graph), { expanded: ["dec1"], unrolled: [], direction: "TB" }), viz);
+  expect(made.shaped).toBe(true);
+  expect(validate(made)).toMatchObject({ ...NO_FAULTS, shared: 0 });
+});

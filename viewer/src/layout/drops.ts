@@ -28,7 +28,7 @@ export function dropsOf(plan: Plan, ranking: Ranking, routed: Routed): Map<numbe
     .sort((a, b) => (ranking.inputs[a] ?? 0) - (ranking.inputs[b] ?? 0))) {
     const own = plan.wires.flatMap(({ from, fromPort }, i) => (from === BORDER && fromPort === port ? [i] : []));
     const along = Math.min(...own.map((wire) => firstTurn(lines[wire] ?? [])));
-    const [across = 0] = [ranking.inputs[port]];
+    const across = ranking.inputs[port] ?? 0;
     const nets = new Set(own.map((wire) => plan.wires[wire]?.net ?? -1));
     if (own.length === 0 || along < afterFirst || !isClear(plan, routed, lines, nets, [across, along])) continue;
     drops.set(port, along);

@@ -12,6 +12,7 @@ import type { Ranking } from "./dot.js";
 import { type Engine, rank } from "./engine.js";
 import type { Geometry } from "./geometry.js";
 import { type Inner, plan } from "./input.js";
+import { asColumn } from "./line_column.js";
 import { closeLoops, inOneRow } from "./loops.js";
 import { mirrored } from "./mirror.js";
 import { ANY_ORDER, crossings, MOST_IN_ORDER, type Order, ofPorts, orderOf, type PortOrder } from "./order.js";
@@ -23,7 +24,7 @@ import { keepPlaces } from "./streams.js";
 import { aroundTowers } from "./structures/around_towers.js";
 import type { Place } from "./structures/columns.js";
 import { structured } from "./structures/structured.js";
-import { asColumn, wrapped } from "./wrap.js";
+import { wrapped } from "./wrap.js";
 
 export interface Context extends Engine {
   /** Length of lines. */

@@ -59,31 +59,17 @@ export function plan(
     const inside = inner[i] ?? null;
     return inside === null ? closed(i) : innerSlot(inside, vertical, item.times > 1 ? BEHIND_PANEL : 0);
   });
-  // returns are last
-  const onwards = frame.wires.filter(({ flow }) => flow !== "return");
-  const wires = onwards.map(
-    ({ from, to, fromPort, toPort }, i): PlanWire => ({
-      from,
-      to,
-      fromPort,
-      toPort,
-      net: nets[i] ?? 0,
-      trunk: false,
-      spine: false,
-      rail: false,
-    }),
-  );
   const result: Plan = {
-    ...{
-      vertical,
-      slots,
-      wires,
-      order,
-      returns: [],
-      isNarrow: isNarrow && vertical,
-      places: has("streams") ? placesOf(frame) : [],
-    },
-    ...{ inputs: frame.inputs.length, outputs: frame.outputs.length, streams: has("streams") ? streamsOf(frame) : [] },
+    vertical,
+    slots,
+    wires: wiresOf(frame, nets),
+    order,
+    returns: [],
+    isNarrow: isNarrow && vertical,
+    places: has("streams") ? placesOf(frame) : [],
+    inputs: frame.inputs.length,
+    outputs: frame.outputs.length,
+    streams: has("streams") ? streamsOf(frame) : [],
     dense,
     apart: isNarrow && vertical ? besideOthers(frame) : [],
   };
@@ -96,6 +82,22 @@ export function plan(
   if (shapes.includes("fans")) openFans(result);
   openLoops(result, frame, nets);
   return result;
+}
+
+/** The wires of a frame, but for its returns. */
+function wiresOf({ wires }: Frame, nets: readonly number[]): PlanWire[] {
+  // returns are last
+  const onwards = wires.filter(({ flow }) => flow !== "return");
+  return onwards.map(({ from, to, fromPort, toPort }, i) => ({
+    from,
+    to,
+    fromPort,
+    toPort,
+    net: nets[i] ?? 0,
+    trunk: false,
+    spine: false,
+    rail: false,
+  }));
 }
 
 /**

@@ -159,7 +159,9 @@ function narrower(
   closedWidth: number | null,
 ): Placed {
   const width = closedWidth ?? placed.geometry.width;
-  const sideways = item !== null && around === "TB" && width > BROAD * context.line ? sidewaysCell(placed.frame) : null;
+  // what flows up is laid out downwards and turned upside down
+  const mayTurn = item !== null && !context.up && around === "TB" && width > BROAD * context.line;
+  const sideways = mayTurn ? sidewaysCell(placed.frame) : null;
   const other = sideways && placeFrame(context, sideways, item, "TB");
   return other !== null && other.geometry.width < placed.geometry.width ? other : placed;
 }

@@ -55,14 +55,8 @@ export function turn(
   leaves: Leaving,
   { onwards, fromAbove }: Along = NOT_ALONG,
 ): Turned {
-  const drops = fromAbove ? dropsOf(plan, ranking, routed) : new Map<number, number>();
-  const ins = outermostFirst(ranking.inputs).filter((port) => !drops.has(port));
+  const inputs = placesOfInputs(ranking, fromAbove ? dropsOf(plan, ranking, routed) : new Map());
   const outs = outermostFirst(ranking.outputs);
-  const inputs: number[] = [];
-  for (const [port, along] of drops) inputs[port] = along;
-  ins.forEach((port, i) => {
-    inputs[port] = -BESIDE - (ins.length - 1 - i) * STEP;
-  });
   const atEnd = (port: number) => leaves === "end" || onwards.includes(port);
   const back = outs.filter((port) => !atEnd(port));
   const outputs: number[] = [];
@@ -101,6 +95,17 @@ export function turn(
     ];
   });
   return { entries, exits, inputs, outputs, low: routed.low, high, from: Math.min(0, ...inputs, ...outputs), to };
+}
+
+/** Input port → where its wires are along the flow: where they come down, or else before its start. */
+function placesOfInputs(ranking: Ranking, drops: ReadonlyMap<number, number>): number[] {
+  const places: number[] = [];
+  for (const [port, along] of drops) places[port] = along;
+  const others = outermostFirst(ranking.inputs).filter((port) => !drops.has(port));
+  others.forEach((port, i) => {
+    places[port] = -BESIDE - (others.length - 1 - i) * STEP;
+  });
+  return places;
 }
 
 /** Extent of a label across the flow; may exceed that of its item. */

@@ -4,7 +4,7 @@ import { childrenOf, type GraphIndex, type ModuleNode } from "../graph/graph.js"
 import { shortName } from "../graph/names.js";
 import { classWords, isPlain } from "./container_words.js";
 import { kernelWords } from "./kernels.js";
-import { formatCount, sharing } from "./labels.js";
+import { formatCount } from "./labels.js";
 import { layerRow } from "./layer_rows.js";
 import { familyOf } from "./op_families.js";
 
@@ -12,19 +12,21 @@ import { familyOf } from "./op_families.js";
 export function closedDetail(index: GraphIndex, node: ModuleNode, detail: string): string {
   if (index.graph.marks !== undefined) return detail;
   const count = ` · ${formatCount(node.parameters.total)}`;
-  const isOwn = isPlain(node) && detail.startsWith(classWords(index, node));
-  if (isOwn) return sequenceWords(index, node, detail);
-  if (isPlain(node) || !detail.includes(count)) return detail;
+  if (isPlain(node)) return sequenceWords(index, node, detail, count);
+  if (!detail.includes(count)) return detail;
   const inside = known(index, node, () => insideWords(index, node));
   return inside === "" ? detail : detail.replace(count, inside);
 }
 
-/** `Conv2d 16 → 32 → 32, 3×3, …` for layers in a sequence that has no class of its own. */
-function sequenceWords(index: GraphIndex, node: ModuleNode, detail: string): string {
-  return known(index, node, () => {
-    const row = layerRow(index, node);
-    return row === undefined ? detail : `${row.layer} ${row.sizes}, …${sharing(index, node)}`;
+/** `Conv2d 16 → 32 → 32, 3×3, …` for layers in a sequence that has no class of its own; marks behind its words stay. */
+function sequenceWords(index: GraphIndex, node: ModuleNode, detail: string, count: string): string {
+  const own = classWords(index, node);
+  if (!detail.startsWith(own)) return detail;
+  const row = known(index, node, () => {
+    const { layer, sizes } = layerRow(index, node) ?? {};
+    return layer === undefined ? "" : `${layer} ${sizes}, …`;
   });
+  return row === "" ? detail : row + detail.slice(own.length).replace(count, "");
 }
 
 /** What follows the class of a box. */
@@ -103,9 +105,10 @@ const STACKED = 3;
 
 /** `8 experts` of a class that says so, where all of its matrices are stacks of as many. */
 function expertsIn(index: GraphIndex, node: ModuleNode): string {
-  if (!/experts?$/i.test(shortName(node.class))) return "";
-  const stacks = [...index.graph.parameters].flatMap(([name, { shape }]) =>
-    name.startsWith(`${node.path}.`) && shape?.length === STACKED ? [shape[0]] : [],
+  if (!/experts$/i.test(shortName(node.class))) return "";
+  // kernels of layers inside have three axes, too
+  const stacks = [...index.graph.parameters.values()].flatMap(({ owner, shape }) =>
+    owner === node.path && shape?.length === STACKED ? [shape[0]] : [],
   );
   const [experts, ...others] = new Set(stacks);
   return typeof experts === "number" && experts > 1 && others.length === 0 ? `${experts} experts` : "";
@@ -113,8 +116,9 @@ function expertsIn(index: GraphIndex, node: ModuleNode): string {
 
 /** Least share of a container's weights in the blocks that it is said to hold. */
 const MOSTLY = 0.5;
-/** Names of lists that say what is in them; of others, such as `left`, the plural would be no word. */
-const TELLING = /^([a-z]{3,}s|block|cell|expert|group|head|layer|level|stage|stack|step|unit)$/;
+/** Names of lists that say what is in them: plurals, or these nouns; that of `left` or `cross` would be no word. */
+const TELLING =
+  /^((?!trans$|lens$)[a-z]{2,}[b-hj-npqrtv-z]s|block|cell|expert|group|head|layer|level|stage|stack|step|unit)$/;
 
 /** `3 layers` where a list of equal blocks holds most of a container, by the list's name or else their class. */
 function blocksIn(index: GraphIndex, node: ModuleNode): string {

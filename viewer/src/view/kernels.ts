@@ -39,8 +39,11 @@ function kernelIn(index: GraphIndex, node: ModuleNode): string {
   const [kernel, ...otherKernels] = new Set(windows.map((parts) => parts.find(isKernel)));
   const [dilation, ...otherDilations] = new Set(windows.map((parts) => parts.find((part) => /^dilation /.test(part))));
   if (kernel === undefined || otherKernels.length + otherDilations.length > 0) return "";
-  const stride = windows.flat().find((part) => /^s\d/.test(part));
-  return [kernel, stride, dilation].filter((part) => part !== undefined).join(", ");
+  const [stride, ...otherStrides] = windows.flat().filter((part) => /^s\d/.test(part));
+  // what several layers do together is not the stride of one
+  return [kernel, otherStrides.length > 0 ? undefined : stride, dilation]
+    .filter((part) => part !== undefined)
+    .join(", ");
 }
 
 /** `3×3` and `k3`, but neither `1×1` nor `k1`. */

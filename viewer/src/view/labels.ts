@@ -141,7 +141,7 @@ const TIED = ` · ${strings.tiedToOthers}`;
 export const SAME_WEIGHTS = ` · ${SHARED}`;
 
 /** Marks modules that share weights, which the drawing cannot show otherwise. */
-export function sharing(index: GraphIndex, node: ModuleNode): string {
+function sharing(index: GraphIndex, node: ModuleNode): string {
   if (usesSameWeights(index, node)) return SAME_WEIGHTS;
   return index.tiedOwners.has(node.path) ? TIED : "";
 }

@@ -1,6 +1,6 @@
 /** Sizes of a few layers that follow one another, as papers write them: `64 → 256 → 64`, `16 → 32 → 32, 3×3`. */
 import { append } from "../graph/append.js";
-import { childrenOf, type GraphIndex, type ModuleNode } from "../graph/graph.js";
+import { ancestors, childrenOf, type GraphIndex, type ModuleNode } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
 import { isPlain, layersIn } from "./container_words.js";
 import { layerSizes } from "./labels.js";
@@ -10,8 +10,6 @@ import { type Family, familyOf } from "./op_families.js";
 const MOST_LAYERS = 4;
 const MOST_LETTERS = 48;
 const LISTED: readonly Family[] = ["convolution", "linear"];
-/** What reads the inputs of a container. */
-const OUTSIDE = -1;
 
 /** Layers of one class, each of which reads only the one before. */
 export interface LayerRow {
@@ -42,6 +40,8 @@ export function layerRow(index: GraphIndex, node: ModuleNode): LayerRow | undefi
   const [first] = sized;
   if (first === undefined || sized.length < layers.length || layers.length > MOST_LAYERS) return undefined;
   if (layers.some((layer) => layer.class !== first.node.class)) return undefined;
+  // a layer that is called again is no other
+  if (new Set(layers.map(({ path }) => path)).size < layers.length) return undefined;
   const steps = stepsOf(index, node, sized)?.map(({ layers: [at = 0] }) => sized[at] ?? first);
   if (steps === undefined || steps.length < 2) return undefined;
   if (steps.some(({ from }, i) => i > 0 && from !== steps[i - 1]?.to)) return undefined;
@@ -69,16 +69,19 @@ function textOf(first: Sized, steps: Sized[]): string {
 function stepsOf(index: GraphIndex, container: ModuleNode, layers: Sized[]): Step[] | undefined {
   const readers = new Readers(index, container, layers);
   const steps: Step[] = [];
+  if (readers.hasUncalled()) return undefined;
   for (const [at, layer] of layers.entries()) {
     const sources = readers.sourcesOf(at).join();
     const step = steps[steps.length - 1];
     const other = layers[step?.layers[0] ?? at] ?? layer;
     const isBeside = step?.sources === sources && layer.from === other.from && layer.to === other.to;
     if (step !== undefined && isBeside && layer.window === other.window) step.layers.push(at);
-    else if (sources === (step?.layers ?? [OUTSIDE]).join()) steps.push({ layers: [at], sources });
+    else if (step === undefined ? readers.isFirst(at) : sources === step.layers.join())
+      steps.push({ layers: [at], sources });
     else return undefined;
   }
-  return steps;
+  // nothing tells whether the last are joined
+  return steps.at(-1)?.layers.length === 1 ? steps : undefined;
 }
 
 /** Which layers of a container read which. */
@@ -101,22 +104,44 @@ class Readers {
     for (const child of childrenOf(this.index, id)) this.#add(child, own);
   }
 
-  /** The layers from which tensors come to one, and `OUTSIDE`; weights are no source. */
-  sourcesOf(layer: number): number[] {
-    const found = new Set<number>();
+  /** Whether a layer reads only what enters the container. */
+  isFirst(layer: number): boolean {
+    return this.sourcesOf(layer).every((source) => typeof source === "string");
+  }
+
+  /** Whether ops between layers use weights of others, which are not called. */
+  hasUncalled(): boolean {
+    return [...this.#inside].some(([id, at]) => at === undefined && usesOthers(this.index, id));
+  }
+
+  /** The layers from which tensors come to one, and nodes outside; weights are no source. */
+  sourcesOf(layer: number): (number | string)[] {
+    const found = new Set<number | string>();
     const seen = new Set([...this.#inside].flatMap(([id, at]) => (at === layer ? [id] : [])));
     // iterating a set includes elements added meanwhile
     for (const id of seen) {
       for (const from of producersOf(this.index).get(id) ?? []) {
-        const at = this.#inside.get(from);
+        const at = this.#inside.has(from) ? this.#inside.get(from) : from;
         if (at === layer || isWeight(this.index, from)) continue;
-        if (!this.#inside.has(from)) found.add(OUTSIDE);
-        else if (at === undefined) seen.add(from);
+        if (at === undefined) seen.add(from);
         else found.add(at);
       }
     }
-    return [...found].sort((a, b) => a - b);
+    return [...found].sort();
   }
+}
+
+/** Whether an op uses weights of another module than that whose call it is in. */
+function usesOthers(index: GraphIndex, id: string): boolean {
+  const node = index.nodes.get(id);
+  if (node?.kind !== "op") return false;
+  const around = ancestors(index, id)
+    .map((one) => index.nodes.get(one))
+    .find((one) => one?.kind === "module");
+  const path = around?.kind === "module" ? around.path : "";
+  return Object.values(node.weights ?? {}).some(
+    (weight) => (index.graph.parameters.get(weight)?.owner ?? path) !== path,
+  );
 }
 
 function isWeight(index: GraphIndex, id: string): boolean {
