@@ -40,6 +40,7 @@ UNSOLVED = {
 }
 """Models that are seen while rules are tuned, and why none is found yet."""
 SLOW = {
+    "hard_almanac.TabularEmbedder",
     "hard_platforms.ProductMatcher",
     "hard_preprints.UNetModel",
     "hard_scenes.SlotVideo",
