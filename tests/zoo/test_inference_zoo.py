@@ -23,13 +23,11 @@ UNSOLVED = {
     "hard_perception.LiftSplat",  # a grid as bounds with a step, which no guess fills with cells
     "hard_perception.VolumeSegmenter",  # three sides of a volume, made up as two
     "hard_platforms.Darknet",  # layers as a list in a language of its own
-    "hard_production.MultiScaleSegmenter",  # lost when arguments got more values: an encoder of several outputs
     "hard_production.SessionRecommender",  # sixty tries are not enough
     "hard_relations.SyntaxTreeEncoder",  # the place of each word's parent, and -1 for one of them
     "hard_retired_fields.DialogueTracker",  # an ontology that is made up without any slot
     "hard_retired_fields.LatentDynamics",  # a size that is the sum of two others
     "hard_retired_library.HeteroGNN",  # kinds of nodes and edges, and dicts by them
-    "hard_retired_library.MetaLearner",  # lost when arguments got more values: a list of names and settings
     "hard_retired_papers.DETR",  # a made-up transformer whose batch comes second
     "hard_retired_papers.TreeLSTM",  # four inputs whose values depend on each other
     "hard_scenes.DeformableQueries",  # heights and widths of maps, as values that add up to a size of another input

@@ -117,8 +117,6 @@ class Search:
     pending: list[tuple[int, int, Choices]] = field(default_factory=list)
     """Choices to try: by the number of changes, then in the order in which errors asked for them."""
     seen: set[Choices] = field(default_factory=set)
-    tried: dict[str, Any] = field(default_factory=dict)
-    """Path of an argument → its value in the last run."""
     model: nn.Module = field(default_factory=nn.Module)
     """The last one that was made."""
     started: tuple[float, float] = field(default_factory=lambda: (time.process_time(), time.monotonic()))
@@ -221,7 +219,6 @@ class Search:
             slot.choice = wanted.get(slot.path, 0)
         tell_widths(self.slots)
         make_lists_alike(self.slots)
-        self.tried = {slot.path: slot.option() for slot in self.every()}
 
     def every(self) -> Iterator[Slot]:
         """All arguments and what is inside them."""
@@ -289,8 +286,7 @@ class Search:
         if len(choices) >= _MOST_CHANGES:
             return
         for place, slot in enumerate(slots_in_error(error, self.every())):
-            is_other = slot.option() != self.tried.get(slot.path, slot.option())  # after what the run has taught
-            for choice in range(0 if is_other else 1, min(len(slot.options()), _MOST_OPTIONS)):
+            for choice in range(1, min(len(slot.options()), _MOST_OPTIONS)):
                 changed = tuple(sorted({**dict(choices), slot.path: choice}.items()))
                 if changed not in self.seen:
                     self.seen.add(changed)
