@@ -34,7 +34,7 @@ UNSOLVED = {
     "hard_sciences.HeteroGNN",  # kinds of nodes and edges, and dicts by them
     "hard_utterances.HierarchicalReviewer",  # lengths in lengths: words of as many sentences as each document has
     "hard_utterances.SpanReader",  # letters of words, whose first dimensions only a later view tells
-    "projects.hard_molecules.model.MoleculeModel",  # lost when other first guesses came between: places of bonds
+    "projects.hard_molecules.model.MoleculeModel",  # which bonds reach an atom; was found once, by wrong ranks
     "projects.hard_molecules.mpn.MPNEncoder",  # the same
     "projects.hard_recsys.ranker.MultiDomainRanker",  # columns of a batch, by names that only its schema has
     "usual_repositories.LSTNet",  # numbers that the constructor takes and no forward can use
