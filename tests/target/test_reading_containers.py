@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 import torch
-import yaml
 from torch import nn
 from torch.nn import functional
 
-from modeldiagrams.options.parsing import parse_options
-from modeldiagrams.target import resolve
 from modeldiagrams.target.inference.input_solver import InputSolver
 from modeldiagrams.target.inference.probing import Probe
+from target.found_inputs import found
 
 
 def first_entries(model):
@@ -20,15 +18,6 @@ def first_entries(model):
 
 def runs(model, entries):
     return Probe(model.eval()).run(entries).error is None
-
-
-def found(model_class):
-    target = resolve(parse_options({"model": f"{__name__}.{model_class.__name__}"}).call)
-    return {
-        a.subject.removeprefix("inputs."): yaml.safe_load(a.value)
-        for a in target.assumptions
-        if a.subject.startswith("inputs.")
-    }
 
 
 class Bags(nn.Module):

@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 import torch
-import yaml
 from torch import nn
 
-from modeldiagrams.options.parsing import parse_options
-from modeldiagrams.target import resolve
 from modeldiagrams.target.inference.entries import Leaf
 from modeldiagrams.target.inference.sizes import Sizes
-
-
-def found(model_class):
-    target = resolve(parse_options({"model": f"{__name__}.{model_class.__name__}"}).call)
-    return {
-        a.subject.removeprefix("inputs."): yaml.safe_load(a.value)
-        for a in target.assumptions
-        if a.subject.startswith("inputs.")
-    }
+from target.found_inputs import found
 
 
 class Rays(nn.Module):
