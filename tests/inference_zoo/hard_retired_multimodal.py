@@ -1,4 +1,4 @@
-"""Hard: pictures with questions, words with voices, anything with a position."""
+"""Hard, once aside: pictures with questions, words with voices, anything with a position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hard: agents, teams and robots."""
+"""Hard, once aside: agents, teams and robots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hard: models that make pictures, and dreams of worlds."""
+"""Hard, once aside: models that make pictures, and dreams of worlds."""
 
 from __future__ import annotations
 

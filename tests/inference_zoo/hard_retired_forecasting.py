@@ -1,4 +1,4 @@
-"""Hard: traffic, weather and other things to forecast."""
+"""Hard, once aside: traffic, weather and other things to forecast."""
 
 from __future__ import annotations
 

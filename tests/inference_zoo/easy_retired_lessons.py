@@ -1,4 +1,4 @@
-"""Easy: what courses and official tutorials let beginners type."""
+"""Easy, once aside: what courses and official tutorials let beginners type."""
 
 from __future__ import annotations
 

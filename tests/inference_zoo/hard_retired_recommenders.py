@@ -1,4 +1,4 @@
-"""Hard: recommendation in industry and in papers, with features of many fields."""
+"""Hard, once aside: recommendation in industry and in papers, with features of many fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hard: graphs, of atoms and of papers."""
+"""Hard, once aside: graphs, of atoms and of papers."""
 
 from __future__ import annotations
 

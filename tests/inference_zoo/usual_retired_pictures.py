@@ -1,4 +1,4 @@
-"""Usual: main models of repositories about pictures.
+"""Usual, once aside: main models of repositories about pictures.
 
 Long because it is a list of models.
 """

@@ -1,4 +1,4 @@
-"""Usual: main models of repositories about signals, tables, control and physics."""
+"""Usual, once aside: main models of repositories about signals, tables, control and physics."""
 
 from __future__ import annotations
 

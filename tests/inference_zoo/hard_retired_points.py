@@ -1,4 +1,4 @@
-"""Hard: clouds of points and rays through them."""
+"""Hard, once aside: clouds of points and rays through them."""
 
 from __future__ import annotations
 

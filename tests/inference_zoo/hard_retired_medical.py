@@ -1,4 +1,4 @@
-"""Hard: volumes, slides, records of patients."""
+"""Hard, once aside: volumes, slides, records of patients."""
 
 from __future__ import annotations
 

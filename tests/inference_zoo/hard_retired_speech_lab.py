@@ -1,4 +1,4 @@
-"""Hard: speech, with lengths, hyperparameters and parts.
+"""Hard, once aside: speech, with lengths, hyperparameters and parts.
 
 Long because it is a list of models.
 """

@@ -1,4 +1,4 @@
-"""Easy: small projects of a weekend."""
+"""Easy, once aside: small projects of a weekend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hard: sequences of DNA and proteins, cells, drugs."""
+"""Hard, once aside: sequences of DNA and proteins, cells, drugs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Usual: main models of repositories about text, speech and recommendation."""
+"""Usual, once aside: main models of repositories about text, speech and recommendation."""
 
 from __future__ import annotations
 
