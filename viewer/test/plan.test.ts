@@ -29,6 +29,11 @@ test("planKey differs for labels of different width", () => {
   expect(planKey(labelled("1×4"))).not.toBe(planKey(labelled("1×16×768×64")));
 });
 
+test("planKey differs where width is scarce: dot is asked for other ranks there", () => {
+  const plan = labelled("1×4");
+  expect(planKey({ ...plan, isNarrow: true })).not.toBe(planKey(plan));
+});
+
 test.each([rankPlainly, (plan: Plan) => mirrored(rankPlainly(plan))])(
   "ranks without dot leave room for labels, mirrored too: %#",
   (rank) => {

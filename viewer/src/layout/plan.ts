@@ -147,6 +147,7 @@ export function planKey(plan: Plan): string {
   return [
     plan.vertical ? "TB" : "LR",
     plan.dense ? "dense" : "",
+    plan.isNarrow ? "narrow" : "",
     order === null ? "" : JSON.stringify(order),
     plan.inputs,
     plan.outputs,
