@@ -166,11 +166,11 @@ def get_activation_function(activation: str) -> nn.Module:
         return nn.PReLU()
     if activation == "SELU":
         return nn.SELU()
-    raise ValueError(f'Activation "{activation}" not supported.')
+    raise ValueError(f"no activation {activation}")
 
 
 class MPNEncoder(nn.Module):
-    """A message passing neural network for encoding a molecule."""
+    """Directed messages, one per bond and direction."""
 
     def __init__(self, args: Namespace, atom_fdim: int, bond_fdim: int):
         super().__init__()
@@ -214,7 +214,7 @@ class MPNEncoder(nn.Module):
 
 
 class MoleculeModel(nn.Module):
-    """A message passing network followed by feed-forward layers, for one molecule per data point."""
+    """Encoder of the molecule and a feed-forward head."""
 
     def __init__(self, args):
         """
@@ -460,93 +460,67 @@ def model_config(name="finetuning", c_m=64, c_z=32):
 # ---------------------------------------------------------------- slides of tissue
 
 
-class Attn_Net_Gated(nn.Module):
-    def __init__(self, L=1024, D=256, dropout=False, n_classes=1):
+class GatedScores(nn.Module):
+    def __init__(self, dim, hidden, n_branches=1, dropout=0.0):
         super().__init__()
-        self.attention_a = [nn.Linear(L, D), nn.Tanh()]
-        self.attention_b = [nn.Linear(L, D), nn.Sigmoid()]
-        if dropout:
-            self.attention_a.append(nn.Dropout(0.25))
-            self.attention_b.append(nn.Dropout(0.25))
-        self.attention_a = nn.Sequential(*self.attention_a)
-        self.attention_b = nn.Sequential(*self.attention_b)
-        self.attention_c = nn.Linear(D, n_classes)
+        self.tanh_branch = nn.Sequential(nn.Linear(dim, hidden), nn.Tanh(), nn.Dropout(dropout))
+        self.gate_branch = nn.Sequential(nn.Linear(dim, hidden), nn.Sigmoid(), nn.Dropout(dropout))
+        self.score = nn.Linear(hidden, n_branches)
 
     def forward(self, x):
-        a = self.attention_a(x)
-        b = self.attention_b(x)
-        A = self.attention_c(a.mul(b))  # N x n_classes
-        return A, x
-
-
-"""
-args:
-    gate: whether to use gated attention network
-    size_arg: config for network size
-    dropout: whether to use dropout
-    k_sample: number of positive/neg patches to sample for instance-level training
-    n_classes: number of classes
-    instance_loss_fn: loss function to supervise instance-level training
-"""
+        return self.score(self.tanh_branch(x) * self.gate_branch(x))
 
 
 class SlideAttention(nn.Module):
+    """Multiple-instance learning: one bag is the features of all patches of a slide.
+
+    size_arg is a key of SIZES, k_sample how many patches with the most and the least attention get pseudo labels,
+    subtyping says that the classes exclude each other.
+    """
+
+    SIZES = {"small": (512, 256), "big": (512, 384)}
+
     def __init__(self, gate=True, size_arg="small", dropout=0.0, k_sample=8, n_classes=2,
                  instance_loss_fn=None, subtyping=False, embed_dim=1024):  # fmt: skip
         super().__init__()
-        self.size_dict = {"small": [embed_dim, 512, 256], "big": [embed_dim, 512, 384]}
-        size = self.size_dict[size_arg]
-        fc = [nn.Linear(size[0], size[1]), nn.ReLU(), nn.Dropout(dropout)]
-        if not gate:
-            raise NotImplementedError
-        attention_net = Attn_Net_Gated(L=size[1], D=size[2], dropout=dropout, n_classes=1)
-        fc.append(attention_net)
-        self.attention_net = nn.Sequential(*fc)
-        self.classifiers = nn.Linear(size[1], n_classes)
-        self.instance_classifiers = nn.ModuleList([nn.Linear(size[1], 2) for _i in range(n_classes)])
+        dim, hidden = self.SIZES[size_arg]
+        self.fc = nn.Sequential(nn.Linear(embed_dim, dim), nn.ReLU(), nn.Dropout(dropout))
+        if gate:
+            self.attention_net = GatedScores(dim, hidden, n_classes, dropout)
+        else:
+            self.attention_net = nn.Sequential(nn.Linear(dim, hidden), nn.Tanh(), nn.Linear(hidden, n_classes))
+        self.bag_classifiers = nn.ModuleList([nn.Linear(dim, 1) for _ in range(n_classes)])
+        self.inst_classifiers = nn.ModuleList([nn.Linear(dim, 2) for _ in range(n_classes)])
+        self.inst_loss = instance_loss_fn or nn.CrossEntropyLoss()
         self.k_sample = k_sample
-        self.instance_loss_fn = instance_loss_fn if instance_loss_fn is not None else nn.CrossEntropyLoss()
         self.n_classes = n_classes
         self.subtyping = subtyping
 
-    # instance-level evaluation for in-the-class attention branch
-    def inst_eval(self, A, h, classifier):
-        if len(A.shape) == 1:
-            A = A.view(1, -1)
-        top_p_ids = torch.topk(A, self.k_sample)[1][-1]
-        top_p = torch.index_select(h, dim=0, index=top_p_ids)
-        top_n_ids = torch.topk(-A, self.k_sample, dim=1)[1][-1]
-        top_n = torch.index_select(h, dim=0, index=top_n_ids)
-        make = partial(torch.full, (self.k_sample,), device=h.device)
-        all_targets = torch.cat([make(fill_value=1), make(fill_value=0)], dim=0)
-        logits = classifier(torch.cat([top_p, top_n], dim=0))
-        return self.instance_loss_fn(logits, all_targets), logits.argmax(1), all_targets
+    def inst_eval(self, a, h, c, positive):
+        full = partial(torch.full, (self.k_sample,), device=h.device)
+        top = h[a.topk(self.k_sample).indices]
+        if not positive:
+            return self.inst_loss(self.inst_classifiers[c](top), full(0))
+        bottom = h[(-a).topk(self.k_sample).indices]
+        targets = torch.cat([full(1), full(0)])
+        return self.inst_loss(self.inst_classifiers[c](torch.cat([top, bottom])), targets)
 
     def forward(self, h, label=None, instance_eval=False, return_features=False, attention_only=False):
-        A, h = self.attention_net(h)  # NxK
-        A = torch.transpose(A, 1, 0)  # KxN
+        h = self.fc(h)
+        A = self.attention_net(h).t()  # n_classes x n_patches
         if attention_only:
             return A
-        A_raw = A
-        A = F.softmax(A, dim=1)  # softmax over N
-        results_dict = {}
+        A_raw, A = A, A.softmax(dim=1)
+        results = {}
         if instance_eval:
-            total_inst_loss = 0.0
-            inst_labels = F.one_hot(label, num_classes=self.n_classes).squeeze()
-            for i in range(len(self.instance_classifiers)):
-                if inst_labels[i].item() == 1:
-                    loss, preds, targets = self.inst_eval(A, h, self.instance_classifiers[i])
-                    results_dict.update(inst_preds=preds, inst_labels=targets)
-                elif self.subtyping:
-                    loss, _preds, _targets = self.inst_eval(A, h, self.instance_classifiers[i])
-                else:
-                    continue
-                total_inst_loss += loss
-            results_dict["instance_loss"] = total_inst_loss
-        M = torch.mm(A, h)
-        logits = self.classifiers(M)
-        Y_hat = torch.topk(logits, 1, dim=1)[1]
-        Y_prob = F.softmax(logits, dim=1)
+            losses = []
+            for c in range(self.n_classes):
+                positive = label.item() == c
+                if positive or self.subtyping:
+                    losses.append(self.inst_eval(A[c], h, c, positive))
+            results["instance_loss"] = sum(losses) / (len(losses) if self.subtyping else 1)
+        M = A @ h
+        logits = torch.cat([clf(m) for clf, m in zip(self.bag_classifiers, M)]).unsqueeze(0)
         if return_features:
-            results_dict.update({"features": M})
-        return logits, Y_prob, Y_hat, A_raw, results_dict
+            results["features"] = M
+        return logits, logits.softmax(1), logits.argmax(1), A_raw, results

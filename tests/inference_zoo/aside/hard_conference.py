@@ -36,7 +36,7 @@ class NestedTensor:
 
 def nested_tensor_from_tensor_list(tensor_list: List[Tensor]):
     if tensor_list[0].ndim != 3:
-        raise ValueError("not supported")
+        raise ValueError("expected a list of C x H x W images")
     max_size = [max(s) for s in zip(*[list(img.shape) for img in tensor_list])]
     tensor = torch.zeros(len(tensor_list), *max_size, dtype=tensor_list[0].dtype)
     mask = torch.ones(len(tensor_list), *max_size[1:], dtype=torch.bool)
@@ -144,12 +144,11 @@ class SetDetector(nn.Module):
 
     def __init__(self, backbone, transformer, num_classes, num_queries, aux_loss=False):
         """
-        Parameters:
-            backbone: torch module of the backbone to be used. See build_backbone
-            transformer: torch module of the transformer
-            num_classes: number of object classes
-            num_queries: number of object queries, i.e. the most objects found in one image
-            aux_loss: True if losses at each decoder layer are to be used
+        backbone: makes features and their position codes, see build_backbone
+        transformer: has d_model; turns features and queries into one vector per query and layer
+        num_classes: without the one that stands for "nothing"
+        num_queries: no image can have more objects than that
+        aux_loss: also return what the earlier layers of the decoder predict
         """
         super().__init__()
         self.num_queries = num_queries
@@ -302,21 +301,9 @@ class PointMatcher(nn.Module):
 
     def forward(self, data: dict) -> dict:
         """
-        Match keypoints and descriptors between two images
-
-        Input (dict):
-            image0: dict
-                keypoints: [B x M x 2]
-                descriptors: [B x M x D]
-                image_size: [B x 2]
-            image1: dict
-                keypoints: [B x N x 2]
-                descriptors: [B x N x D]
-                image_size: [B x 2]
-        Output (dict):
-            log_assignment: [B x M x N]
-            matches0: [B x M]
-            matching_scores0: [B x M]
+        data["image0"] and data["image1"] each have
+            keypoints (B, M, 2) in pixels, descriptors (B, M, D), image_size (B, 2)
+        Returns log_assignment (B, M, N), and for the first image matches0 (-1: none) and matching_scores0
         """
         for key in self.required_data_keys:
             assert key in data, f"Missing key {key} in data"
@@ -444,7 +431,7 @@ class FlowField(nn.Module):
                 m.eval()
 
     def forward(self, image1, image2, iters=12, flow_init=None, upsample=True, test_mode=False):
-        """Estimate optical flow between pair of frames"""
+        """Frames have values from 0 to 255."""
         image1 = 2 * (image1 / 255.0) - 1.0
         image2 = 2 * (image2 / 255.0) - 1.0
         fmap1, fmap2 = self.fnet([image1.contiguous(), image2.contiguous()])
@@ -585,7 +572,7 @@ class SiameseModelBuilder(nn.Module):
         return F.log_softmax(cls, dim=4)
 
     def forward(self, data):
-        """only used in training"""
+        """One step of training; at test time see template() and track()."""
         template = data["template"]
         search = data["search"]
         label_cls = data["label_cls"]
@@ -683,7 +670,7 @@ _encoders = {"ResNet_ASTER": ConvEncoder}
 
 
 class RecognitionBuilder(nn.Module):
-    """This is the integrated model."""
+    """Rectification, encoder and attention decoder by name."""
 
     def __init__(self, arch, rec_num_classes, sDim, attDim, max_len_labels, eos, STN_ON=False):
         super().__init__()

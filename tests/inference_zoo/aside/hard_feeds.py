@@ -25,31 +25,6 @@ __all__ = [
 
 
 class EmbeddingRanker(nn.Module):
-    def create_mlp(self, ln, sigmoid_layer):
-        layers = nn.ModuleList()
-        for i in range(0, ln.size - 1):
-            n = ln[i]
-            m = ln[i + 1]
-            LL = nn.Linear(int(n), int(m), bias=True)
-            W = np.random.normal(0.0, np.sqrt(2 / (m + n)), size=(m, n)).astype(np.float32)
-            LL.weight.data = torch.tensor(W, requires_grad=True)
-            layers.append(LL)
-            if i == sigmoid_layer:
-                layers.append(nn.Sigmoid())
-            else:
-                layers.append(nn.ReLU())
-        return nn.Sequential(*layers)
-
-    def create_emb(self, m, ln):
-        emb_l = nn.ModuleList()
-        for i in range(0, ln.size):
-            n = ln[i]
-            EE = nn.EmbeddingBag(int(n), m, mode="sum", sparse=True)
-            W = np.random.uniform(low=-np.sqrt(1 / n), high=np.sqrt(1 / n), size=(n, m)).astype(np.float32)
-            EE.weight.data = torch.tensor(W, requires_grad=True)
-            emb_l.append(EE)
-        return emb_l
-
     def __init__(
         self,
         m_spa=None,
@@ -63,54 +38,49 @@ class EmbeddingRanker(nn.Module):
         loss_threshold=0.0,
     ):
         super(EmbeddingRanker, self).__init__()  # noqa: UP008
-        if (
-            (m_spa is not None)
-            and (ln_emb is not None)
-            and (ln_bot is not None)
-            and (ln_top is not None)
-            and (arch_interaction_op is not None)
-        ):
-            self.arch_interaction_op = arch_interaction_op
-            self.arch_interaction_itself = arch_interaction_itself
-            self.loss_threshold = loss_threshold
-            self.emb_l = self.create_emb(m_spa, ln_emb)
+        self.arch_interaction_op = arch_interaction_op
+        self.arch_interaction_itself = arch_interaction_itself
+        self.loss_threshold = loss_threshold
+        if all(v is not None for v in (m_spa, ln_emb, ln_bot, ln_top)):
+            self.emb_l = nn.ModuleList([self.create_table(int(n), m_spa) for n in ln_emb])
             self.bot_l = self.create_mlp(ln_bot, sigmoid_bot)
             self.top_l = self.create_mlp(ln_top, sigmoid_top)
 
-    def apply_emb(self, lS_o, lS_i, emb_l):
-        # each embedding table has its own offsets and indices
-        ly = []
-        for k, sparse_index_group_batch in enumerate(lS_i):
-            V = emb_l[k](sparse_index_group_batch, lS_o[k])
-            ly.append(V)
-        return ly
+    def create_table(self, n, m):
+        table = nn.EmbeddingBag(n, m, mode="sum", sparse=True)
+        bound = 1 / np.sqrt(n)
+        nn.init.uniform_(table.weight, -bound, bound)
+        return table
+
+    def create_mlp(self, ln, sigmoid_layer):
+        layers = []
+        for i, (n, m) in enumerate(zip(ln[:-1], ln[1:])):
+            fc = nn.Linear(int(n), int(m))
+            fc.weight.data = torch.from_numpy(np.random.normal(0.0, np.sqrt(2 / (m + n)), (m, n)).astype(np.float32))
+            layers += [fc, nn.Sigmoid() if i == sigmoid_layer else nn.ReLU()]
+        return nn.Sequential(*layers)
+
+    def apply_emb(self, lS_o, lS_i):
+        # tables have bags of their own
+        return [E(idx, off) for E, idx, off in zip(self.emb_l, lS_i, lS_o)]
 
     def interact_features(self, x, ly):
+        if self.arch_interaction_op == "cat":
+            return torch.cat([x, *ly], dim=1)
         if self.arch_interaction_op == "dot":
-            (batch_size, d) = x.shape
-            T = torch.cat([x] + ly, dim=1).view((batch_size, -1, d))
-            Z = torch.bmm(T, torch.transpose(T, 1, 2))
-            _, ni, nj = Z.shape
-            offset = 1 if self.arch_interaction_itself else 0
-            li = torch.tensor([i for i in range(ni) for j in range(i + offset)])
-            lj = torch.tensor([j for i in range(nj) for j in range(i + offset)])
-            R = torch.cat([x] + [Z[:, li, lj]], dim=1)
-        elif self.arch_interaction_op == "cat":
-            R = torch.cat([x] + ly, dim=1)
-        else:
-            raise ValueError("ERROR: --arch-interaction-op=" + self.arch_interaction_op + " is not supported")
-        return R
+            T = torch.stack([x, *ly], dim=1)
+            Z = T @ T.mT
+            li, lj = torch.tril_indices(T.shape[1], T.shape[1], offset=0 if self.arch_interaction_itself else -1)
+            return torch.cat([x, Z[:, li, lj]], dim=1)
+        raise ValueError("arch_interaction_op is " + str(self.arch_interaction_op))
 
     def forward(self, dense_x, lS_o, lS_i):
         x = self.bot_l(dense_x)
-        ly = self.apply_emb(lS_o, lS_i, self.emb_l)
-        z = self.interact_features(x, ly)
+        z = self.interact_features(x, self.apply_emb(lS_o, lS_i))
         p = self.top_l(z)
-        if 0.0 < self.loss_threshold and self.loss_threshold < 1.0:
-            z = torch.clamp(p, min=self.loss_threshold, max=(1.0 - self.loss_threshold))
-        else:
-            z = p
-        return z
+        if 0.0 < self.loss_threshold < 1.0:
+            p = p.clamp(self.loss_threshold, 1.0 - self.loss_threshold)
+        return p
 
 
 # ------------------------------------------------- click-through rate with feature columns
@@ -165,7 +135,7 @@ def build_input_features(feature_columns):
         elif isinstance(feat, VarLenSparseFeat):
             width = feat.maxlen
         else:
-            raise TypeError("Invalid feature column type,got", type(feat))
+            raise TypeError(f"unknown column {type(feat)}")
         features[feat.name] = (start, start + width)
         start += width
         if isinstance(feat, VarLenSparseFeat) and feat.length_name is not None and feat.length_name not in features:
@@ -203,7 +173,7 @@ class DNN(nn.Module):
     def __init__(self, inputs_dim, hidden_units, activation="relu", dropout_rate=0, use_bn=False, init_std=0.0001):
         super().__init__()
         if len(hidden_units) == 0:
-            raise ValueError("hidden_units is empty!!")
+            raise ValueError("no hidden_units")
         hidden_units = [inputs_dim] + list(hidden_units)
         self.dropout = nn.Dropout(dropout_rate)
         self.linears = nn.ModuleList([nn.Linear(a, b) for a, b in zip(hidden_units[:-1], hidden_units[1:])])
@@ -243,11 +213,11 @@ class AttentionSequencePooling(nn.Module):
 class ClickInterestNet(nn.Module):
     """Interest of a user in an item by attention over the history.
 
-    :param dnn_feature_columns: An iterable containing all the features used by deep part of the model.
-    :param history_feature_list: list, to indicate sequence sparse field
-    :param dnn_hidden_units: list of positive integer, the layer number and units in each layer of deep net
-    :param att_hidden_size: list of positive integer, the units in each layer of attention net
-    :param att_weight_normalization: bool. Whether normalize the attention score of local activation unit.
+    :param dnn_feature_columns: list of SparseFeat, DenseFeat and VarLenSparseFeat
+    :param history_feature_list: names of the sparse features that have a history, called hist_<name>
+    :param dnn_hidden_units: widths of the layers of the tower
+    :param att_hidden_size: widths of the layers that score a pair of item and past item
+    :param att_weight_normalization: softmax over the history
     """
 
     def __init__(self, dnn_feature_columns, history_feature_list, dnn_hidden_units=(256, 128), att_hidden_size=(64, 16),
@@ -302,69 +272,57 @@ class GNN(nn.Module):
         super(GNN, self).__init__()  # noqa: UP008
         self.step = step
         self.hidden_size = hidden_size
-        self.input_size = hidden_size * 2
-        self.gate_size = 3 * hidden_size
-        self.w_ih = nn.Parameter(torch.Tensor(self.gate_size, self.input_size))
-        self.w_hh = nn.Parameter(torch.Tensor(self.gate_size, self.hidden_size))
-        self.b_ih = nn.Parameter(torch.Tensor(self.gate_size))
-        self.b_hh = nn.Parameter(torch.Tensor(self.gate_size))
-        self.linear_edge_in = nn.Linear(self.hidden_size, self.hidden_size, bias=True)
-        self.linear_edge_out = nn.Linear(self.hidden_size, self.hidden_size, bias=True)
+        self.linear_edge_in = nn.Linear(hidden_size, hidden_size)
+        self.linear_edge_out = nn.Linear(hidden_size, hidden_size)
+        self.w_ih = nn.Parameter(torch.Tensor(3 * hidden_size, 2 * hidden_size))
+        self.w_hh = nn.Parameter(torch.Tensor(3 * hidden_size, hidden_size))
+        self.b_ih = nn.Parameter(torch.Tensor(3 * hidden_size))
+        self.b_hh = nn.Parameter(torch.Tensor(3 * hidden_size))
 
-    def GNNCell(self, A, hidden):
-        input_in = torch.matmul(A[:, :, : A.shape[1]], self.linear_edge_in(hidden))
-        input_out = torch.matmul(A[:, :, A.shape[1] : 2 * A.shape[1]], self.linear_edge_out(hidden))
-        inputs = torch.cat([input_in, input_out], 2)
-        gi = F.linear(inputs, self.w_ih, self.b_ih)
-        gh = F.linear(hidden, self.w_hh, self.b_hh)
-        i_r, i_i, i_n = gi.chunk(3, 2)
-        h_r, h_i, h_n = gh.chunk(3, 2)
-        resetgate = torch.sigmoid(i_r + h_r)
-        inputgate = torch.sigmoid(i_i + h_i)
-        newgate = torch.tanh(i_n + resetgate * h_n)
-        return newgate + inputgate * (hidden - newgate)
+    def cell(self, A, hidden):
+        n = A.shape[1]
+        a = torch.cat([A[:, :, :n] @ self.linear_edge_in(hidden), A[:, :, n : 2 * n] @ self.linear_edge_out(hidden)], 2)
+        ir, ii, inew = F.linear(a, self.w_ih, self.b_ih).chunk(3, 2)
+        hr, hi, hnew = F.linear(hidden, self.w_hh, self.b_hh).chunk(3, 2)
+        new = torch.tanh(inew + torch.sigmoid(ir + hr) * hnew)
+        return new + torch.sigmoid(ii + hi) * (hidden - new)
 
     def forward(self, A, hidden):
-        for _i in range(self.step):
-            hidden = self.GNNCell(A, hidden)
+        for _ in range(self.step):
+            hidden = self.cell(A, hidden)
         return hidden
 
 
 class SessionGraph(nn.Module):
     def __init__(self, opt, n_node):
         super(SessionGraph, self).__init__()  # noqa: UP008
-        self.hidden_size = opt.hiddenSize
+        d = opt.hiddenSize
+        self.hidden_size = d
         self.n_node = n_node
         self.batch_size = opt.batchSize
         self.nonhybrid = opt.nonhybrid
-        self.embedding = nn.Embedding(self.n_node, self.hidden_size)
-        self.gnn = GNN(self.hidden_size, step=opt.step)
-        self.linear_one = nn.Linear(self.hidden_size, self.hidden_size, bias=True)
-        self.linear_two = nn.Linear(self.hidden_size, self.hidden_size, bias=True)
-        self.linear_three = nn.Linear(self.hidden_size, 1, bias=False)
-        self.linear_transform = nn.Linear(self.hidden_size * 2, self.hidden_size, bias=True)
-        self.reset_parameters()
-
-    def reset_parameters(self):
-        stdv = 1.0 / sqrt(self.hidden_size)
-        for weight in self.parameters():
-            weight.data.uniform_(-stdv, stdv)
+        self.embedding = nn.Embedding(n_node, d)
+        self.gnn = GNN(d, step=opt.step)
+        self.linear_one = nn.Linear(d, d)
+        self.linear_two = nn.Linear(d, d)
+        self.linear_three = nn.Linear(d, 1, bias=False)
+        self.linear_transform = nn.Linear(2 * d, d)
+        bound = 1 / sqrt(d)
+        for p in self.parameters():
+            p.data.uniform_(-bound, bound)
 
     def compute_scores(self, hidden, mask):
-        ht = hidden[torch.arange(mask.shape[0]).long(), torch.sum(mask, 1) - 1]  # batch_size x latent_size
-        q1 = self.linear_one(ht).view(ht.shape[0], 1, ht.shape[1])
-        q2 = self.linear_two(hidden)
-        alpha = self.linear_three(torch.sigmoid(q1 + q2))
-        a = torch.sum(alpha * hidden * mask.view(mask.shape[0], -1, 1).float(), 1)
+        last = hidden[torch.arange(len(mask)), mask.sum(1) - 1]
+        alpha = self.linear_three(torch.sigmoid(self.linear_one(last).unsqueeze(1) + self.linear_two(hidden)))
+        s = (alpha * hidden * mask.unsqueeze(-1).float()).sum(1)
         if not self.nonhybrid:
-            a = self.linear_transform(torch.cat([a, ht], 1))
-        b = self.embedding.weight[1:]  # n_nodes x latent_size
-        return torch.matmul(a, b.transpose(1, 0))
+            s = self.linear_transform(torch.cat([s, last], 1))
+        return s @ self.embedding.weight[1:].t()  # item 0 is padding
 
     def forward(self, items, A, alias_inputs, mask):
-        hidden = self.embedding(items)
-        hidden = self.gnn(A, hidden)
-        seq_hidden = torch.stack([hidden[i][alias_inputs[i]] for i in torch.arange(len(alias_inputs)).long()])
+        hidden = self.gnn(A, self.embedding(items))
+        get = lambda i: hidden[i][alias_inputs[i]]  # noqa: E731
+        seq_hidden = torch.stack([get(i) for i in range(len(alias_inputs))])
         return self.compute_scores(seq_hidden, mask)
 
 
@@ -529,10 +487,7 @@ class LongForecaster(nn.Module):
 
 
 def cal_cos_similarity(x, y):
-    xy = x.mm(torch.t(y))
-    x_norm = torch.sqrt(torch.sum(x * x, dim=1)).reshape(-1, 1)
-    y_norm = torch.sqrt(torch.sum(y * y, dim=1)).reshape(-1, 1)
-    return xy / (x_norm.mm(torch.t(y_norm)) + 1e-6)
+    return F.normalize(x, dim=1, eps=1e-6) @ F.normalize(y, dim=1, eps=1e-6).t()
 
 
 class ConceptStockNet(nn.Module):
@@ -540,48 +495,34 @@ class ConceptStockNet(nn.Module):
         super().__init__()
         self.d_feat = d_feat
         self.hidden_size = hidden_size
-        if base_model == "GRU":
-            self.rnn = nn.GRU(d_feat, hidden_size, num_layers, batch_first=True, dropout=dropout)
-        elif base_model == "LSTM":
-            self.rnn = nn.LSTM(d_feat, hidden_size, num_layers, batch_first=True, dropout=dropout)
-        else:
-            raise ValueError("unknown base model name `%s`" % base_model)
-        self.fc_es = nn.Linear(hidden_size, hidden_size)
-        self.fc_es_fore = nn.Linear(hidden_size, hidden_size)
-        self.fc_es_back = nn.Linear(hidden_size, hidden_size)
-        self.fc_indi_fore = nn.Linear(hidden_size, hidden_size)
+        if base_model not in ("GRU", "LSTM"):
+            raise ValueError("base_model must be GRU or LSTM, not %s" % base_model)
+        self.rnn = getattr(nn, base_model)(d_feat, hidden_size, num_layers, batch_first=True, dropout=dropout)
+        self.fc_ps = nn.Linear(hidden_size, hidden_size)
+        self.fc_ps_fore = nn.Linear(hidden_size, hidden_size)
+        self.fc_ps_back = nn.Linear(hidden_size, hidden_size)
+        self.fc_indi = nn.Linear(hidden_size, hidden_size)
         self.fc_out = nn.Linear(hidden_size, 1)
         self.leaky_relu = nn.LeakyReLU()
-        self.softmax_s2t = nn.Softmax(dim=0)
-        self.softmax_t2s = nn.Softmax(dim=1)
 
     def forward(self, x, concept_matrix, market_value):
-        # x: one day of all stocks, [N, d_feat * T]; concept_matrix: [N, K]; market_value: [N]
-        x_hidden = x.reshape(len(x), self.d_feat, -1)
-        x_hidden = x_hidden.permute(0, 2, 1)
-        x_hidden, _ = self.rnn(x_hidden)
-        x_hidden = x_hidden[:, -1, :]
+        # x: all stocks of one day, [N, d_feat * T]; concept_matrix: [N, K]; market_value: [N]
+        N = x.shape[0]
+        seq = x.reshape(N, self.d_feat, -1).permute(0, 2, 1)
+        x_hidden = self.rnn(seq)[0][:, -1, :]
 
-        # predefined concepts, weighted by market value
-        market_value_matrix = market_value.reshape(market_value.shape[0], 1).repeat(1, concept_matrix.shape[1])
-        stock_to_concept = concept_matrix * market_value_matrix
-        stock_to_concept_sum = torch.sum(stock_to_concept, 0).reshape(1, -1).repeat(stock_to_concept.shape[0], 1)
-        stock_to_concept_sum = torch.mul(concept_matrix, stock_to_concept_sum)
-        stock_to_concept_sum = stock_to_concept_sum + torch.ones_like(concept_matrix)
-        stock_to_concept = stock_to_concept / stock_to_concept_sum
-        hidden = torch.t(stock_to_concept).mm(x_hidden)
-        hidden = hidden[hidden.sum(1) != 0]
-        hidden = self.fc_es(hidden)
-        concept_to_stock = self.softmax_t2s(cal_cos_similarity(x_hidden, hidden))
-        e_shared_info = self.fc_es(concept_to_stock.mm(hidden))
-        e_shared_back = self.fc_es_back(e_shared_info)
-        output_es = self.leaky_relu(self.fc_es_fore(e_shared_info))
+        # predefined concepts: the larger a company, the more of its concept it is
+        cap = concept_matrix * market_value.reshape(N, 1)
+        share = cap / (concept_matrix * cap.sum(0, keepdim=True) + 1)
+        hidden = share.t().mm(x_hidden)
+        hidden = self.fc_ps(hidden[hidden.abs().sum(1) > 0])
+        attn = torch.softmax(cal_cos_similarity(x_hidden, hidden), dim=1)
+        shared = attn.mm(hidden)
+        output_ps = self.leaky_relu(self.fc_ps_fore(shared))
 
         # what no concept explains
-        indi_info = x_hidden - e_shared_back
-        output_indi = self.leaky_relu(self.fc_indi_fore(indi_info))
-        pred_all = self.fc_out(output_es + output_indi).squeeze()
-        return pred_all
+        output_indi = self.leaky_relu(self.fc_indi(x_hidden - self.fc_ps_back(shared)))
+        return self.fc_out(output_ps + output_indi).squeeze()
 
 
 # ------------------------------------------------- answers of students

@@ -36,76 +36,49 @@ class EasyDict(dict):
 class PFNLayer(nn.Module):
     def __init__(self, in_channels, out_channels, use_norm=True, last_layer=False):
         super().__init__()
-        self.last_vfe = last_layer
-        self.use_norm = use_norm
-        if not self.last_vfe:
-            out_channels = out_channels // 2
-        self.linear = nn.Linear(in_channels, out_channels, bias=not use_norm)
-        if self.use_norm:
-            self.norm = nn.BatchNorm1d(out_channels, eps=1e-3, momentum=0.01)
+        self.last_layer = last_layer
+        width = out_channels if last_layer else out_channels // 2
+        self.linear = nn.Linear(in_channels, width, bias=not use_norm)
+        self.norm = nn.BatchNorm1d(width, eps=1e-3, momentum=0.01) if use_norm else None
 
     def forward(self, inputs):
         x = self.linear(inputs)
-        x = self.norm(x.permute(0, 2, 1)).permute(0, 2, 1) if self.use_norm else x
+        if self.norm is not None:
+            x = self.norm(x.transpose(1, 2)).transpose(1, 2)
         x = F.relu(x)
-        x_max = torch.max(x, dim=1, keepdim=True)[0]
-        if self.last_vfe:
-            return x_max
-        return torch.cat([x, x_max.repeat(1, inputs.shape[1], 1)], dim=2)
+        x_max = x.max(dim=1, keepdim=True).values
+        return x_max if self.last_layer else torch.cat([x, x_max.expand_as(x)], dim=2)
 
 
 class PillarVFE(nn.Module):
     def __init__(self, model_cfg, num_point_features, voxel_size, point_cloud_range, **kwargs):
         super().__init__()
         self.model_cfg = model_cfg
-        self.use_absolute_xyz = self.model_cfg.USE_ABSLOTE_XYZ
-        num_point_features += 6 if self.use_absolute_xyz else 3
-        num_filters = [num_point_features] + list(self.model_cfg.NUM_FILTERS)
+        self.use_absolute_xyz = model_cfg.USE_ABSLOTE_XYZ
+        dims = [num_point_features + (6 if self.use_absolute_xyz else 3), *model_cfg.NUM_FILTERS]
         self.pfn_layers = nn.ModuleList(
             [
-                PFNLayer(
-                    num_filters[i], num_filters[i + 1], self.model_cfg.USE_NORM, last_layer=(i >= len(num_filters) - 2)
-                )
-                for i in range(len(num_filters) - 1)
+                PFNLayer(a, b, model_cfg.USE_NORM, last_layer=i == len(dims) - 2)
+                for i, (a, b) in enumerate(zip(dims[:-1], dims[1:]))
             ]
         )
-        self.voxel_x, self.voxel_y, self.voxel_z = voxel_size
-        self.x_offset = self.voxel_x / 2 + point_cloud_range[0]
-        self.y_offset = self.voxel_y / 2 + point_cloud_range[1]
-        self.z_offset = self.voxel_z / 2 + point_cloud_range[2]
+        size, low = torch.tensor(voxel_size).float(), torch.tensor(point_cloud_range[:3]).float()
+        self.register_buffer("voxel_size", size, persistent=False)
+        self.register_buffer("offset", low + size / 2, persistent=False)
 
     def get_output_feature_dim(self):
         return self.model_cfg.NUM_FILTERS[-1]
 
-    def get_paddings_indicator(self, actual_num, max_num):
-        return actual_num.int().unsqueeze(1) > torch.arange(max_num, dtype=torch.int, device=actual_num.device).view(
-            1, -1
-        )
-
     def forward(self, batch_dict, **kwargs):
-        voxel_features, voxel_num_points, coords = (
-            batch_dict["voxels"],
-            batch_dict["voxel_num_points"],
-            batch_dict["voxel_coords"],
-        )
-        points_mean = voxel_features[:, :, :3].sum(dim=1, keepdim=True) / voxel_num_points.type_as(voxel_features).view(
-            -1, 1, 1
-        )
-        f_cluster = voxel_features[:, :, :3] - points_mean
-        f_center = torch.zeros_like(voxel_features[:, :, :3])
-        f_center[:, :, 0] = voxel_features[:, :, 0] - (
-            coords[:, 3].to(voxel_features.dtype).unsqueeze(1) * self.voxel_x + self.x_offset
-        )
-        f_center[:, :, 1] = voxel_features[:, :, 1] - (
-            coords[:, 2].to(voxel_features.dtype).unsqueeze(1) * self.voxel_y + self.y_offset
-        )
-        f_center[:, :, 2] = voxel_features[:, :, 2] - (
-            coords[:, 1].to(voxel_features.dtype).unsqueeze(1) * self.voxel_z + self.z_offset
-        )
-        features = [voxel_features if self.use_absolute_xyz else voxel_features[..., 3:], f_cluster, f_center]
-        features = torch.cat(features, dim=-1)
-        mask = self.get_paddings_indicator(voxel_num_points, features.shape[1])
-        features = features * mask.unsqueeze(-1).type_as(voxel_features)
+        points, num_points, coords = batch_dict["voxels"], batch_dict["voxel_num_points"], batch_dict["voxel_coords"]
+        xyz = points[:, :, :3]
+        mean = xyz.sum(dim=1, keepdim=True) / num_points.to(points).view(-1, 1, 1)
+        # coords are (batch, z, y, x)
+        center = coords[:, [3, 2, 1]].to(points) * self.voxel_size + self.offset
+        parts = [points if self.use_absolute_xyz else points[..., 3:], xyz - mean, xyz - center.unsqueeze(1)]
+        features = torch.cat(parts, dim=-1)
+        valid = torch.arange(features.shape[1], device=points.device)[None] < num_points[:, None]
+        features = features * valid.unsqueeze(-1).to(features)
         for pfn in self.pfn_layers:
             features = pfn(features)
         batch_dict["pillar_features"] = features.squeeze(1)
@@ -255,75 +228,55 @@ KITTI = EasyDict(
 
 
 class Embedding(nn.Module):
+    """x and its sines and cosines at N_freqs octaves"""
+
     def __init__(self, in_channels, N_freqs, logscale=True):
-        """
-        Defines a function that embeds x to (x, sin(2^k x), cos(2^k x), ...)
-        in_channels: number of input channels (3 for both xyz and direction)
-        """
         super().__init__()
         self.out_channels = in_channels * (2 * N_freqs + 1)
-        self.freq_bands = (
-            2 ** torch.linspace(0, N_freqs - 1, N_freqs) if logscale else torch.linspace(1, 2 ** (N_freqs - 1), N_freqs)
-        )
+        octaves = torch.linspace(0, N_freqs - 1, N_freqs)
+        self.freq_bands = 2**octaves if logscale else torch.linspace(1, 2 ** (N_freqs - 1), N_freqs)
 
     def forward(self, x):
-        out = [x]
-        for freq in self.freq_bands:
-            out += [torch.sin(freq * x), torch.cos(freq * x)]
-        return torch.cat(out, -1)
+        scaled = x.unsqueeze(-2) * self.freq_bands.to(x).unsqueeze(-1)
+        return torch.cat([x, scaled.sin().flatten(-2), scaled.cos().flatten(-2)], -1)
 
 
 class NeRF(nn.Module):
     def __init__(self, D=8, W=256, in_channels_xyz=63, in_channels_dir=27, skips=[4]):
         super().__init__()
-        self.D = D
-        self.in_channels_xyz = in_channels_xyz
-        self.in_channels_dir = in_channels_dir
-        self.skips = skips
-        for i in range(D):
-            if i == 0:
-                layer = nn.Linear(in_channels_xyz, W)
-            elif i in skips:
-                layer = nn.Linear(W + in_channels_xyz, W)
-            else:
-                layer = nn.Linear(W, W)
-            setattr(self, f"xyz_encoding_{i + 1}", nn.Sequential(layer, nn.ReLU(True)))
-        self.xyz_encoding_final = nn.Linear(W, W)
-        self.dir_encoding = nn.Sequential(nn.Linear(W + in_channels_dir, W // 2), nn.ReLU(True))
-        self.sigma = nn.Linear(W, 1)
-        self.rgb = nn.Sequential(nn.Linear(W // 2, 3), nn.Sigmoid())
+        self.in_channels_xyz, self.in_channels_dir, self.skips = in_channels_xyz, in_channels_dir, skips
+        dims = [in_channels_xyz] + [W + in_channels_xyz if i in skips else W for i in range(1, D)]
+        self.pts_linears = nn.ModuleList([nn.Linear(d, W) for d in dims])
+        self.feature_linear = nn.Linear(W, W)
+        self.views_linear = nn.Linear(W + in_channels_dir, W // 2)
+        self.alpha_linear = nn.Linear(W, 1)
+        self.rgb_linear = nn.Linear(W // 2, 3)
 
     def forward(self, x, sigma_only=False):
-        input_xyz, input_dir = torch.split(x, [self.in_channels_xyz, self.in_channels_dir], dim=-1)
-        xyz_ = input_xyz
-        for i in range(self.D):
-            if i in self.skips:
-                xyz_ = torch.cat([input_xyz, xyz_], -1)
-            xyz_ = getattr(self, f"xyz_encoding_{i + 1}")(xyz_)
-        sigma = self.sigma(xyz_)
+        xyz, views = torch.split(x, [self.in_channels_xyz, self.in_channels_dir], dim=-1)
+        h = xyz
+        for i, l in enumerate(self.pts_linears):
+            h = F.relu(l(torch.cat([xyz, h], -1) if i in self.skips else h))
+        sigma = self.alpha_linear(h)
         if sigma_only:
             return sigma
-        dir_encoding = self.dir_encoding(torch.cat([self.xyz_encoding_final(xyz_), input_dir], -1))
-        return torch.cat([self.rgb(dir_encoding), sigma], -1)
+        h = F.relu(self.views_linear(torch.cat([self.feature_linear(h), views], -1)))
+        return torch.cat([torch.sigmoid(self.rgb_linear(h)), sigma], -1)
 
 
 def sample_pdf(bins, weights, N_importance, det=False, eps=1e-5):
-    N_rays, N_samples_ = weights.shape
-    weights = weights + eps
-    cdf = torch.cumsum(weights / torch.sum(weights, -1, keepdim=True), -1)
-    cdf = torch.cat([torch.zeros_like(cdf[:, :1]), cdf], -1)
+    pdf = F.normalize(weights + eps, p=1, dim=-1)
+    cdf = F.pad(pdf.cumsum(-1), (1, 0))
+    shape = (bins.shape[0], N_importance)
     u = (
-        torch.linspace(0, 1, N_importance, device=bins.device).expand(N_rays, N_importance)
+        torch.linspace(0, 1, N_importance, device=bins.device).expand(shape)
         if det
-        else torch.rand(N_rays, N_importance, device=bins.device)
+        else torch.rand(shape, device=bins.device)
     )
-    inds = torch.searchsorted(cdf, u.contiguous(), right=True)
-    below, above = torch.clamp_min(inds - 1, 0), torch.clamp_max(inds, N_samples_)
-    cdf_b, cdf_a = torch.gather(cdf, 1, below), torch.gather(cdf, 1, above)
-    bins_b, bins_a = torch.gather(bins, 1, below), torch.gather(bins, 1, above)
-    denom = cdf_a - cdf_b
-    denom = torch.where(denom < eps, torch.ones_like(denom), denom)
-    return bins_b + (u - cdf_b) / denom * (bins_a - bins_b)
+    above = torch.searchsorted(cdf, u.contiguous(), right=True).clamp(1, cdf.shape[-1] - 1)
+    c0, c1 = cdf.gather(1, above - 1), cdf.gather(1, above)
+    b0, b1 = bins.gather(1, above - 1), bins.gather(1, above)
+    return b0 + (u - c0) / (c1 - c0).clamp(min=eps) * (b1 - b0)
 
 
 class RadianceSystem(nn.Module):
@@ -417,7 +370,7 @@ def normalization(channels):
 
 
 class TimestepBlock(nn.Module):
-    """Any module where forward() takes timestep embeddings as a second argument."""
+    """forward() also gets the embedding of the timestep."""
 
     @abstractmethod
     def forward(self, x, emb):
@@ -513,12 +466,12 @@ class Upsample(nn.Module):
 
 class DenoisingUNet(nn.Module):
     """
-    The full UNet model with attention and timestep embedding.
+    UNet that knows the timestep, and a class or a context.
 
-    :param in_channels: channels in the input Tensor.
-    :param model_channels: base channel count for the model.
-    :param attention_resolutions: downsample rates at which attention takes place, a set, list, or tuple.
-    :param num_classes: if specified (as an int), then this model will be class-conditional with `num_classes` classes.
+    :param attention_resolutions: factors of downsampling with attention, as set, list or tuple.
+    :param channel_mult: widths by level, in units of model_channels.
+    :param num_classes: None for a model without classes.
+    :param context_dim: width of the tokens that cross-attention looks at.
     """
 
     def __init__(  # noqa: C901
@@ -588,16 +541,12 @@ class DenoisingUNet(nn.Module):
 
     def forward(self, x, timesteps, context=None, y=None):
         """
-        Apply the model to an input batch.
-
-        :param x: an [N x C x ...] Tensor of inputs.
-        :param timesteps: a 1-D batch of timesteps.
-        :param y: an [N] Tensor of labels, if class-conditional.
-        :return: an [N x C x ...] Tensor of outputs.
+        :param x: [N x C x ...]
+        :param timesteps: [N]
+        :param context: [N x L x context_dim]
+        :param y: [N] labels
         """
-        assert (y is not None) == (self.num_classes is not None), (
-            "must specify y if and only if the model is class-conditional"
-        )
+        assert (y is not None) == (self.num_classes is not None), "y is for models with classes"
         hs = []
         emb = self.time_embed(timestep_embedding(timesteps, self.model_channels))
         if self.num_classes is not None:
@@ -649,7 +598,7 @@ class NodeType(enum.IntEnum):
 
 
 class Normalizer(nn.Module):
-    """Feature normalizer that accumulates statistics online."""
+    """Mean and deviation of what it has seen so far."""
 
     def __init__(self, size, max_accumulations=10**6, std_epsilon=1e-8, name="Normalizer"):
         super().__init__()

@@ -76,7 +76,7 @@ class Encoder(nn.Module):
 
 
 class VariancePredictor(nn.Module):
-    """Duration, Pitch and Energy Predictor"""
+    """One value per phoneme"""
 
     def __init__(self, model_config):
         super().__init__()
@@ -293,7 +293,7 @@ class ConformerEncoder(AbsEncoder):
         if input_layer == "conv2d":
             self.embed = Conv2dSubsampling(input_size, output_size)
         else:
-            raise ValueError("unknown input_layer: " + str(input_layer))
+            raise ValueError(f"input_layer={input_layer}")
         self.encoders = nn.ModuleList(
             [
                 ConformerLayer(output_size, attention_heads, linear_units, cnn_module_kernel, dropout_rate)
@@ -359,7 +359,7 @@ def add_sos_eos(ys_pad: torch.Tensor, sos: int, eos: int, ignore_id: int):
 
 
 class ASRModel(nn.Module):
-    """CTC-attention hybrid Encoder-Decoder model"""
+    """Hybrid of CTC and attention; every part is built by the task."""
 
     def __init__(
         self,
@@ -396,13 +396,10 @@ class ASRModel(nn.Module):
         text: torch.Tensor,
         text_lengths: torch.Tensor,
     ) -> Tuple[torch.Tensor, Dict[str, torch.Tensor], torch.Tensor]:
-        """Frontend + Encoder + Decoder + Calc loss
+        """Losses of one batch.
 
-        Args:
-            speech: (Batch, Length, ...)
-            speech_lengths: (Batch, )
-            text: (Batch, Length)
-            text_lengths: (Batch,)
+        speech: (B, T, n_mels) with speech_lengths (B,)
+        text: (B, L) token ids with text_lengths (B,)
         """
         assert text_lengths.dim() == 1, text_lengths.shape
         assert (
@@ -468,81 +465,48 @@ class PositionalEncoding(nn.Module):
 
 
 class CompoundTransformer(nn.Module):
+    """Every token has seven fields; the type is predicted first, the others given the type."""
+
+    FIELDS = ("tempo", "chord", "barbeat", "type", "pitch", "duration", "velocity")
+    TYPE = FIELDS.index("type")
+
     def __init__(self, n_token, is_training=True):
         super().__init__()
-        # tempo, chord, bar-beat, type, pitch, duration, velocity
         self.n_token = n_token
         self.d_model = D_MODEL
+        self.is_training = is_training
         self.emb_sizes = [128, 256, 64, 32, 512, 128, 128]
         self.loss_func = nn.CrossEntropyLoss(reduction="none")
-
-        self.word_emb_tempo = Embeddings(self.n_token[0], self.emb_sizes[0])
-        self.word_emb_chord = Embeddings(self.n_token[1], self.emb_sizes[1])
-        self.word_emb_barbeat = Embeddings(self.n_token[2], self.emb_sizes[2])
-        self.word_emb_type = Embeddings(self.n_token[3], self.emb_sizes[3])
-        self.word_emb_pitch = Embeddings(self.n_token[4], self.emb_sizes[4])
-        self.word_emb_duration = Embeddings(self.n_token[5], self.emb_sizes[5])
-        self.word_emb_velocity = Embeddings(self.n_token[6], self.emb_sizes[6])
+        for name, n, size in zip(self.FIELDS, n_token, self.emb_sizes):
+            setattr(self, "word_emb_" + name, Embeddings(n, size))
+            setattr(self, "proj_" + name, nn.Linear(self.d_model, n))
         self.pos_emb = PositionalEncoding(self.d_model)
-
         self.in_linear = nn.Linear(int(np.sum(self.emb_sizes)), self.d_model)
         layer = nn.TransformerEncoderLayer(self.d_model, N_HEAD, 2048, 0.1, activation="gelu", batch_first=True)
         self.transformer_encoder = nn.TransformerEncoder(layer, N_LAYER)
-
-        # blend with type
-        self.project_concat_type = nn.Linear(self.d_model + 32, self.d_model)
-        self.proj_tempo = nn.Linear(self.d_model, self.n_token[0])
-        self.proj_chord = nn.Linear(self.d_model, self.n_token[1])
-        self.proj_barbeat = nn.Linear(self.d_model, self.n_token[2])
-        self.proj_type = nn.Linear(self.d_model, self.n_token[3])
-        self.proj_pitch = nn.Linear(self.d_model, self.n_token[4])
-        self.proj_duration = nn.Linear(self.d_model, self.n_token[5])
-        self.proj_velocity = nn.Linear(self.d_model, self.n_token[6])
+        self.project_concat_type = nn.Linear(self.d_model + self.emb_sizes[self.TYPE], self.d_model)
 
     def compute_loss(self, predict, target, loss_mask):
-        loss = self.loss_func(predict, target)
-        loss = loss * loss_mask
-        return torch.sum(loss) / torch.sum(loss_mask)
+        loss = self.loss_func(predict.transpose(1, 2), target) * loss_mask
+        return loss.sum() / loss_mask.sum()
 
     def forward_hidden(self, x):
-        embs = torch.cat(
-            [
-                self.word_emb_tempo(x[..., 0]),
-                self.word_emb_chord(x[..., 1]),
-                self.word_emb_barbeat(x[..., 2]),
-                self.word_emb_type(x[..., 3]),
-                self.word_emb_pitch(x[..., 4]),
-                self.word_emb_duration(x[..., 5]),
-                self.word_emb_velocity(x[..., 6]),
-            ],
-            dim=-1,
-        )
-        pos_emb = self.pos_emb(self.in_linear(embs))
+        embs = [getattr(self, "word_emb_" + name)(x[..., i]) for i, name in enumerate(self.FIELDS)]
+        h = self.pos_emb(self.in_linear(torch.cat(embs, dim=-1)))
         attn_mask = torch.triu(torch.ones(x.size(1), x.size(1), dtype=torch.bool, device=x.device), 1)
-        h = self.transformer_encoder(pos_emb, attn_mask)
+        h = self.transformer_encoder(h, attn_mask)
         return h, self.proj_type(h)
 
     def forward_output(self, h, y):
-        tf_skip_type = self.word_emb_type(y[..., 3])
-        y_ = self.project_concat_type(torch.cat([h, tf_skip_type], dim=-1))
-        return (
-            self.proj_tempo(y_),
-            self.proj_chord(y_),
-            self.proj_barbeat(y_),
-            self.proj_pitch(y_),
-            self.proj_duration(y_),
-            self.proj_velocity(y_),
-        )
-
-    def train_step(self, x, target, loss_mask):
-        h, y_type = self.forward_hidden(x)
-        y_tempo, y_chord, y_barbeat, y_pitch, y_duration, y_velocity = self.forward_output(h, target)
-        ys = [y_tempo, y_chord, y_barbeat, y_type, y_pitch, y_duration, y_velocity]
-        return tuple(self.compute_loss(y.permute(0, 2, 1), target[..., i], loss_mask) for i, y in enumerate(ys))
+        h = self.project_concat_type(torch.cat([h, self.word_emb_type(y[..., self.TYPE])], dim=-1))
+        return {name: getattr(self, "proj_" + name)(h) for name in self.FIELDS if name != "type"}
 
     def forward(self, x, target, loss_mask):
-        losses = self.train_step(x, target, loss_mask)
-        return sum(losses) / 7, losses
+        h, y_type = self.forward_hidden(x)
+        ys = self.forward_output(h, target)
+        ys["type"] = y_type
+        losses = [self.compute_loss(ys[name], target[..., i], loss_mask) for i, name in enumerate(self.FIELDS)]
+        return sum(losses) / len(losses), losses
 
 
 # ------------------------------------------------------------------ self-supervision
@@ -553,7 +517,7 @@ MODEL_REGISTRY = {}
 def register_model(name, dataclass=None):
     def register_model_cls(cls):
         if name in MODEL_REGISTRY:
-            raise ValueError(f"Cannot register duplicate model ({name})")
+            raise ValueError(f"model {name} is there already")
         MODEL_REGISTRY[name] = cls
         cls.__dataclass = dataclass
         return cls
@@ -569,18 +533,16 @@ class ExtractorMode(str, Enum):
 @dataclass
 class AudioPretrainConfig:
     extractor_mode: ExtractorMode = field(
-        default=ExtractorMode.default, metadata={"help": "mode for feature extractor"}
+        default=ExtractorMode.default, metadata={"help": "where the convolutions have norms"}
     )
-    encoder_layers: int = field(default=3, metadata={"help": "num encoder layers in the transformer"})
+    encoder_layers: int = field(default=3, metadata={"help": "depth of the transformer"})
     encoder_embed_dim: int = 256
     encoder_ffn_embed_dim: int = 1024
     encoder_attention_heads: int = 4
     dropout: float = 0.1
     conv_feature_layers: str = field(
         default="[(128, 10, 5)] + [(128, 3, 2)] * 4 + [(128, 2, 2)] * 2",
-        metadata={
-            "help": "string describing convolutional feature extraction layers: [(dim, kernel_size, stride), ...]"
-        },
+        metadata={"help": "python: list of (channels, kernel, stride)"},
     )
     final_dim: int = 128
     mask_prob: float = 0.65
@@ -600,7 +562,7 @@ class ConvFeatureExtractionModel(nn.Module):
         in_d = 1
         self.conv_layers = nn.ModuleList()
         for i, cl in enumerate(conv_layers):
-            assert len(cl) == 3, "invalid conv definition: " + str(cl)
+            assert len(cl) == 3, f"bad layer {cl}"
             (dim, k, stride) = cl
             norm = nn.GroupNorm(dim, dim) if mode == "default" and i == 0 else nn.Sequential()
             self.conv_layers.append(nn.Sequential(nn.Conv1d(in_d, dim, k, stride=stride, bias=False), norm, nn.GELU()))
@@ -646,7 +608,6 @@ class AudioPretrainModel(nn.Module):
 
     @classmethod
     def build_model(cls, cfg: AudioPretrainConfig, task=None):  # noqa: ARG003
-        """Build a new model instance."""
         return cls(cfg)
 
     def apply_mask(self, x, mask_indices):

@@ -42,48 +42,28 @@ class Net(nn.Module, metaclass=abc.ABCMeta):
         pass
 
 
-class SimpleCNN(nn.Module):
-    """A simple conv net for RGB and depth observations, concatenated channel-wise.
-
-    Args:
-        observation_space: The observation_space of the agent
-        output_size: The size of the embedding vector
-    """
+class VisualEncoder(nn.Module):
+    """Colour and depth, whichever the agent sees, side by side as channels."""
 
     def __init__(self, observation_space, output_size):
         super().__init__()
-        self._n_input_rgb = observation_space.spaces["rgb"].shape[2] if "rgb" in observation_space.spaces else 0
-        self._n_input_depth = observation_space.spaces["depth"].shape[2] if "depth" in observation_space.spaces else 0
-        self._cnn_layers_kernel_size = [(8, 8), (4, 4), (3, 3)]
-        self._cnn_layers_stride = [(4, 4), (2, 2), (1, 1)]
-        if self._n_input_rgb > 0:
-            cnn_dims = np.array(observation_space.spaces["rgb"].shape[:2], dtype=np.float32)
-        elif self._n_input_depth > 0:
-            cnn_dims = np.array(observation_space.spaces["depth"].shape[:2], dtype=np.float32)
-
+        spaces = observation_space.spaces
+        self._n_input_rgb = spaces["rgb"].shape[2] if "rgb" in spaces else 0
+        self._n_input_depth = spaces["depth"].shape[2] if "depth" in spaces else 0
         if self.is_blind:
             self.cnn = nn.Sequential()
-        else:
-            for kernel_size, stride in zip(self._cnn_layers_kernel_size, self._cnn_layers_stride):
-                cnn_dims = np.floor((cnn_dims - np.array(kernel_size)) / np.array(stride) + 1)
-            self.cnn = nn.Sequential(
-                nn.Conv2d(self._n_input_rgb + self._n_input_depth, 32, (8, 8), (4, 4)),
-                nn.ReLU(True),
-                nn.Conv2d(32, 64, (4, 4), (2, 2)),
-                nn.ReLU(True),
-                nn.Conv2d(64, 32, (3, 3), (1, 1)),
-                nn.Flatten(),
-                nn.Linear(int(32 * cnn_dims[0] * cnn_dims[1]), output_size),
-                nn.ReLU(True),
-            )
-        self.layer_init()
-
-    def layer_init(self):
+            return
+        size = np.array(spaces["rgb" if self._n_input_rgb > 0 else "depth"].shape[:2])
+        convs, cin = [], self._n_input_rgb + self._n_input_depth
+        for cout, kernel, stride in [(32, 8, 4), (64, 4, 2), (32, 3, 1)]:
+            convs += [nn.Conv2d(cin, cout, kernel, stride), nn.ReLU(True)]
+            size = (size - kernel) // stride + 1
+            cin = cout
+        self.cnn = nn.Sequential(*convs, nn.Flatten(), nn.Linear(int(cin * size.prod()), output_size), nn.ReLU(True))
         for layer in self.cnn:
             if isinstance(layer, (nn.Conv2d, nn.Linear)):
-                nn.init.kaiming_normal_(layer.weight, nn.init.calculate_gain("relu"))
-                if layer.bias is not None:
-                    nn.init.constant_(layer.bias, val=0)
+                nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
+                nn.init.zeros_(layer.bias)
 
     @property
     def is_blind(self):
@@ -92,11 +72,7 @@ class SimpleCNN(nn.Module):
     def forward(self, observations: Dict[str, torch.Tensor]):
         cnn_input = []
         if self._n_input_rgb > 0:
-            rgb_observations = observations["rgb"]
-            # permute tensor to dimension [BATCH x CHANNEL x HEIGHT X WIDTH]
-            rgb_observations = rgb_observations.permute(0, 3, 1, 2)
-            rgb_observations = rgb_observations.float() / 255.0  # normalize RGB
-            cnn_input.append(rgb_observations)
+            cnn_input.append(observations["rgb"].permute(0, 3, 1, 2).float() / 255.0)
         if self._n_input_depth > 0:
             cnn_input.append(observations["depth"].permute(0, 3, 1, 2))
         return self.cnn(torch.cat(cnn_input, dim=1))
@@ -119,7 +95,7 @@ class RNNStateEncoder(nn.Module):
         return x.squeeze(0), hidden_states
 
     def seq_forward(self, x, hidden_states, masks):
-        """x is a (T, N, -1) tensor flattened to (T * N, -1)"""
+        """Rows are ordered by time, then by environment."""
         n = hidden_states.size(1)
         t = int(x.size(0) / n)
         x, masks = x.view(t, n, x.size(1)), masks.view(t, n)
@@ -139,7 +115,7 @@ class RNNStateEncoder(nn.Module):
 
 
 class PointGoalNet(Net):
-    """Passes the image through a CNN and concatenates the goal vector with the CNN's output before the RNN."""
+    """Image, goal and previous action go through a recurrent layer to actor and critic."""
 
     GOAL_UUID = "pointgoal_with_gps_compass"
 
@@ -149,7 +125,7 @@ class PointGoalNet(Net):
         self._n_input_goal = observation_space.spaces[self.GOAL_UUID].shape[0]
         self.prev_action_embedding = nn.Embedding(action_space.n + 1, 32)
         self.tgt_embeding = nn.Linear(self._n_input_goal + 1, 32)
-        self.visual_encoder = SimpleCNN(observation_space, hidden_size)
+        self.visual_encoder = VisualEncoder(observation_space, hidden_size)
         self.state_encoder = RNNStateEncoder(
             (0 if self.is_blind else self._hidden_size) + 32 + 32, self._hidden_size, num_recurrent_layers
         )
@@ -209,84 +185,76 @@ class ChunkingPolicy(nn.Module):
     """Action chunks by a conditional VAE"""
 
     def __init__(self, backbones, transformer, encoder, state_dim, num_queries, camera_names):
-        """Initializes the model.
-        Parameters:
-            backbones: list of torch modules of the backbone to be used, one for each camera, or None for states only
-            transformer: torch module of the transformer architecture
-            state_dim: robot state dimension of the environment
-            num_queries: number of actions in a chunk
-            camera_names: names, in the order of the images
+        """
+        backbones: one for all cameras in a list, or None to see the state of the environment instead of images
+        transformer, encoder: see build
+        state_dim: joints of both arms with grippers
+        num_queries: actions in a chunk
+        camera_names: in the order of the images
         """
         super().__init__()
         self.num_queries = num_queries
         self.camera_names = camera_names
         self.transformer = transformer
         self.encoder = encoder
-        hidden_dim = transformer.d_model
-        self.action_head = nn.Linear(hidden_dim, state_dim)
-        self.is_pad_head = nn.Linear(hidden_dim, 1)
-        self.query_embed = nn.Embedding(num_queries, hidden_dim)
+        d = transformer.d_model
+        self.action_head = nn.Linear(d, state_dim)
+        self.is_pad_head = nn.Linear(d, 1)
+        self.query_embed = nn.Embedding(num_queries, d)
         if backbones is not None:
-            self.input_proj = nn.Conv2d(backbones[0].num_channels, hidden_dim, kernel_size=1)
             self.backbones = nn.ModuleList(backbones)
+            self.input_proj = nn.Conv2d(backbones[0].num_channels, d, kernel_size=1)
         else:
-            self.input_proj_env_state = nn.Linear(7, hidden_dim)
             self.backbones = None
-        self.input_proj_robot_state = nn.Linear(state_dim, hidden_dim)
+            self.input_proj_env_state = nn.Linear(7, d)
+        self.input_proj_robot_state = nn.Linear(state_dim, d)
 
-        # encoder extra parameters
-        self.latent_dim = 32  # final size of latent z
-        self.cls_embed = nn.Embedding(1, hidden_dim)
-        self.encoder_action_proj = nn.Linear(state_dim, hidden_dim)
-        self.encoder_joint_proj = nn.Linear(state_dim, hidden_dim)
-        self.latent_proj = nn.Linear(hidden_dim, self.latent_dim * 2)
-        self.register_buffer("pos_table", get_sinusoid_encoding_table(1 + 1 + num_queries, hidden_dim))
+        # style of the demonstration
+        self.latent_dim = 32
+        self.cls_embed = nn.Embedding(1, d)
+        self.encoder_action_proj = nn.Linear(state_dim, d)
+        self.encoder_joint_proj = nn.Linear(state_dim, d)
+        self.latent_proj = nn.Linear(d, 2 * self.latent_dim)
+        self.latent_out_proj = nn.Linear(self.latent_dim, d)
+        self.register_buffer("pos_table", get_sinusoid_encoding_table(2 + num_queries, d))
+        self.additional_pos_embed = nn.Embedding(2, d)
 
-        # decoder extra parameters
-        self.latent_out_proj = nn.Linear(self.latent_dim, hidden_dim)
-        self.additional_pos_embed = nn.Embedding(2, hidden_dim)
+    def encode_style(self, qpos, actions, is_pad):
+        bs = qpos.shape[0]
+        actions, is_pad = actions[:, : self.num_queries], is_pad[:, : self.num_queries]
+        tokens = [
+            self.cls_embed.weight.expand(bs, 1, -1),
+            self.encoder_joint_proj(qpos).unsqueeze(1),
+            self.encoder_action_proj(actions),
+        ]
+        tokens = torch.cat(tokens, dim=1)
+        is_pad = F.pad(is_pad, (2, 0), value=False)
+        out = self.encoder(tokens + self.pos_table[:, : tokens.shape[1]], src_key_padding_mask=is_pad)
+        return self.latent_proj(out[:, 0]).chunk(2, dim=-1)
 
     def forward(self, qpos, image, env_state, actions=None, is_pad=None):
         """
-        qpos: batch, qpos_dim
-        image: batch, num_cam, channel, height, width
-        env_state: None
-        actions: batch, seq, action_dim
+        qpos: batch, state_dim
+        image: batch, num_cam, 3, height, width
+        env_state: None, or batch, 7
+        actions: batch, seq, state_dim (only for training)
+        is_pad: batch, seq
         """
         is_training = actions is not None
-        bs, _ = qpos.shape
         if is_training:
-            actions = actions[:, : self.num_queries]
-            is_pad = is_pad[:, : self.num_queries]
-            action_embed = self.encoder_action_proj(actions)
-            qpos_embed = torch.unsqueeze(self.encoder_joint_proj(qpos), axis=1)
-            cls_embed = torch.unsqueeze(self.cls_embed.weight, axis=0).repeat(bs, 1, 1)
-            encoder_input = torch.cat([cls_embed, qpos_embed, action_embed], axis=1)
-            cls_joint_is_pad = torch.full((bs, 2), False).to(qpos.device)
-            is_pad = torch.cat([cls_joint_is_pad, is_pad], axis=1)
-            pos_embed = self.pos_table.clone().detach()[:, : encoder_input.shape[1]]
-            encoder_output = self.encoder(encoder_input + pos_embed, src_key_padding_mask=is_pad)[:, 0]
-            latent_info = self.latent_proj(encoder_output)
-            mu = latent_info[:, : self.latent_dim]
-            logvar = latent_info[:, self.latent_dim :]
+            mu, logvar = self.encode_style(qpos, actions, is_pad)
             latent_sample = reparametrize(mu, logvar)
         else:
             mu = logvar = None
-            latent_sample = torch.zeros([bs, self.latent_dim], dtype=torch.float32).to(qpos.device)
-        latent_input = self.latent_out_proj(latent_sample)
-
-        proprio_input = self.input_proj_robot_state(qpos)
+            latent_sample = torch.zeros(qpos.shape[0], self.latent_dim, device=qpos.device)
         if self.backbones is not None:
-            all_cam_features = []
-            for cam_id, _cam_name in enumerate(self.camera_names):
-                features = self.backbones[0](image[:, cam_id])  # HARDCODED
-                all_cam_features.append(self.input_proj(features))
-            src = torch.cat(all_cam_features, axis=3).flatten(2).transpose(1, 2)
+            cams = [self.input_proj(self.backbones[0](image[:, cam_id])) for cam_id in range(len(self.camera_names))]
+            src = torch.cat(cams, dim=3).flatten(2).transpose(1, 2)
         else:
             src = self.input_proj_env_state(env_state).unsqueeze(1)
-        extra = torch.stack([latent_input, proprio_input], axis=1) + self.additional_pos_embed.weight
-        tgt = self.query_embed.weight.unsqueeze(0).repeat(bs, 1, 1)
-        hs = self.transformer(torch.cat([extra, src], axis=1), tgt)
+        extra = torch.stack([self.latent_out_proj(latent_sample), self.input_proj_robot_state(qpos)], dim=1)
+        src = torch.cat([extra + self.additional_pos_embed.weight, src], dim=1)
+        hs = self.transformer(src, self.query_embed.weight.expand(qpos.shape[0], -1, -1))
         return self.action_head(hs), self.is_pad_head(hs), [mu, logvar]
 
 
@@ -391,7 +359,7 @@ class MotionDiffuser(nn.Module):
         elif self.arch == "gru":
             self.gru = nn.GRU(self.latent_dim * 2, self.latent_dim, num_layers=num_layers)
         else:
-            raise ValueError("Please choose correct architecture [trans_enc, gru]")
+            raise ValueError(f"unknown arch: {arch}")
         self.embed_timestep = TimestepEmbedder(self.latent_dim, self.sequence_pos_encoder)
         if self.cond_mode != "no_cond":
             if "text" in self.cond_mode:
@@ -411,8 +379,9 @@ class MotionDiffuser(nn.Module):
 
     def forward(self, x, timesteps, y=None):
         """
-        x: [batch_size, njoints, nfeats, max_frames], denoted x_t in the paper
-        timesteps: [batch_size] (int)
+        x: noisy motion, [bs, njoints, nfeats, nframes]
+        timesteps: [bs] ints
+        y: mask [bs, 1, 1, nframes], and what the motion is conditioned on
         """
         bs, njoints, nfeats, nframes = x.shape
         emb = self.embed_timestep(timesteps)  # [1, bs, d]

@@ -1,3 +1,3 @@
-"""Search for code by what it does: a paper's repository with its script, a checkpoint's config.json and the data flow."""
+"""A paper's search for code: a script with arguments, the config.json of a checkpoint, data flow."""
 
 __all__ = ["model.CodeSearcher"]

@@ -1,7 +1,7 @@
 import argparse
 import logging
-import os
 import random
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -36,7 +36,7 @@ def train(args, model, tokenizer):
             torch.nn.utils.clip_grad_norm_(model.parameters(), args.max_grad_norm)
             optimizer.step()
             optimizer.zero_grad()
-    torch.save(model.state_dict(), os.path.join(args.output_dir, "model.bin"))
+    torch.save(model.state_dict(), Path(args.output_dir) / "model.bin")
 
 
 def evaluate(args, model, tokenizer):
@@ -56,14 +56,12 @@ def evaluate(args, model, tokenizer):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument(
-        "--train_data_file", default=None, type=str, help="The input training data file (a jsonl file)."
-    )
+    parser.add_argument("--train_data_file", default=None, type=str, help="Lines of JSON.")
     parser.add_argument("--eval_data_file", default=None, type=str)
     parser.add_argument("--output_dir", default="saved_models", type=str)
     parser.add_argument("--config_name", default="config.json", type=str)
-    parser.add_argument("--nl_length", default=64, type=int, help="The maximum total NL input sequence length.")
-    parser.add_argument("--code_length", default=128, type=int, help="The maximum total code input sequence length.")
+    parser.add_argument("--nl_length", default=64, type=int, help="Most tokens of a query.")
+    parser.add_argument("--code_length", default=128, type=int, help="Most tokens of a function.")
     parser.add_argument("--data_flow_length", default=32, type=int)
     parser.add_argument("--train_batch_size", default=4, type=int)
     parser.add_argument("--eval_batch_size", default=4, type=int)

@@ -1,5 +1,5 @@
 import json
-import os
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -10,14 +10,14 @@ class PixelSetData(data.Dataset):
     """One .npy per parcel, T x C x S; sampled to npixel pixels."""
 
     def __init__(self, root, npixel, lms, extra_feature=None):
-        self.folder, self.npixel, self.lms = root, npixel, lms
-        with open(os.path.join(root, "META", "labels.json")) as f:
+        self.folder, self.npixel, self.lms = Path(root), npixel, lms
+        with open(self.folder / "META" / "labels.json") as f:
             self.labels = json.load(f)
-        with open(os.path.join(root, "META", "dates.json")) as f:
+        with open(self.folder / "META" / "dates.json") as f:
             self.dates = torch.tensor(json.load(f))[:lms]
         self.extra = None
         if extra_feature is not None:
-            with open(os.path.join(root, "META", extra_feature + ".json")) as f:
+            with open(self.folder / "META" / f"{extra_feature}.json") as f:
                 self.extra = json.load(f)
         self.pid = sorted(self.labels)
 
@@ -26,7 +26,7 @@ class PixelSetData(data.Dataset):
 
     def __getitem__(self, item):
         pid = self.pid[item]
-        x0 = np.load(os.path.join(self.folder, "DATA", f"{pid}.npy"))
+        x0 = np.load(self.folder / "DATA" / f"{pid}.npy")
         n = x0.shape[-1]
         idx = np.random.choice(n, self.npixel, replace=n < self.npixel)
         mask = np.ones(self.npixel)

@@ -17,9 +17,9 @@ def recursive_todevice(x, device):
 def train_epoch(model, optimizer, criterion, loader, device):
     model.train()
     for i, (x, dates, y) in enumerate(loader):
-        x = recursive_todevice(x, device)
+        inputs = recursive_todevice(x, device)
         optimizer.zero_grad()
-        out = model(x, dates.to(device))
+        out = model(inputs, dates.to(device))
         loss = criterion(out, y.to(device).long())
         loss.backward()
         optimizer.step()

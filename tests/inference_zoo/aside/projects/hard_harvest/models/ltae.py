@@ -1,6 +1,4 @@
-"""
-Lightweight Temporal Attention Encoder module
-"""
+"""Attention over dates with a learned query per head."""
 
 import copy
 
@@ -18,14 +16,10 @@ def get_sinusoid_table(positions, T, d):
 class LTAE(nn.Module):
     def __init__(self, in_channels=128, n_head=16, d_k=8, mlp3=[256, 128], dropout=0.2, d_model=256, T=1000):
         """
-        Args:
-            in_channels (int): Number of channels of the input embeddings
-            n_head (int): Number of attention heads
-            d_k (int): Dimension of the key and query vectors
-            mlp3 (list): Defines the dimensions of the successive feature spaces of the MLP that processes the
-                concatenated outputs of the attention heads
-            T (int): Period to use for the positional encoding
-            d_model (int, optional): If specified, the input tensors will first be mapped to this size
+        in_channels: width of the encoded dates
+        d_k: width of the keys; every head has one learned query
+        mlp3: widths of the layers after the heads, the first is d_model
+        T: longest period of the position code
         """
         super().__init__()
         self.in_channels = in_channels

@@ -32,9 +32,8 @@ class ParcelClassifier(nn.Module):
 
     def forward(self, input, dates, pad_mask=None):
         """
-        Args:
-           input (tuple): ((Pixel-Set, Pixel-Mask), Extra-features), or without extra features (Pixel-Set, Pixel-Mask)
-           dates: day of the season of every acquisition, Batch_size x Sequence length
+        input: ((pixels, mask), extra), or (pixels, mask) without extra features
+        dates: days since the season began, batch x dates
         """
         out = self.spatial_encoder(input)
         out, att = self.temporal_encoder(out, dates, pad_mask)
@@ -46,4 +45,4 @@ class ParcelClassifier(nn.Module):
     def param_ratio(self):
         total = sum(p.numel() for p in self.parameters() if p.requires_grad)
         s = sum(p.numel() for p in self.spatial_encoder.parameters() if p.requires_grad)
-        print(f"TOTAL TRAINABLE PARAMETERS : {total}, spatial {s / total * 100:5.1f}%")
+        print(f"{total} parameters, {s / total:.0%} of them spatial")

@@ -1,6 +1,4 @@
-"""
-Pixel-Set encoder module
-"""
+"""Parcels as sets of pixels."""
 
 import torch
 from torch import nn
@@ -54,14 +52,11 @@ pooling_methods = {"mean": mean, "std": std, "max": maximum}
 
 class PixelSetEncoder(nn.Module):
     """
-    Args:
-        input_dim (int): Number of channels of the input tensors
-        mlp1 (list): Dimensions of the successive feature spaces of MLP1
-        pooling (str): Pixel-embedding pooling strategy, can be chosen in ('mean','std','max') or any
-            underscore-separated combination thereof.
-        mlp2 (list): Dimensions of the successive feature spaces of MLP2
-        with_extra (bool): Whether additional pre-computed features are passed between the two MLPs
-        extra_size (int, optional): Number of channels of the additional features, if any.
+    input_dim: bands of a pixel
+    mlp1: widths of the layers for pixels
+    pooling: statistics over the pixels of a parcel, 'mean', 'std', 'max' with underscores between
+    mlp2: widths of the layers for parcels
+    with_extra: extra_size features of the parcel join its statistics
     """
 
     def __init__(self, input_dim, mlp1=[10, 32, 64], pooling="mean_std", mlp2=[64, 128], with_extra=True, extra_size=4):
@@ -89,11 +84,10 @@ class PixelSetEncoder(nn.Module):
 
     def forward(self, input):
         """
-        The input of the PSE is a tuple of tensors as yielded by the dataset: (Pixel-Set, Pixel-Mask) or
-        ((Pixel-Set, Pixel-Mask), Extra-features)
-        Pixel-Set : Batch_size x (Sequence length) x Channel x Number of pixels
-        Pixel-Mask : Batch_size x (Sequence length) x Number of pixels
-        Extra-features : Batch_size x (Sequence length) x Number of features
+        input: (pixels, mask), or ((pixels, mask), extra) if with_extra
+            pixels: batch x (dates) x bands x pixels
+            mask: batch x (dates) x pixels
+            extra: batch x (dates) x extra_size
         """
         a, b = input
         if len(a) == 2:
