@@ -1,4 +1,4 @@
-"""Hard, once aside: winners' code, games and companies: RNA, adverts, pictures with captions, Atari, translation, pedestrians.
+"""Hard, once aside: winners' code, games, companies: RNA, adverts, captions, Atari, translation, pedestrians.
 
 Long because it is a list of models.
 """

@@ -1,4 +1,4 @@
-"""Hard, once aside: code of research groups that match pictures, map crops, read crystals and proteins, speak and solve equations.
+"""Hard, once aside: groups that match pictures, map crops, read crystals and proteins, speak, solve equations.
 
 Long because it is a list of models.
 """

@@ -1,4 +1,4 @@
-"""Usual, once aside: the models of well-known repositories about graphs, molecules, genomes, hearts, flows, scenes and malware.
+"""Usual, once aside: repositories about graphs, molecules, genomes, hearts, flows, scenes and malware.
 
 Long because it is a list of models.
 """

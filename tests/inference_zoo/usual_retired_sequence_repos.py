@@ -1,4 +1,4 @@
-"""Usual, once aside: the main models of well-known repositories about text, speech, music, sessions and clicks.
+"""Usual, once aside: repositories about text, speech, music, sessions and clicks.
 
 Long because it is a list of models.
 """

@@ -1,4 +1,4 @@
-"""Usual, once aside: the main models of well-known repositories about pictures and points.
+"""Usual, once aside: repositories about pictures and points.
 
 Long because it is a list of models.
 """
