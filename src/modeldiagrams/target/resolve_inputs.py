@@ -61,12 +61,16 @@ _FIRST_PASSES = 8
 """With usual inputs, before what fails is answered."""
 _LAST_PASSES = 10
 """With other combinations of usual inputs, where no failure could be answered."""
-_TRIES_FOR_ROWS = 5
+_ALL_TRIES = (_MANY, 12)
+"""Until there is a solution, and after the first one, for a better one."""
+_TRIES_AS_READ = (1, 12)
+"""Where all uses in forward suit each other."""
+_TRIES_FOR_ROWS = (5, 5)
 """Where the model runs, but only with one row."""
-_MORE_TRIES = 12
-"""After the first solution, for a better one."""
 _MOST_SOLUTIONS = 12
 """Of which the best is taken."""
+_ALL_REACH = (1,)
+"""Worse than any `_Defects` of inputs that all reach an output."""
 
 
 @dataclass
@@ -159,7 +163,8 @@ def _from_search(built: Built, budget: Budget, solver: Callable[[], InputSolver]
         return Inputs(assumptions=(Rule.CLASS.assumption(reason), assumed("inputs", [], reason)))
     usual = [Search(model, inferred, budget) for inferred in inferred_candidates(model) if inferred]
     return (
-        _from_usual(model, budget, usual, _FIRST_PASSES, solver)
+        (_from_failures(model, budget, solver(), _ALL_REACH, _TRIES_AS_READ) if solver().is_read() else None)
+        or _from_usual(model, budget, usual, _FIRST_PASSES, solver)
         or _from_failures(model, budget, solver())
         or _from_usual(model, budget, usual, _LAST_PASSES, solver)
     )
@@ -174,7 +179,7 @@ def _from_usual(
         if found:
             dead = _dead_inputs(model, found)
             worst = (dead,) if dead else (0, True) if solver().is_for_one_row(found.entries) else ()
-            most = _MANY if dead else _TRIES_FOR_ROWS
+            most = _ALL_TRIES if dead else _TRIES_FOR_ROWS
             better = _from_failures(model, budget, solver(), worst, most) if worst else None
             return better or _from_found(_with_read_sizes(found, solver()), Rule.INFERRED, budget)
     return None
@@ -197,15 +202,19 @@ def _dead_inputs(model: nn.Module, found: Found) -> int:
 
 
 def _from_failures(
-    model: nn.Module, budget: Budget, solver: InputSolver, worst: tuple[int, ...] = (_MANY,), most: int = _MANY
+    model: nn.Module,
+    budget: Budget,
+    solver: InputSolver,
+    worst: tuple[int, ...] = (_MANY,),
+    most: tuple[int, int] = _ALL_TRIES,
 ) -> Inputs | None:
     """Inputs that what fails asks for, tried where no candidate works as it is, or some make no difference.
 
     The best of several are taken, with less `_Defects` than those that are known.
     """
     best: tuple[_Defects, Found] | None = None
-    passes = min(most, budget.left - (0 if solver.start else _LAST_PASSES))
-    for solution in islice(solver.solutions(passes, _MORE_TRIES), _MOST_SOLUTIONS):
+    passes = min(most[0], budget.left - (0 if solver.start else _LAST_PASSES))
+    for solution in islice(solver.solutions(passes, most[1]), _MOST_SOLUTIONS):
         args, kwargs = from_entries(solution.entries)
         with time_limited(budget.seconds_of_pass):
             trace, result = trial_pass(model, args, kwargs, "auto")

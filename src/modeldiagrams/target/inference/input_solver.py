@@ -121,6 +121,7 @@ class InputSolver:
             most_tries: Passes until there is a solution.
             more_tries: Passes after the first one, for a better one.
         """
+        has_one = False
         if self.start:
             self._push(_Try(-1, 0, 0, 0, self.start.entries))
         for order, entries in enumerate(self._seeds()):
@@ -137,7 +138,8 @@ class InputSolver:
             if probed.error is None:
                 keeps_batch = any(self.sizes.batch in shape for shape in probed.outputs)
                 yield from (Solution(each, keeps_batch) for each in self._usual.alternatives(entries))
-                tries = min(tries, more_tries)
+                tries = tries if has_one else more_tries
+                has_one = True
                 continue
             if needs_values(probed.error):
                 smaller = self.sizes.affordable(entries, MOST_WITH_VALUES)
@@ -155,6 +157,11 @@ class InputSolver:
             heapq.heapify(self._waiting)
             return guess
         return heapq.heappop(self._waiting)
+
+    def is_read(self) -> bool:
+        """Whether the forward tells its inputs: it could be read to its end, and all uses suit each other."""
+        next(iter(self._seeds()), None)
+        return any(read is not None and read.is_sure for read in self._readings.values())
 
     def stuck(self) -> Stuck | None:
         """Where the pass ended that got furthest."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 from torch.nn.utils.rnn import PackedSequence
 
+from modeldiagrams.target.inference.symbolic.layers import packed_dims
 from modeldiagrams.target.inference.symbolic.operands import as_float, ids_below
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Shape, closed, same, unified
 from modeldiagrams.target.inference.symbolic.tensors import Kind, SymbolicTensor
@@ -61,7 +62,7 @@ def _recurrent(r: Reading, module: Any, x: Any, hx: Any = None) -> Any:
     width = (getattr(module, "proj_size", 0) or module.hidden_size) * ways
     if isinstance(x, PackedSequence):
         same(r.shape_of(x.data).at(-1), Dim(module.input_size))
-        rows = Dim()
+        rows, _ = packed_dims(x.batch_sizes)
         out: Any = PackedSequence(r.tensor(closed(Dim(), Dim(width)), Kind("float32")), x.batch_sizes)
     else:
         shape, rows, _ = _sequences(r, x, module.input_size, batch_first=module.batch_first)

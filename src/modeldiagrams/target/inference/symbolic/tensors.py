@@ -8,6 +8,7 @@ loops, branches and modules.
 from __future__ import annotations
 
 import itertools
+import math
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from modeldiagrams.target.inference.symbolic.containers import USUAL_ITEMS, is_b
 from modeldiagrams.target.inference.symbolic.given import Given
 from modeldiagrams.target.inference.symbolic.guesses import Guesses
 from modeldiagrams.target.inference.symbolic.kinds import Kind
+from modeldiagrams.target.inference.symbolic.products import Products, factors_of
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Equations, Row, Shape, closed, same
 from modeldiagrams.target.inference.symbolic.sizes import Parts, Rank, Shaped, Size, is_demanded
 from modeldiagrams.tracer.recording.time_limit import check_time
@@ -41,6 +43,7 @@ class Reading:
     handlers: dict[str, Handler]
     """What calls of PyTorch take and give, by name."""
     equations: Equations = field(default_factory=Equations)
+    products: Products = field(default_factory=Products)
     unused: Iterator[int] = field(default_factory=lambda: itertools.count(1009, 6))
     """Numbers that are no sizes of the model's own, for those that are not known while the code is read."""
     numbers: dict[int, Dim] = field(default_factory=dict)
@@ -94,7 +97,8 @@ class Reading:
             return Size.of(end.value, self, end)
         known = next((number for number, other in self.numbers.items() if other.end() is end), None)
         if known is None:
-            known = next(self.unused)
+            parts = factors_of(end)
+            known = next(self.unused) if len(parts) == 1 else math.prod(self.number(part) for part in parts)
             self.numbers[known] = end
         return Size.of(known, self, end)
 
@@ -118,7 +122,7 @@ class Reading:
             if not end.value and end.least in self.numbers:
                 same(end, known := self.numbers[end.least])
                 known.end().least = 0
-        for error in self.equations.solve():
+        for error in (*self.equations.solve(), *self.products.solve(), *self.equations.solve()):
             self.guesses.clash(error.guesses)
 
     def shape_of(self, value: Any) -> Shape:
@@ -135,6 +139,8 @@ class SymbolicTensor(Tensor):
     given: Given | None
     is_embedded = False
     """Whether it is made of rows of a table."""
+    packed: tuple[Dim, Dim] | None = None
+    """Of the sizes of steps that are packed: the rows and the steps."""
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -225,9 +231,9 @@ class SymbolicTensor(Tensor):
         return _A_NUMBER if self.kind.end().dtype != "float32" else float(_A_NUMBER)
 
     def tolist(self) -> Any:
-        """As of a tensor."""
+        """As of a tensor: its items, which stay what they are."""
         self._use()
-        return [_A_NUMBER] * USUAL_ITEMS
+        return self.reading.tensor(self.known, self.kind)
 
     def __hash__(self) -> int:
         return id(self)
