@@ -155,3 +155,105 @@ def test_what_suits_all_uses_is_tried_first():
     target = resolve(parse_options({"model": f"{__name__}.Windowed"}).call)
     assert len(target.tried) == 2  # with sizes of their own, and with usual ones
     assert found(Windowed) == {"x": [1, 9, 5], "y": [1, 9, 7]}
+
+
+class Agents(nn.Module):
+    """Values of agents are viewed in rows of which only the states beside them tell how many there are."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Linear(6, 4)
+
+    def forward(self, values, states):
+        rows = values.size(0)
+        weights = self.mix(states.reshape(-1, 6)).view(-1, 4, 1)
+        return torch.bmm(values.view(-1, 1, 4), weights).view(rows, -1, 1)
+
+
+def test_items_of_rows_may_be_those_of_steps():
+    shapes = shapes_of(first_entries(Agents()))
+    assert shapes["states"][-1] == 6
+    assert solution(Agents()).keys() == {"values", "states"}
+
+
+class Flat(nn.Module):
+    """What is flattened may be a picture, as its name says."""
+
+    def __init__(self):
+        super().__init__()
+        self.out = nn.Linear(784, 3)
+
+    def forward(self, image):
+        return self.out(image.view(image.size(0), -1))
+
+
+def test_what_is_flattened_stays_what_its_name_says():
+    assert len(shapes_of(first_entries(Flat()))["image"]) == 4
+
+
+class Scored(nn.Module):
+    """A number of the model's own is no value of an input."""
+
+    def __init__(self):
+        super().__init__()
+        self.margin, self.embed = nn.Parameter(torch.tensor([2.0])), nn.Embedding(9, 4)
+
+    def forward(self, triples):
+        head, relation, tail = self.embed(triples[:, 0]), self.embed(triples[:, 1]), self.embed(triples[:, 2])
+        return self.margin.item() - torch.norm(head + relation - tail, dim=1)
+
+
+class Unread(nn.Module):
+    """No output depends on an input that forward does nothing with."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed, self.out = nn.Embedding(9, 4), nn.Linear(4, 3)
+
+    def forward(self, user, items):  # noqa: ARG002
+        return self.out(self.embed(items).sum(1))
+
+
+class Heads(nn.Module):
+    """A layer that doesn't fit the one before it, whatever the inputs are, because of an argument."""
+
+    def __init__(self, taken, classes):
+        super().__init__()
+        self.first, self.head = nn.Conv2d(3, 24, 3), nn.Conv2d(taken, classes, 1)
+
+    def forward(self, image):
+        return self.head(self.first(image))
+
+
+def tries(model_class):
+    return resolve(parse_options({"model": f"{__name__}.{model_class.__name__}"}).call).tried
+
+
+def test_numbers_of_the_model_are_known():
+    entries = first_entries(Scored())["triples"]
+    assert (entries["shape"][1], entries["dtype"], entries["high"]) == (3, "int64", 9)
+
+
+def test_no_better_inputs_are_looked_for_where_forward_leaves_some_out():
+    assert len(tries(Unread)) <= 2
+
+
+def test_a_layer_that_no_input_fits_is_made_anew_at_once():
+    assert [line.partition(":")[0] for line in tries(Heads)][1:] == ["with what fits head"] * 2
+
+
+class Masked(nn.Module):
+    """What doesn't suit a mask doesn't end what is read."""
+
+    def __init__(self):
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+        self.encode, self.out = nn.TransformerEncoder(layer, 1, enable_nested_tensor=False), nn.Linear(8 * 3, 4)
+
+    def forward(self, x, mask, extra):
+        seen = mask.size(2)
+        return self.out(torch.cat([self.encode(x, src_key_padding_mask=mask), extra], -1)) + seen
+
+
+def test_reading_goes_on_where_a_mask_does_not_suit():
+    assert shapes_of(first_entries(Masked()))["extra"][-1] == 16

@@ -162,11 +162,13 @@ def _from_search(built: Built, budget: Budget, solver: Callable[[], InputSolver]
         reason = "forward has no parameters"
         return Inputs(assumptions=(Rule.CLASS.assumption(reason), assumed("inputs", [], reason)))
     usual = [Search(model, inferred, budget) for inferred in inferred_candidates(model) if inferred]
+    as_read = _from_failures(model, budget, solver(), _ALL_REACH, _TRIES_AS_READ) if solver().is_read() else None
+    if as_read or solver().is_in_vain():
+        return as_read
     return (
-        (_from_failures(model, budget, solver(), _ALL_REACH, _TRIES_AS_READ) if solver().is_read() else None)
-        or _from_usual(model, budget, usual, _FIRST_PASSES, solver)
+        _from_usual(model, budget, usual, _FIRST_PASSES, solver)
         or _from_failures(model, budget, solver())
-        or _from_usual(model, budget, usual, _LAST_PASSES, solver)
+        or (None if solver().is_in_vain() else _from_usual(model, budget, usual, _LAST_PASSES, solver))
     )
 
 
@@ -177,7 +179,7 @@ def _from_usual(
     for each in searches:
         found = each.more(passes)
         if found:
-            dead = _dead_inputs(model, found)
+            dead = max(0, _dead_inputs(model, found) - solver().unused())
             worst = (dead,) if dead else (0, True) if solver().is_for_one_row(found.entries) else ()
             most = _ALL_TRIES if dead else _TRIES_FOR_ROWS
             better = _from_failures(model, budget, solver(), worst, most) if worst else None
@@ -219,7 +221,7 @@ def _from_failures(
         with time_limited(budget.seconds_of_pass):
             trace, result = trial_pass(model, args, kwargs, "auto")
         budget.lines.append(f"{solution.entries} ({trace.graph.status.mode}): {result}")
-        defects = _defects(model, trace.graph, keeps_batch=solution.keeps_batch)
+        defects = _defects(model, trace.graph, solver.unused(), keeps_batch=solution.keeps_batch)
         if is_connected(trace.graph) and defects < worst and (best is None or defects < best[0]):
             best = defects, Found(solution.entries, solver.reasons(solution.entries), None)
         if budget.is_exhausted or (best and not any(best[0])):
@@ -231,8 +233,8 @@ _Defects = tuple[int, bool, int]
 """Inputs that reach no output, whether the batch is lost, and modules that are not called: the least is the best."""
 
 
-def _defects(model: nn.Module, graph: Graph, *, keeps_batch: bool) -> _Defects:
-    return dead_inputs(graph), not keeps_batch, modules_not_called(model, graph)
+def _defects(model: nn.Module, graph: Graph, unused: int, *, keeps_batch: bool) -> _Defects:
+    return max(0, dead_inputs(graph) - unused), not keeps_batch, modules_not_called(model, graph)
 
 
 def _class_candidates(

@@ -94,14 +94,20 @@ def _tell_rank(before: Shape, after: Shape) -> bool:
         rows, beside, dims = [*_rows(one)], [*_dims(one)], [*_dims(other)]
         if len(rows) != 1 or not dims or [*_rows(other)]:
             continue
-        is_told = len(dims) == 1 or sum(not dim.value for dim in dims) > 1 or shape.end().back
-        if is_told and not beside:
+        if _are_told(shape.end(), dims) and not beside:
             rows[0].is_shape = Shape((*dims,))
             return True
         if len(beside) == 1 and all(dim.value for dim in dims):  # it has one size for all
             rows[0].is_shape = Shape()
             return _tell(before, after)
     return _tell(before, after)
+
+
+def _are_told(shape: Shape, dims: list[Dim]) -> bool:
+    """Whether dimensions are those of a row, and not just as many elements: what is flattened may be a picture."""
+    open_, is_one = [dim for dim in dims if not dim.value], len(dims) == 1
+    is_of_more = bool(open_) and bool(shape.front) is not is_one  # the items of a row, or all items
+    return bool(shape.back) or len(open_) > 1 or is_of_more
 
 
 def _divided(parts: _Parts, others: _Parts) -> tuple[_Parts, _Parts]:

@@ -7,6 +7,7 @@ loops, branches and modules.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import sys
@@ -18,7 +19,7 @@ import torch
 from torch import Tensor
 
 from modeldiagrams.target.inference.entries import instances_in
-from modeldiagrams.target.inference.lookups import is_called, unpacked_count
+from modeldiagrams.target.inference.lookups import is_called, tracebacks, unpacked_count
 from modeldiagrams.target.inference.symbolic.containers import USUAL_ITEMS, is_beside_tensor, keys_of, usual_count
 from modeldiagrams.target.inference.symbolic.given import Given
 from modeldiagrams.target.inference.symbolic.guesses import Guesses
@@ -86,6 +87,14 @@ class Reading:
         )
         return made  # type: ignore[no-any-return]
 
+    @contextlib.contextmanager
+    def noting(self) -> Iterator[None]:
+        """Note what doesn't suit other uses."""
+        try:
+            yield
+        except ClashError as error:
+            self.guesses.clash(error.guesses)
+
     def scalar(self) -> SymbolicTensor:
         """A tensor without dimensions."""
         return self.tensor(closed())
@@ -124,6 +133,12 @@ class Reading:
                 known.end().least = 0
         for error in (*self.equations.solve(), *self.products.solve(), *self.equations.solve()):
             self.guesses.clash(error.guesses)
+
+    def is_in_vain(self) -> bool:
+        """Whether something doesn't fit, though nothing was taken for granted: layers don't fit each other."""
+        frames = tracebacks(self.error) if isinstance(self.error, ValueError | TypeError) else []
+        is_refused = bool(frames) and frames[0].tb_frame.f_globals.get("__name__", "").startswith("torch.nn.modules.")
+        return (is_refused or self.guesses.clashes > 0) and not self.guesses.may_be_wrong
 
     def shape_of(self, value: Any) -> Shape:
         """The shape of an operand."""
