@@ -39,3 +39,13 @@ def test_words_of_a_vocabulary_are_counted_beside_those_that_are_read():
 def test_names_that_say_whether_are_no_numbers():
     kwargs = found(Upscaler)
     assert kwargs == {"scale": 2, "learn_eps": False, "use_dropout": False}
+
+
+class Depthwise(nn.Module):
+    def __init__(self, width, k):
+        super().__init__()
+        self.conv = nn.Conv1d(width, width, k, groups=width, padding=k // 2)
+
+
+def test_a_layer_says_more_than_a_letter():
+    assert found(Depthwise)["k"] == 3

@@ -7,6 +7,7 @@ import itertools
 import sys
 import textwrap
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -46,6 +47,31 @@ class Tokens(nn.Module):
 
     def forward(self, ids):
         return self.embed(ids)
+
+
+class Unchecked(nn.Module):
+    def __init__(self, config: TokenConfig):
+        super().__init__()
+        self.embed = nn.Embedding(config.vocab_size, config.dim)
+
+    def forward(self, ids):
+        return self.embed(ids)
+
+
+class Pooling(Enum):
+    FIRST = "first"
+    MEAN = "mean"
+
+
+class Pooled(nn.Module):
+    def __init__(self, pooling: Pooling):
+        super().__init__()
+        self.pooling, self.out = pooling, nn.Linear(6, 4)
+
+    def forward(self, x):
+        if self.pooling not in (Pooling.FIRST, Pooling.MEAN):
+            raise ValueError(f"unknown pooling: {self.pooling}")
+        return self.out(x[:, 0] if self.pooling is Pooling.FIRST else x.mean(1))
 
 
 class Boxes(nn.Module):
@@ -155,8 +181,13 @@ def test_constant_beside_a_class_that_its_argument_is_called_like():
     assert said(Stacked)["kwargs.layers"] == f"{{_object_: {__name__}.LAYERS}}"
 
 
-def test_field_that_an_error_names_gets_a_value():
-    assert said(Tokens)["config"].startswith("{vocab_size: ")
+def test_class_that_annotates_an_argument_is_not_the_argument():
+    assert said(Pooled)["kwargs.pooling"] == f"{{_target_: {__name__}.Pooling, _args_: [first]}}"
+
+
+@pytest.mark.parametrize("class_", [Tokens, Unchecked])
+def test_field_that_an_error_names_gets_a_value(class_):
+    assert said(class_)["config"].startswith("{vocab_size: ")
 
 
 @pytest.mark.parametrize(

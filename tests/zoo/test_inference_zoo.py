@@ -10,13 +10,10 @@ from inference_zoo import LEVELS, entries
 UNSOLVED = {
     "easy_retired_courses.KeywordSpotter",  # a picture that isn't square, whose sides a linear layer wants
     "hard_almanac.TrafficForecaster",  # a size that is that of a matrix, in an einsum of a picture's third dimension
-    "hard_decisions.CachedDecoder",  # a default that says that it is set later: a vocabulary of -1
     "hard_decisions.InterestNet",  # columns as named tuples, and those of them that have a history by name
-    "hard_foundry.PooledSentence",  # a mask that is compared with zero before attention takes it
     "hard_injected.Detect",  # a list of pictures whose items forward replaces
     "hard_institute.CrystalGraphNet",  # neighbours of each atom, and lists of the atoms of each crystal
     "hard_laboratory.EquivariantMessagePassing",  # sixty tries are not enough
-    "hard_laboratory.PackedTagger",  # as many lengths as words in all sentences; others go past the weights of an LSTM
     "hard_markets.NeighbourSampler",  # as many items of two lists as there are layers, and one
     "hard_papers_code.EGNN",  # a default of no features of edges, with which its own edges don't fit
     "hard_papers_code.PointTransformerSeg",  # where each cloud ends, as whole numbers inside a tuple
@@ -26,19 +23,15 @@ UNSOLVED = {
     "hard_production.SessionRecommender",  # sixty tries are not enough
     "hard_relations.SyntaxTreeEncoder",  # the place of each word's parent, and -1 for one of them
     "hard_retired_fields.DialogueTracker",  # an ontology that is made up without any slot
-    "hard_retired_fields.LatentDynamics",  # a size that is the sum of two others
     "hard_retired_library.HeteroGNN",  # kinds of nodes and edges, and dicts by them
     "hard_retired_papers.DETR",  # a made-up transformer whose batch comes second
     "hard_retired_papers.TreeLSTM",  # four inputs whose values depend on each other
     "hard_scenes.DeformableQueries",  # heights and widths of maps, as values that add up to a size of another input
     "hard_sciences.HeteroGNN",  # kinds of nodes and edges, and dicts by them
-    "hard_utterances.HierarchicalReviewer",  # lengths in lengths: words of as many sentences as each document has
-    "hard_utterances.SpanReader",  # letters of words, whose first dimensions only a later view tells
     "projects.hard_molecules.model.MoleculeModel",  # which bonds reach an atom; was found once, by wrong ranks
     "projects.hard_molecules.mpn.MPNEncoder",  # the same
     "projects.hard_recsys.ranker.MultiDomainRanker",  # columns of a batch, by names that only its schema has
     "usual_repositories.LSTNet",  # numbers that the constructor takes and no forward can use
-    "usual_retired_papers.QANetEncoder",  # channels that a mask doesn't have
 }
 """Models that are seen while rules are tuned, and why none is found yet."""
 SLOW = {

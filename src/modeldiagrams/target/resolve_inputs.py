@@ -61,12 +61,16 @@ _FIRST_PASSES = 8
 """With usual inputs, before what fails is answered."""
 _LAST_PASSES = 10
 """With other combinations of usual inputs, where no failure could be answered."""
-_TRIES_FOR_ROWS = 5
+_ALL_TRIES = (_MANY, 12)
+"""Until there is a solution, and after the first one, for a better one."""
+_TRIES_AS_READ = (1, 12)
+"""Where all uses in forward suit each other."""
+_TRIES_FOR_ROWS = (5, 5)
 """Where the model runs, but only with one row."""
-_MORE_TRIES = 12
-"""After the first solution, for a better one."""
 _MOST_SOLUTIONS = 12
 """Of which the best is taken."""
+_ALL_REACH = (1,)
+"""Worse than any `_Defects` of inputs that all reach an output."""
 
 
 @dataclass
@@ -158,10 +162,13 @@ def _from_search(built: Built, budget: Budget, solver: Callable[[], InputSolver]
         reason = "forward has no parameters"
         return Inputs(assumptions=(Rule.CLASS.assumption(reason), assumed("inputs", [], reason)))
     usual = [Search(model, inferred, budget) for inferred in inferred_candidates(model) if inferred]
+    as_read = _from_failures(model, budget, solver(), _ALL_REACH, _TRIES_AS_READ) if solver().is_read() else None
+    if as_read or solver().is_in_vain():
+        return as_read
     return (
         _from_usual(model, budget, usual, _FIRST_PASSES, solver)
         or _from_failures(model, budget, solver())
-        or _from_usual(model, budget, usual, _LAST_PASSES, solver)
+        or (None if solver().is_in_vain() else _from_usual(model, budget, usual, _LAST_PASSES, solver))
     )
 
 
@@ -172,9 +179,9 @@ def _from_usual(
     for each in searches:
         found = each.more(passes)
         if found:
-            dead = _dead_inputs(model, found)
+            dead = max(0, _dead_inputs(model, found) - solver().unused())
             worst = (dead,) if dead else (0, True) if solver().is_for_one_row(found.entries) else ()
-            most = _MANY if dead else _TRIES_FOR_ROWS
+            most = _ALL_TRIES if dead else _TRIES_FOR_ROWS
             better = _from_failures(model, budget, solver(), worst, most) if worst else None
             return better or _from_found(_with_read_sizes(found, solver()), Rule.INFERRED, budget)
     return None
@@ -197,20 +204,24 @@ def _dead_inputs(model: nn.Module, found: Found) -> int:
 
 
 def _from_failures(
-    model: nn.Module, budget: Budget, solver: InputSolver, worst: tuple[int, ...] = (_MANY,), most: int = _MANY
+    model: nn.Module,
+    budget: Budget,
+    solver: InputSolver,
+    worst: tuple[int, ...] = (_MANY,),
+    most: tuple[int, int] = _ALL_TRIES,
 ) -> Inputs | None:
     """Inputs that what fails asks for, tried where no candidate works as it is, or some make no difference.
 
     The best of several are taken, with less `_Defects` than those that are known.
     """
     best: tuple[_Defects, Found] | None = None
-    passes = min(most, budget.left - (0 if solver.start else _LAST_PASSES))
-    for solution in islice(solver.solutions(passes, _MORE_TRIES), _MOST_SOLUTIONS):
+    passes = min(most[0], budget.left - (0 if solver.start else _LAST_PASSES))
+    for solution in islice(solver.solutions(passes, most[1]), _MOST_SOLUTIONS):
         args, kwargs = from_entries(solution.entries)
         with time_limited(budget.seconds_of_pass):
             trace, result = trial_pass(model, args, kwargs, "auto")
         budget.lines.append(f"{solution.entries} ({trace.graph.status.mode}): {result}")
-        defects = _defects(model, trace.graph, keeps_batch=solution.keeps_batch)
+        defects = _defects(model, trace.graph, solver.unused(), keeps_batch=solution.keeps_batch)
         if is_connected(trace.graph) and defects < worst and (best is None or defects < best[0]):
             best = defects, Found(solution.entries, solver.reasons(solution.entries), None)
         if budget.is_exhausted or (best and not any(best[0])):
@@ -222,8 +233,8 @@ _Defects = tuple[int, bool, int]
 """Inputs that reach no output, whether the batch is lost, and modules that are not called: the least is the best."""
 
 
-def _defects(model: nn.Module, graph: Graph, *, keeps_batch: bool) -> _Defects:
-    return dead_inputs(graph), not keeps_batch, modules_not_called(model, graph)
+def _defects(model: nn.Module, graph: Graph, unused: int, *, keeps_batch: bool) -> _Defects:
+    return max(0, dead_inputs(graph) - unused), not keeps_batch, modules_not_called(model, graph)
 
 
 def _class_candidates(

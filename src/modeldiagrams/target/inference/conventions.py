@@ -85,14 +85,16 @@ def without_which_it_fails(found: Callable[..., Any], given: dict[str, Any], err
 
 
 def unset_fields(maker: Any, error: str) -> dict[str, Any]:
-    """Likely values for fields that an error names and whose default, None or below zero, is no value.
+    """Likely values for fields that an error names, or their default, where that is no value: None or below zero.
 
     Args:
         maker: A class of configurations.
         error: What making the model raised.
     """
     unset = [p for p in parameters_of(maker).values() if p.default is None or _is_below_zero(p.default)]
-    named = [p for p in unset if re.search(rf"\b{re.escape(p.name)}\b", error)]
+    named = [p for p in unset if re.search(rf"\b{re.escape(p.name)}\b", error)] or [
+        p for p in unset if _is_below_zero(p.default) and re.search(rf"(?<![\w.]){p.default}(?![\w.])", error)
+    ]
     found = {p.name: likely_value(p) for p in named}
     return {name: value for name, value in found.items() if value is not None}
 

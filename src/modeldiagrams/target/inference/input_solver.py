@@ -101,6 +101,7 @@ class InputSolver:
         self._waiting: list[_Try] = []
         self._seen: set[str] = set()
         self._work = 0
+        self._gave_up = False
         self._tried: Probed | None = None
         self._beside: Probed | None = None  # no try by itself
         self._readings: dict[tuple[str, ...], Read | None] = {}
@@ -121,6 +122,7 @@ class InputSolver:
             most_tries: Passes until there is a solution.
             more_tries: Passes after the first one, for a better one.
         """
+        has_one = False
         if self.start:
             self._push(_Try(-1, 0, 0, 0, self.start.entries))
         for order, entries in enumerate(self._seeds()):
@@ -137,7 +139,8 @@ class InputSolver:
             if probed.error is None:
                 keeps_batch = any(self.sizes.batch in shape for shape in probed.outputs)
                 yield from (Solution(each, keeps_batch) for each in self._usual.alternatives(entries))
-                tries = min(tries, more_tries)
+                tries = tries if has_one else more_tries
+                has_one = True
                 continue
             if needs_values(probed.error):
                 smaller = self.sizes.affordable(entries, MOST_WITH_VALUES)
@@ -156,12 +159,33 @@ class InputSolver:
             return guess
         return heapq.heappop(self._waiting)
 
+    def is_read(self) -> bool:
+        """Whether the forward tells its inputs, or that none will do."""
+        next(iter(self._seeds()), None)
+        reads = [read for read in self._readings.values() if read]
+        return any(read.is_sure or (self.fitter is not None and read.clashes) or read.is_in_vain for read in reads)
+
+    def is_in_vain(self) -> bool:
+        """Whether layers don't fit each other, whatever the inputs are, because of an argument of the constructor."""
+        reads, stuck = [read for read in self._readings.values() if read], self.stuck()
+        if stuck is None or self.fitter is None:
+            return False
+        is_clear = any(read.is_in_vain for read in reads) and self.fitter.is_about(stuck.misfit)
+        is_likely = self._gave_up or any(read.clashes for read in reads)
+        return is_clear or (is_likely and is_for_constructor(stuck, self.fitter, ENOUGH))
+
+    def unused(self) -> int:
+        """How many inputs no output can depend on, because forward does nothing with them."""
+        next(iter(self._seeds()), None)
+        return min((len(read.unused) for read in self._readings.values() if read), default=0)
+
     def stuck(self) -> Stuck | None:
         """Where the pass ended that got furthest."""
         return self._furthest.stuck(self._probe, self.sizes)
 
     def _is_for_constructor(self, tries: int) -> bool:
-        return bool(self.fitter and tries > ENOUGH and is_for_constructor(self.stuck(), self.fitter, tries))
+        self._gave_up = bool(self.fitter and tries > ENOUGH and is_for_constructor(self.stuck(), self.fitter, tries))
+        return self._gave_up
 
     def reasons(self, entries: Entries) -> dict[str | int, str]:
         """Input → why it is what it is."""

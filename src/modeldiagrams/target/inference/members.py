@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 
 from modeldiagrams.target.forward import VARIADIC, parameters_of
+from modeldiagrams.target.inference.annotations import annotations_of, without_none
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -48,13 +49,16 @@ def classes_around(names: Mapping[str, Any], base: type) -> list[type]:
 def constants_for(maker: Any) -> dict[str, Any]:
     """Required arguments for which the module of a class has something of the same name: ``SCHEMA`` for ``schema``.
 
-    A number or a string may be anything; a list, a mapping, a configuration or a module is what it is called.
+    A number or a string may be anything; a list, a mapping, a configuration or a module is what it is called. A class
+    is not, where the argument is annotated with it: then it is an instance.
     """
     names = vars(inspect.getmodule(maker) or inspect)
     by_word = {name.lower(): name for name, value in names.items() if _is_data(value)}
     wanted = [p.name for p in parameters_of(maker).values() if p.default is p.empty and p.kind not in VARIADIC]
-    module = getattr(maker, "__module__", "")
-    return {name: {"_object_": f"{module}.{by_word[name.lower()]}"} for name in wanted if name.lower() in by_word}
+    module, hints = getattr(maker, "__module__", ""), annotations_of(maker)
+    found = {name: by_word[name.lower()] for name in wanted if name.lower() in by_word}
+    others = {name: word for name, word in found.items() if without_none(hints.get(name)) is not names[word]}
+    return {name: {"_object_": f"{module}.{word}"} for name, word in others.items()}
 
 
 def _is_data(value: Any) -> bool:

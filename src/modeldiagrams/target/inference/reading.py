@@ -24,6 +24,7 @@ from modeldiagrams.target.inference.symbolic.guesses import Guesses
 from modeldiagrams.target.inference.symbolic.items import ITEMS
 from modeldiagrams.target.inference.symbolic.layers import LAYERS
 from modeldiagrams.target.inference.symbolic.modules import layers_replaced
+from modeldiagrams.target.inference.symbolic.products import factors_of
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, same
 from modeldiagrams.target.inference.symbolic.tensors import Reading
 from modeldiagrams.target.inference.symbolic.views import VIEWS
@@ -45,6 +46,8 @@ _LENGTH = 4
 _PAIR = 2
 _FEW_NODES = 4
 """Edges are between so many: less than there are."""
+_PARTS = 20
+"""Number of the first dimension that is only a part of others: what rows and steps of another input are joined to."""
 _TENSORS = re.compile(r"([Ll]ist|[Tt]uple|Sequence)\[[\w.]*Tensor\b")
 """An annotation of several tensors."""
 _MOST_LISTS = 4
@@ -63,8 +66,15 @@ class _Earlier:
 class Read:
     """What was read of every input."""
 
-    def __init__(self, inputs: dict[str, Given], sizes: Sizes, seed: Callable[[str, Path], Any]) -> None:
-        self._inputs, self._sizes, self._seed = inputs, sizes, seed
+    def __init__(self, reading: Reading, sizes: Sizes, seed: Callable[[str, Path], Any]) -> None:
+        self._inputs, self._sizes, self._seed = reading.inputs, sizes, seed
+        self.is_sure = reading.error is None and not (reading.guesses.clashes or reading.guesses.others)
+        """Whether the forward was read to its end, and all uses suit each other in their likeliest meaning."""
+        self.is_in_vain = reading.is_in_vain()
+        """Whether something doesn't fit whatever the inputs are."""
+        self.clashes = reading.guesses.clashes
+        self.unused = [] if reading.error else [name for name, given in reading.inputs.items() if not given.is_read]
+        """Inputs that the forward doesn't do anything with."""
         self._numbers: dict[Dim, int] = {}
         self.cut: dict[tuple[Path, int], int] = {}
         """Places of dimensions of which items are read by number → how many there are at least."""
@@ -75,10 +85,15 @@ class Read:
         Args:
             lists: Input → entries by its name, likeliest first, with sizes of their own.
         """
-        return {
-            name: self._entry(self._inputs[str(name)], entries) if str(name) in self._inputs else entries[0]
-            for name, entries in lists.items()
+        found = {
+            name: self._entry(self._inputs[str(name)], lists[name]) if str(name) in self._inputs else lists[name][0]
+            for name in sorted(lists, key=self._has_products)  # sizes that they are made of are known before
         }
+        return {name: found[name] for name in lists}
+
+    def _has_products(self, name: str | int) -> bool:
+        given = [*_all({name: self._inputs[str(name)]})] if str(name) in self._inputs else []
+        return any(len(factors_of(dim)) > 1 for each in given for dim in each.tensor.known.dims())
 
     def _entry(self, given: Given, entries: list[Any]) -> Any:
         parts = {} if given.is_used else given.parts
@@ -143,6 +158,8 @@ class Read:
             self.cut[leaf.path, at] = dim.least
         if dim.value or (dim.least >= _PAIR and at):
             return dim.value or dim.least
+        if len(parts := factors_of(dim)) > 1:
+            return self._sizes.product([self._size(leaf, _PARTS + at, part, 0) for at, part in enumerate(parts)])
         if dim not in self._numbers:
             own = size if size and not self._sizes.is_own(size) and at else 0
             is_side = len(leaf.shape) > 3 and at >= len(leaf.shape) - 2  # noqa: PLR2004
@@ -207,7 +224,7 @@ def read_forward(
         second = _read(model, known, sizes, counted)
         first, earlier = (second, counted) if second.error is None else (first, earlier)
     best = _without_clashes(first, lambda others: _read(model, known, sizes, earlier, others))
-    return Read(best.inputs, sizes, seed) if best.calls else None
+    return Read(best, sizes, seed) if best.calls else None
 
 
 def _without_clashes(reading: Reading, again: Callable[[frozenset[int]], Reading]) -> Reading:

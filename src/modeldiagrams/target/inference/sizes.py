@@ -16,7 +16,7 @@ from modeldiagrams.target.inference.entries import LESS, leaves, put_all
 from modeldiagrams.target.inference.parameter_names import role_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from torch import nn
 
@@ -70,6 +70,7 @@ class Sizes:
         self._large = [size for size in _LARGE_PRIMES if size not in taken]
         self._given: dict[tuple[Path, int], int] = {}
         self._steps: dict[int, int] = {}
+        self._products: dict[int, tuple[int, ...]] = {}
 
     def new(self, path: Path, dimension: int, *, is_side: bool = False) -> int:
         """The size of one dimension of one input, the same whenever it is asked for."""
@@ -89,6 +90,12 @@ class Sizes:
         self._given[path, dimension] = found
         self._steps[found] = step
         return found
+
+    def product(self, parts: Sequence[int]) -> int:
+        """A size that is the product of others, also where these become usual ones."""
+        whole = math.prod(parts)
+        self._products[whole] = tuple(parts)
+        return whole
 
     def less(self, size: int, about: int) -> int:
         """A smaller size in place of one that was given out here."""
@@ -150,4 +157,6 @@ class Sizes:
         usual |= {size: values_of("<size>" if size in sides else "<frames>")[0] for size in sides | frames}
         steps = {size: self._steps.get(size, 1) for size in self._given.values()}
         given = {size: math.ceil(usual[size] / step) * step for size, step in steps.items()} | {self.batch: batch}
+        wholes = {n: math.prod(given.get(part, part) for part in parts) for n, parts in self._products.items()}
+        given = wholes | given
         return replace(leaf, shape=tuple(given.get(size, size) for size in leaf.shape))

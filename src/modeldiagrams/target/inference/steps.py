@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from modeldiagrams.tracer.fake.kernel_checks import check_dtypes
 from modeldiagrams.tracer.recording.time_limit import check_time, is_query
@@ -17,6 +17,7 @@ __all__ = ["Steps"]
 
 _UNBIND = torch.ops.aten.unbind.int
 """What a loop over the rows of a tensor calls."""
+_ITEM = torch.ops.aten._local_scalar_dense.default  # noqa: SLF001  (its name)
 _MOST_OPERATORS = 8_000
 """Of a pass on fake tensors: a few seconds."""
 
@@ -34,6 +35,9 @@ class Steps(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.count = 0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
+        if func is _ITEM and type(args[0]) in (torch.Tensor, torch.nn.Parameter) and not args[0].is_meta:
+            with _disable_current_modes():  # a number that the model has, which no input changes
+                return func(*args)
         if is_query(func):  # must not fail
             return func(*args, **(kwargs or {}))
         self.count += 1

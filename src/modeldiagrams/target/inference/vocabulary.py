@@ -59,7 +59,7 @@ def number_values(name: str, attributes: Collection[str], *, is_tested_only: boo
         role = by_name
     if role in ("kernel", "one") and by_name in ("patch", "two"):  # patches are cut by a convolution with such steps
         role = by_name
-    if is_item:
+    if is_item or (role and len(name) == 1):  # a letter says less than a layer
         known = None
     others = [] if role in tables["no_others"]["roles"] else tables["values"]["unknown"]
     values = [*tables["values"][role or "unknown"], *others]

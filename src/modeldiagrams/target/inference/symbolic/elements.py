@@ -201,7 +201,11 @@ def _with_indices(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 def _sorted(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     shape = r.shape_of(args[0])
-    return _Pair((r.tensor(shape, kind_of(args[0])), r.tensor(shape, Kind("int64"))))
+    return _Pair((r.tensor(shape, kind_of(args[0])), r.tensor(shape, Kind("int64", is_order=True))))
+
+
+def _ordered(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    return _sorted(r, args, kwargs)[1]
 
 
 def _topk(r: Reading, args: Args, kwargs: Kwargs) -> Any:
@@ -259,6 +263,7 @@ ELEMENTS: dict[str, Handler] = {
     **by(_averaged, "mean std var norm"),
     **by(_with_indices, "max min"),
     **by(_sorted, "sort"),
+    **by(_ordered, "argsort"),
     **by(_topk, "topk"),
     **by(_made_like, "zeros_like ones_like randn_like rand_like full_like empty_like"),
     **by(_made_new, "new_zeros new_ones new_empty new_full"),

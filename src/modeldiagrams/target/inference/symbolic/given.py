@@ -23,8 +23,13 @@ class Given:
     is_used: bool = False
     """Whether PyTorch got it as a tensor."""
 
+    @property
+    def is_read(self) -> bool:
+        """Whether anything was done with it."""
+        return self.is_used or bool(self.parts)
+
     def items(self) -> list[Given]:
         """The parts by position up to the last one that was used."""
         parts = [*self.parts.values()]
-        used = [at for at, part in enumerate(parts) if part.is_used or part.parts]
+        used = [at for at, part in enumerate(parts) if part.is_read]
         return parts[: used[-1] + 1] if used else []

@@ -34,6 +34,11 @@ class Guesses:
             dim.end().guesses |= {number}
         return number not in self.others
 
+    @property
+    def may_be_wrong(self) -> bool:
+        """Whether something that failed may come from a guess."""
+        return bool(self.suspects or self._of_ranks)
+
     def clash(self, come_from: frozenset[int]) -> None:
         """Note that two uses don't suit each other, which come from these guesses; from those of ranks, if none."""
         self.clashes += 1

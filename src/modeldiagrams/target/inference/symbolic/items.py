@@ -39,6 +39,8 @@ def _selected(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     shape = r.shape_of(args[0]).reaching(dim)
     ids_below(index, shape.at(dim).end().value)
     chosen = r.shape_of(index).of_rank(1)
+    if kind_of(index).end().is_order:
+        same(shape.at(dim), chosen.at(0))
     return r.tensor(shape.replaced(dim, chosen.at(0)), kind_of(args[0]))
 
 
@@ -131,6 +133,8 @@ def _chosen(r: Reading, shape: Shape, index: Any, at: int) -> tuple[Shape, int]:
     chosen = r.shape_of(index)
     if chosen.rank is None:
         chosen = chosen.of_rank(max(1, len(chosen.dims())))
+    if kind.end().is_order and chosen.rank == 1:
+        same(shape.at(at), chosen.at(0))
     return shape.replaced(at, *chosen.front), at + len(chosen.front)
 
 

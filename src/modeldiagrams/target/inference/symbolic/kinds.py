@@ -15,6 +15,8 @@ class Kind:
     high: int = 0
     """Whole numbers are below this."""
     is_length: bool = False
+    is_order: bool = False
+    """They are the places of all items of another tensor."""
     made_of: tuple[Kind, ...] = ()
     """What it was reckoned of: then all are whole, or none."""
     casts: list[Kind] = field(default_factory=list)

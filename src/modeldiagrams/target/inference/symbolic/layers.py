@@ -16,10 +16,10 @@ from modeldiagrams.target.inference.symbolic.operands import (
     ids_below,
     kind_of,
 )
-from modeldiagrams.target.inference.symbolic.shapes import Dim, closed, same, unified
+from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, closed, same, unified
 from modeldiagrams.target.inference.symbolic.tensors import Handler, Kind, Reading, SymbolicTensor
 
-__all__ = ["LAYERS"]
+__all__ = ["LAYERS", "packed_dims"]
 
 
 def _linear(r: Reading, args: Args, kwargs: Kwargs) -> Any:
@@ -154,18 +154,30 @@ def _einsum(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 
 def _packed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
-    x, lengths = args[0], args[1]
+    x, lengths, batch_first = args[:3]
+    shape = r.shape_of(x).reaching(1)
+    rows, steps = (shape.at(0), shape.at(1)) if batch_first else (shape.at(1), shape.at(0))
     if isinstance(lengths, SymbolicTensor):
         lengths.kind.become("int64")
         lengths.kind.end().is_length = True
-        lengths.known.of_rank(1)
-    shape = r.shape_of(x).of_rank(3)
-    return r.tensor(closed(Dim(), shape.at(2)), kind_of(x)), r.tensor(closed(Dim()), Kind("int64"))
+        same(lengths.known.of_rank(1).at(0), rows)
+    sizes = r.tensor(closed(steps), Kind("int64"))
+    sizes.__dict__["packed"] = rows, steps
+    return r.tensor(shape.replaced(0).replaced(0, Dim()), kind_of(x)), sizes
 
 
 def _unpacked(r: Reading, args: Args, kwargs: Kwargs) -> Any:
-    features = r.shape_of(args[0]).at(-1)
-    return r.tensor(closed(Dim(), Dim(), features), Kind("float32")), r.tensor(closed(Dim()), Kind("int64"))
+    rows, steps = packed_dims(args[1])
+    first = (rows, steps) if args[2] else (steps, rows)
+    features = r.shape_of(args[0]).replaced(0)
+    made = Shape((*first, *features.front), features.row, features.back)
+    return r.tensor(made, Kind("float32")), r.tensor(closed(rows), Kind("int64", is_length=True))
+
+
+def packed_dims(sizes: Any) -> tuple[Dim, Dim]:
+    """The rows and the steps that were packed in steps of these sizes."""
+    found = getattr(sizes, "packed", None) if isinstance(sizes, SymbolicTensor) else None
+    return found or (Dim(), Dim())
 
 
 def _resized(r: Reading, args: Args, kwargs: Kwargs) -> Any:

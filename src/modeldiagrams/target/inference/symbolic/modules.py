@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 from torch.nn.utils.rnn import PackedSequence
 
+from modeldiagrams.target.inference.symbolic.layers import packed_dims
 from modeldiagrams.target.inference.symbolic.operands import as_float, ids_below
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Shape, closed, same, unified
 from modeldiagrams.target.inference.symbolic.tensors import Kind, SymbolicTensor
@@ -61,7 +62,7 @@ def _recurrent(r: Reading, module: Any, x: Any, hx: Any = None) -> Any:
     width = (getattr(module, "proj_size", 0) or module.hidden_size) * ways
     if isinstance(x, PackedSequence):
         same(r.shape_of(x.data).at(-1), Dim(module.input_size))
-        rows = Dim()
+        rows, _ = packed_dims(x.batch_sizes)
         out: Any = PackedSequence(r.tensor(closed(Dim(), Dim(width)), Kind("float32")), x.batch_sizes)
     else:
         shape, rows, _ = _sequences(r, x, module.input_size, batch_first=module.batch_first)
@@ -106,8 +107,9 @@ def _attention(r: Reading, module: Any, query: Any, key: Any, value: Any, *rest:
     _, rows, steps = _sequences(r, query, module.embed_dim, batch_first=first)
     _, other_rows, keys = _sequences(r, key, module.kdim, batch_first=first)
     _, _, values = _sequences(r, value, module.vdim, batch_first=first)
-    same(rows, other_rows)
-    same(keys, values)
+    with r.noting():
+        same(rows, other_rows)
+        same(keys, values)
     padding = kwargs.get("key_padding_mask", rest[0] if rest else None)
     _padding(padding, rows, keys)
     _square(kwargs.get("attn_mask"), steps, keys)
@@ -118,12 +120,14 @@ def _attention(r: Reading, module: Any, query: Any, key: Any, value: Any, *rest:
 def _padding(mask: Any, rows: Dim, steps: Dim) -> None:
     if isinstance(mask, SymbolicTensor):
         mask.kind.become("bool")
-        unified(mask.known, closed(rows, steps))
+        with mask.reading.noting():
+            unified(mask.known, closed(rows, steps))
 
 
 def _square(mask: Any, queries: Dim, keys: Dim) -> None:
     if isinstance(mask, SymbolicTensor):
-        unified(mask.known, closed(queries, keys))
+        with mask.reading.noting():
+            unified(mask.known, closed(queries, keys))
 
 
 def _of_encoder(module: Any) -> Any:
@@ -148,7 +152,8 @@ def _decoder(r: Reading, module: Any, tgt: Any, memory: Any, *masks: Any, **name
     given = {**dict(zip(_MASKS, masks, strict=False)), **named}
     _, rows, steps = _sequences(r, tgt, attention.embed_dim, batch_first=attention.batch_first)
     _, others, keys = _sequences(r, memory, attention.embed_dim, batch_first=attention.batch_first)
-    same(rows, others)
+    with r.noting():
+        same(rows, others)
     _square(given.get("tgt_mask"), steps, steps)
     _square(given.get("memory_mask"), steps, keys)
     _padding(given.get("tgt_key_padding_mask"), rows, steps)

@@ -37,6 +37,8 @@ class Dim:
     """It is a multiple of this."""
     guesses: frozenset[int] = frozenset()
     """By which it was told to be the same as others, see `guesses`."""
+    factors: tuple[Dim, ...] = ()
+    """Of which it is the product, see `products`."""
     _same: Dim | None = None
 
     def end(self) -> Dim:
@@ -56,6 +58,7 @@ def same(a: Dim, b: Dim) -> None:
         raise ClashError(a.guesses | b.guesses)
     b.guesses |= a.guesses
     b.value, b.least, b.step = b.value or a.value, max(a.least, b.least), max(a.step, b.step)
+    b.factors = b.factors or a.factors
     a._same = b  # noqa: SLF001
 
 

@@ -61,6 +61,8 @@ class Size(int):
             whole = Dim()
             self.reading.equations.add(whole, {self.dim: other})
             return self.reading.number(whole)
+        if isinstance(other, Size) and not (self.dim.end().value and other.dim.end().value):
+            return Size.of(int(self) * int(other), self.reading, Dim(factors=(self.dim, other.dim)))
         return int(self) * other
 
     __rmul__ = __mul__

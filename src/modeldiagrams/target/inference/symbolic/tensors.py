@@ -7,7 +7,9 @@ loops, branches and modules.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import math
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,11 +19,12 @@ import torch
 from torch import Tensor
 
 from modeldiagrams.target.inference.entries import instances_in
-from modeldiagrams.target.inference.lookups import is_called, unpacked_count
+from modeldiagrams.target.inference.lookups import is_called, tracebacks, unpacked_count
 from modeldiagrams.target.inference.symbolic.containers import USUAL_ITEMS, is_beside_tensor, keys_of, usual_count
 from modeldiagrams.target.inference.symbolic.given import Given
 from modeldiagrams.target.inference.symbolic.guesses import Guesses
 from modeldiagrams.target.inference.symbolic.kinds import Kind
+from modeldiagrams.target.inference.symbolic.products import Products, factors_of
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Equations, Row, Shape, closed, same
 from modeldiagrams.target.inference.symbolic.sizes import Parts, Rank, Shaped, Size, is_demanded
 from modeldiagrams.tracer.recording.time_limit import check_time
@@ -41,6 +44,7 @@ class Reading:
     handlers: dict[str, Handler]
     """What calls of PyTorch take and give, by name."""
     equations: Equations = field(default_factory=Equations)
+    products: Products = field(default_factory=Products)
     unused: Iterator[int] = field(default_factory=lambda: itertools.count(1009, 6))
     """Numbers that are no sizes of the model's own, for those that are not known while the code is read."""
     numbers: dict[int, Dim] = field(default_factory=dict)
@@ -83,6 +87,14 @@ class Reading:
         )
         return made  # type: ignore[no-any-return]
 
+    @contextlib.contextmanager
+    def noting(self) -> Iterator[None]:
+        """Note what doesn't suit other uses."""
+        try:
+            yield
+        except ClashError as error:
+            self.guesses.clash(error.guesses)
+
     def scalar(self) -> SymbolicTensor:
         """A tensor without dimensions."""
         return self.tensor(closed())
@@ -94,7 +106,8 @@ class Reading:
             return Size.of(end.value, self, end)
         known = next((number for number, other in self.numbers.items() if other.end() is end), None)
         if known is None:
-            known = next(self.unused)
+            parts = factors_of(end)
+            known = next(self.unused) if len(parts) == 1 else math.prod(self.number(part) for part in parts)
             self.numbers[known] = end
         return Size.of(known, self, end)
 
@@ -118,8 +131,14 @@ class Reading:
             if not end.value and end.least in self.numbers:
                 same(end, known := self.numbers[end.least])
                 known.end().least = 0
-        for error in self.equations.solve():
+        for error in (*self.equations.solve(), *self.products.solve(), *self.equations.solve()):
             self.guesses.clash(error.guesses)
+
+    def is_in_vain(self) -> bool:
+        """Whether something doesn't fit, though nothing was taken for granted: layers don't fit each other."""
+        frames = tracebacks(self.error) if isinstance(self.error, ValueError | TypeError) else []
+        is_refused = bool(frames) and frames[0].tb_frame.f_globals.get("__name__", "").startswith("torch.nn.modules.")
+        return (is_refused or self.guesses.clashes > 0) and not self.guesses.may_be_wrong
 
     def shape_of(self, value: Any) -> Shape:
         """The shape of an operand."""
@@ -135,6 +154,8 @@ class SymbolicTensor(Tensor):
     given: Given | None
     is_embedded = False
     """Whether it is made of rows of a table."""
+    packed: tuple[Dim, Dim] | None = None
+    """Of the sizes of steps that are packed: the rows and the steps."""
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -225,9 +246,9 @@ class SymbolicTensor(Tensor):
         return _A_NUMBER if self.kind.end().dtype != "float32" else float(_A_NUMBER)
 
     def tolist(self) -> Any:
-        """As of a tensor."""
+        """As of a tensor: its items, which stay what they are."""
         self._use()
-        return [_A_NUMBER] * USUAL_ITEMS
+        return self.reading.tensor(self.known, self.kind)
 
     def __hash__(self) -> int:
         return id(self)

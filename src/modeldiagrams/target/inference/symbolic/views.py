@@ -17,7 +17,7 @@ from modeldiagrams.target.inference.symbolic.operands import (
     product,
 )
 from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, closed, same, unified
-from modeldiagrams.target.inference.symbolic.tensors import Handler, Parts, Reading, Size
+from modeldiagrams.target.inference.symbolic.tensors import Handler, Parts, Reading, Size, SymbolicTensor
 
 __all__ = ["VIEWS"]
 
@@ -102,7 +102,7 @@ def _viewed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     new = [Dim() if size == -1 else r.dim(size) for size in sizes]
     before = r.shape_of(args[0])
     plain = [dim for dim in new if dim.end().value != 1]
-    if before.rank is None and len(before.dims()) < 2 and sizes.count(1) == len(sizes) - 1 and sizes[0] == -1:  # noqa: PLR2004
+    if before.rank is None and len(before.dims()) < 2 and sizes.count(1) == len(sizes) - 1 > 0 > sizes[0]:  # noqa: PLR2004
         unified(before, closed(new[0]))  # ``scale.view(-1, 1, 1, 1)`` is of one number for each row
     if before.rank is None and len(before.dims()) <= len(plain) < len(new) and -1 not in sizes and r.guesses.is_usual():
         before = unified(before, closed(*plain))  # a view that only adds dimensions of one item
@@ -114,6 +114,7 @@ def _viewed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
             same(left[0], product(r, tuple(right)))
         if len(right) == 1 and len(left) != 1:
             same(right[0], product(r, tuple(left)))
+    r.products.add(before, closed(*new))
     return r.tensor(closed(*new), kind_of(args[0]))
 
 
@@ -164,6 +165,9 @@ def _unbound(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 def _expanded(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     sizes = numbers_in(args[1:])
     before = r.shape_of(args[0])
+    is_item = isinstance(args[0], SymbolicTensor) and args[0].given is None
+    if before.rank is None and is_item and not before.dims() and -1 not in sizes and r.guesses.is_usual():
+        before = before.of_rank(0)  # a number for all
     # where a size is kept, there is one
     if before.rank is None and len(before.dims()) <= len(sizes) and -1 in sizes[:1] and r.guesses.is_usual():
         before = before.of_rank(len(sizes))
