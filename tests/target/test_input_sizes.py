@@ -177,3 +177,35 @@ def test_lazy_layers_take_their_sizes_from_every_pass_anew():
     model = Lazy()
     assert solved(model)["extra"] == [1, 4]
     assert nn.parameter.is_lazy(model.late.weight)
+
+
+class Wide(nn.Module):
+    """Three clips of many channels: even small sides take much memory, unless they are very small."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second, self.third = (nn.Conv3d(192, 4, 1) for _ in range(3))
+
+    def forward(self, first, second, third):
+        return self.first(first) + self.second(second) + self.third(third)
+
+
+class Doubled(nn.Module):
+    """Only even sides fit."""
+
+    def __init__(self):
+        super().__init__()
+        self.down, self.up = nn.Conv2d(3, 8, 3, 2, 1), nn.ConvTranspose2d(8, 3, 2, 2)
+
+    def forward(self, x):
+        return self.up(self.down(x)) + x
+
+
+def test_inputs_that_would_be_large_get_smaller_until_they_are_affordable():
+    solver = InputSolver(Wide().eval(), Budget(seconds=PATIENCE))
+    assert {tuple(entry[:2]) for entry in next(solver.solutions()).entries.values()} == {(1, 192)}
+    assert len(solver.budget.lines) <= 3
+
+
+def test_sides_that_fit_by_chance_are_shown_as_usual_ones():
+    assert solved(Doubled()) == {"x": [1, 3, 32, 32]}

@@ -15,7 +15,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from modeldiagrams.target.inference.input_solver import InputSolver
 from modeldiagrams.target.inference.probing import Probe
-from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Equations, Row, Shape, closed, same, unified
+from modeldiagrams.target.inference.symbolic.equations import Equations
+from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Row, Shape, closed, same, unified
 
 
 def first_entries(model):

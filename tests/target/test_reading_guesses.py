@@ -7,8 +7,9 @@ import torch
 from torch import nn
 
 from modeldiagrams.target.inference.input_solver import InputSolver
+from modeldiagrams.target.inference.symbolic.equations import Equations
 from modeldiagrams.target.inference.symbolic.guesses import Guesses
-from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Equations, same
+from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, same
 
 
 def first_entries(model):

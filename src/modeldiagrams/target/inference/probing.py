@@ -239,9 +239,13 @@ def _visited(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[An
 
 
 def _inside(value: Any, path: Path) -> list[tuple[Any, Path]]:
-    owner = vars(value) if type(value).__name__ == "SimpleNamespace" else value
-    if isinstance(value, list | tuple):
-        return [(item, (*path, index)) for index, item in enumerate(value)]
+    owner = value
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        owner = value._asdict()
+    elif not isinstance(value, Tensor | nn.Module | dict) and hasattr(value, "__dict__"):
+        owner = vars(value)
+    if isinstance(owner, list | tuple):
+        return [(item, (*path, index)) for index, item in enumerate(owner)]
     return [(item, (*path, str(key))) for key, item in owner.items()] if isinstance(owner, dict) else []
 
 

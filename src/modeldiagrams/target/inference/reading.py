@@ -16,7 +16,9 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from modeldiagrams.target.forward import parameters_of
+from modeldiagrams.target.inference.annotations import annotations_of
 from modeldiagrams.target.inference.entries import OBJECT, Leaf, leaves
+from modeldiagrams.target.inference.makers import path_of
 from modeldiagrams.target.inference.steps import Steps
 from modeldiagrams.target.inference.symbolic.containers import MOST_ITEMS, USUAL_ITEMS, list_wanted
 from modeldiagrams.target.inference.symbolic.elements import ELEMENTS
@@ -24,8 +26,8 @@ from modeldiagrams.target.inference.symbolic.guesses import Guesses
 from modeldiagrams.target.inference.symbolic.items import ITEMS
 from modeldiagrams.target.inference.symbolic.layers import LAYERS
 from modeldiagrams.target.inference.symbolic.modules import layers_replaced
-from modeldiagrams.target.inference.symbolic.products import factors_of
-from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, same
+from modeldiagrams.target.inference.symbolic.objects import class_of
+from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, factors_of, same
 from modeldiagrams.target.inference.symbolic.tensors import Reading
 from modeldiagrams.target.inference.symbolic.views import VIEWS
 from modeldiagrams.target.user_code import seeded, silenced
@@ -106,6 +108,9 @@ class Read:
                 return Leaf((), (_PAIR, *next(leaves(items[0])).shape), "int64", _FEW_NODES).entry
             return items[: None if len(items) < MOST_ITEMS else USUAL_ITEMS] or entries[0]
         found = {key: self._entry(part, self._of_part(part, key, entries)) for key, part in parts.items()}
+        if given.class_:
+            plain = {name: {"value": value} for name, value in given.plain.items()}
+            return {"_target_": path_of(given.class_), **found, **plain}
         return {**OBJECT, **found} if given.way == "attribute" else found
 
     def _of_part(self, part: Given, key: str | int, entries: list[Any]) -> list[Any]:
@@ -156,12 +161,12 @@ class Read:
             return self._sizes.batch if at == 0 else size or self._sizes.new(leaf.path, at)
         if not dim.value and dim.least >= _PAIR and at:
             self.cut[leaf.path, at] = dim.least
+        own = size if size and not self._sizes.is_own(size) and at else 0
         if dim.value or (dim.least >= _PAIR and at):
-            return dim.value or dim.least
+            return dim.value or max(dim.least, own)
         if len(parts := factors_of(dim)) > 1:
             return self._sizes.product([self._size(leaf, _PARTS + at, part, 0) for at, part in enumerate(parts)])
         if dim not in self._numbers:
-            own = size if size and not self._sizes.is_own(size) and at else 0
             is_side = len(leaf.shape) > 3 and at >= len(leaf.shape) - 2  # noqa: PLR2004
             number = own or (self._sizes.batch if at == 0 else self._sizes.new(leaf.path, at, is_side=is_side))
             if dim.step > 1 and at and not own:
@@ -282,10 +287,12 @@ def _read(
         guesses=Guesses(others),
     )
     reading.inputs = {name: reading.given((name,)) for name in known}
+    annotations = annotations_of(model.forward)
     for name, parameter in parameters_of(model.forward).items():
         if name in reading.inputs:
             is_list = isinstance(known[name], list) and not isinstance(known[name][0], int)
             reading.inputs[name].is_list = is_list or bool(_TENSORS.search(str(parameter.annotation)))
+            reading.inputs[name].class_ = class_of(annotations.get(name))
     is_on_meta = any(parameter.is_meta for parameter in model.parameters())
     mode = contextlib.nullcontext() if is_on_meta else FakeTensorMode(allow_non_fake_inputs=True)
     with seeded(), torch.no_grad(), silenced():

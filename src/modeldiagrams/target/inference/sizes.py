@@ -34,6 +34,8 @@ _VIDEO_RANK = 5
 _LONG = 1000
 _LARGE = 40
 """A side that may be made smaller."""
+_LESS = (LESS, 18, 6)
+"""What large sides are replaced by, and their dimension added, so that none is another one's size."""
 _LEAST_SIDE = 16
 _USUAL_LENGTH = 16
 _MOST_KNOWN = 1024
@@ -104,15 +106,18 @@ class Sizes:
 
     def affordable(self, entries: Entries, most: int) -> Entries:
         """The same with at most so many elements, if only sizes that were given out here need to be smaller."""
-        for leaf in sorted(leaves(entries), key=lambda leaf: -math.prod(leaf.shape)):
-            if element_count(entries) <= most:
-                break
-            small = [
-                self.less(size, LESS + d) if size > _LARGE and self.is_own(size) else size
-                for d, size in enumerate(leaf.shape)
-            ]
-            entries = put_all(entries, leaf.path, replace(leaf, shape=tuple(small)).entry)
-        return entries
+        smaller = entries
+        for about in _LESS:
+            smaller = entries
+            for leaf in sorted(leaves(entries), key=lambda leaf: -math.prod(leaf.shape)):
+                if element_count(smaller) <= most:
+                    return smaller
+                small = [
+                    self.less(size, about + d) if size > _LARGE and self.is_own(size) else size
+                    for d, size in enumerate(leaf.shape)
+                ]
+                smaller = put_all(smaller, leaf.path, replace(leaf, shape=tuple(small)).entry)
+        return smaller
 
     def unused(self) -> Iterator[int]:
         """Numbers that are no sizes of the model's own, small ones first."""
@@ -151,8 +156,9 @@ class Sizes:
             beside: All tensors: a size that one has as a picture is the same in others.
         """
         pictures = [each.shape for each in (leaf, *beside) if len(each.shape) > 1 + _PAIR]
-        sides = {size for shape in pictures for size in (shape if len(shape) < _VIDEO_RANK else shape[-_PAIR:])}
-        frames = {size for shape in pictures for size in shape} - sides
+        videos = [shape for shape in pictures if len(shape) >= _VIDEO_RANK]
+        frames = {size for shape in videos for size in shape[:-_PAIR]} - {size for v in videos for size in v[-_PAIR:]}
+        sides = {size for shape in pictures for size in shape} - frames
         usual = dict.fromkeys(self._given.values(), _USUAL_LENGTH)
         usual |= {size: values_of("<size>" if size in sides else "<frames>")[0] for size in sides | frames}
         steps = {size: self._steps.get(size, 1) for size in self._given.values()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from modeldiagrams.target.inference.constructor_sizes import values_of
 from modeldiagrams.target.inference.entries import leaves, put, put_all
 from modeldiagrams.target.inference.inferred import NODES
 from modeldiagrams.target.inference.named_sizes import as_named
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from modeldiagrams.target.inference.sizes import Sizes
 
 __all__ = ["UsualSizes"]
+
+_IMAGE_RANK = 4
 
 
 class UsualSizes:
@@ -36,9 +39,9 @@ class UsualSizes:
         """The same as readers would write it, if the model runs with that; and as it was found."""
         entries = as_named(self._with_numbers(entries), self._works)
         shown = self.shown(entries)
-        yield shown
+        yield self._with_square_pictures(shown)
         keeps_batch = self._works(shown)  # or this would be the same
-        yield self._mostly_shown(entries, self.sizes.batch if keeps_batch else 0)
+        yield self._with_square_pictures(self._mostly_shown(entries, self.sizes.batch if keeps_batch else 0))
 
     def _mostly_shown(self, entries: Entries, but_not: int) -> Entries:
         """The same with usual sizes where it still runs with them: some numbers suit each other by chance."""
@@ -69,11 +72,23 @@ class UsualSizes:
                 entries = changed if self._works(changed) else entries
         return entries
 
+    def _with_square_pictures(self, entries: Entries) -> Entries:
+        """The same with sides that are all alike in place of such as fit by chance, where it still runs with them."""
+        pictures = [leaf.shape[-2:] for leaf in leaves(entries) if len(leaf.shape) >= _IMAGE_RANK]
+        odd = {size for sides in pictures if sides[0] != sides[1] for size in sides if not self.sizes.is_own(size)}
+        changed, side = entries, values_of("<size>")[0]
+        for leaf in leaves(entries) if odd else ():
+            if len(leaf.shape) >= _IMAGE_RANK and odd & {*leaf.shape[-2:]}:
+                sides = tuple(side if size in odd or self.sizes.is_own(size) else size for size in leaf.shape[-2:])
+                changed = put_all(changed, leaf.path, replace(leaf, shape=(*leaf.shape[:-2], *sides)).entry)
+        return changed if odd and self._works(changed) else entries
+
     def shown(self, entries: Any) -> Any:
         """The same with usual sizes, whether or not the model runs with them."""
-        for leaf in [*leaves(entries)]:
-            entries = put(entries, leaf.path, self._usual(leaf, entries).entry)
-        return entries
+        changed = entries
+        for leaf in leaves(entries):
+            changed = put(changed, leaf.path, self._usual(leaf, entries).entry)
+        return changed
 
     def _usual(self, leaf: Leaf, entries: Any) -> Leaf:
         has_edges = any(each.shape == (2, self.sizes.batch) and each.dtype == "int64" for each in leaves(entries))

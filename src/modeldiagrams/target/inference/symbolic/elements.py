@@ -12,6 +12,7 @@ from modeldiagrams.target.inference.symbolic.operands import (
     Kwargs,
     argument,
     as_float,
+    as_lengths,
     by,
     ids_below,
     kind_of,
@@ -244,6 +245,19 @@ def _loss(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     return r.scalar()
 
 
+def _aligned(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """The loss of texts that come without places: steps, rows, classes; labels; and how many there are of both."""
+    scores, targets, *lengths = (*args, *kwargs.values())[:4]
+    as_float(scores)
+    steps, rows, classes = r.shape_of(scores).of_rank(3).front
+    del steps
+    ids_below(targets, classes.value)
+    same(r.shape_of(targets).of_rank(2).at(0), rows)
+    for each in lengths:
+        as_lengths(r, each, rows)
+    return r.scalar()
+
+
 ELEMENTS: dict[str, Handler] = {
     **by(pointwise, "add sub mul div true_divide __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ "),
     **by(pointwise, "__rtruediv__ __iadd__ __isub__ __imul__ __itruediv__ rsub maximum minimum atan2 lerp fmod"),
@@ -270,4 +284,5 @@ ELEMENTS: dict[str, Handler] = {
     **by(_distances, "cdist"),
     **by(_inverse, "inverse linalg_inv linalg_pinv pinverse linalg_cholesky cholesky matrix_exp linalg_matrix_exp"),
     **by(_loss, "cross_entropy nll_loss"),
+    **by(_aligned, "ctc_loss"),
 }

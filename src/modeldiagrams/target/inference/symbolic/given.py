@@ -17,7 +17,11 @@ class Given:
     parts: dict[str | int, Given] = field(default_factory=dict)
     """By key, by attribute, or by position."""
     way: str = ""
-    """How they are read: ``key``, ``attribute``, ``item``."""
+    """How they are read: ``key``, ``attribute``, ``item``; or ``field`` of an object of a class."""
+    class_: Any = None
+    """The project's own class that it is annotated as."""
+    plain: dict[str, Any] = field(default_factory=dict)
+    """Fields of such an object that are no tensors."""
     is_list: bool = False
     """Whether it is annotated as several tensors."""
     is_used: bool = False

@@ -75,9 +75,13 @@ def _are_pairs(x: Any, keys: list[Any]) -> bool:
 
 
 def _are_of_features(shape: Shape, keys: list[Any]) -> bool:
-    """Whether the last slice takes some of the features, of which so many are known: ``style[:, :64]``."""
+    """Whether slices take some of the features: ``style[:, :64]``, of 100; ``cameras[:, :3, :3]``, of matrices."""
     end = shape.end()
-    if end.row is None or len(keys) != len(end.dims()) or len(keys) < 2 or len(end.back) != 1:  # noqa: PLR2004
+    if end.row is None or len(keys) < max(2, len(end.dims())) or not end.back:
+        return False
+    if len(end.back) > 1:
+        return all(isinstance(key, slice) and key != slice(None) for key in keys[-2:])
+    if len(keys) > len(end.dims()):
         return False
     *first, last = keys
     if any(isinstance(key, Tensor) or key != slice(None) for key in first):

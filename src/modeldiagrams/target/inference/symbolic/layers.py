@@ -12,6 +12,7 @@ from modeldiagrams.target.inference.symbolic.operands import (
     Kwargs,
     argument,
     as_float,
+    as_lengths,
     by,
     ids_below,
     kind_of,
@@ -42,15 +43,31 @@ def _bilinear(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 def _convolution(dimensions: int, *, is_transposed: bool = False) -> Handler:
     def convolved(r: Reading, args: Args, kwargs: Kwargs) -> Any:
         x, weight = args[0], argument(args, kwargs, 1, "weight")
-        groups = argument(args, kwargs, 7 if is_transposed else 6, "groups", 1)
+        groups = argument(args, kwargs, 6, "groups", 1)
         first, second = (dim.value for dim in r.shape_of(weight).front[:2])
         taken, made = (first, second * groups) if is_transposed else (second * groups, first)
         as_float(x)
         shape = r.shape_of(x).of_rank(2 + dimensions)
         same(shape.at(1), Dim(taken))
-        return r.tensor(closed(shape.at(0), Dim(made), *(Dim() for _ in range(dimensions))), Kind("float32"))
+        kept = [] if is_transposed else _sides_kept(weight, args, kwargs)
+        sides = (side if at in kept else Dim() for at, side in enumerate(shape.front[2:]))
+        return r.tensor(closed(shape.at(0), Dim(made), *sides), Kind("float32"))
 
     return convolved
+
+
+def _sides_kept(weight: Any, args: Args, kwargs: Kwargs) -> list[int]:
+    """The sides that a convolution leaves as they are: it pads as much as its kernel takes."""
+    kernel = tuple(Tensor.size(weight))[2:]
+    padding = argument(args, kwargs, 4, "padding", 0)
+    if padding == "same":
+        return [*range(len(kernel))]
+    if isinstance(padding, str):
+        return []
+    options = (argument(args, kwargs, 3, "stride", 1), padding, argument(args, kwargs, 5, "dilation", 1))
+    of_sides = (option if isinstance(option, tuple) else (option,) * len(kernel) for option in options)
+    each = zip(kernel, *of_sides, strict=False)
+    return [at for at, (k, step, pad, apart) in enumerate(each) if step == 1 and 2 * pad == apart * (k - 1)]
 
 
 def _pooled(dimensions: int) -> Handler:
@@ -157,10 +174,7 @@ def _packed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     x, lengths, batch_first = args[:3]
     shape = r.shape_of(x).reaching(1)
     rows, steps = (shape.at(0), shape.at(1)) if batch_first else (shape.at(1), shape.at(0))
-    if isinstance(lengths, SymbolicTensor):
-        lengths.kind.become("int64")
-        lengths.kind.end().is_length = True
-        same(lengths.known.of_rank(1).at(0), rows)
+    as_lengths(r, lengths, rows)
     sizes = r.tensor(closed(steps), Kind("int64"))
     sizes.__dict__["packed"] = rows, steps
     return r.tensor(shape.replaced(0).replaced(0, Dim()), kind_of(x)), sizes
@@ -205,6 +219,22 @@ def _attended(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     return r.tensor(query.replaced(-1, value.at(-1)), Kind("float32"))
 
 
+def _transformed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """``stft``: waves to frequencies and frames."""
+    as_float(args[0])
+    window = argument(args, kwargs, 1, "n_fft")
+    waves = r.shape_of(args[0])
+    waves = waves if waves.rank == 1 else waves.of_rank(2)
+    waves.at(-1).end().least = max(waves.at(-1).end().least, 2 * window)
+    return r.tensor(closed(*waves.front[:-1], Dim(window // 2 + 1), Dim()), Kind("float32"))
+
+
+def _transformed_back(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    shape = r.shape_of(args[0])
+    length = argument(args, kwargs, 8, "length")
+    return r.tensor(closed(*shape.front[:-2], r.dim(length) if length else Dim()), Kind("float32"))
+
+
 LAYERS: dict[str, Handler] = {
     **by(_linear, "linear"),
     **by(_bilinear, "bilinear"),
@@ -226,5 +256,7 @@ LAYERS: dict[str, Handler] = {
     **by(_unpacked, "_pad_packed_sequence"),
     **by(_resized, "interpolate upsample"),
     **by(_padded, "pad"),
+    **by(_transformed, "stft"),
+    **by(_transformed_back, "istft"),
     **by(_attended, "scaled_dot_product_attention"),
 }

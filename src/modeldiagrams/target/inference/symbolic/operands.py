@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from modeldiagrams.target.inference.symbolic.shapes import Dim
+from modeldiagrams.target.inference.symbolic.shapes import Dim, same
 from modeldiagrams.target.inference.symbolic.tensors import Handler, Kind, Reading, SymbolicTensor
 
-__all__ = ["Args", "Kwargs", "argument", "as_float", "by", "ids_below", "kind_of", "numbers_in", "product"]
+__all__ = ["Args", "Kwargs", "argument", "as_float", "as_lengths", "by", "ids_below", "kind_of", "numbers_in"]
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
@@ -22,6 +22,14 @@ def as_float(value: Any) -> None:
     """Note that an operand holds numbers that aren't whole."""
     if isinstance(value, SymbolicTensor):
         value.kind.become("float32")
+
+
+def as_lengths(r: Reading, value: Any, rows: Dim) -> None:
+    """Note that an operand says how long each row is."""
+    if isinstance(value, SymbolicTensor):
+        value.kind.become("int64")
+        value.kind.end().is_length = True
+        same(value.known.of_rank(1).at(0), rows)
 
 
 def ids_below(value: Any, high: int = 0) -> None:
@@ -39,20 +47,6 @@ def numbers_in(values: Any) -> list[Any]:
     """Whole numbers among arguments, and in a tuple among them: both are usual for sizes."""
     flat = [item for value in values for item in (value if isinstance(value, tuple | list) else [value])]
     return [value for value in flat if isinstance(value, int)]
-
-
-def product(r: Reading, dims: tuple[Dim, ...]) -> Dim:
-    """As many elements as all these dimensions have, where at most one of them is not known."""
-    times, unknown = 1, []
-    for dim in dims:
-        times *= dim.end().value or 1
-        unknown += [] if dim.end().value else [dim.end()]
-    if not unknown:
-        return Dim(times)
-    whole = Dim()
-    if len(unknown) == 1:
-        r.equations.add(whole, {unknown[0]: times})
-    return whole
 
 
 def by(handler: Handler, names: str) -> dict[str, Handler]:

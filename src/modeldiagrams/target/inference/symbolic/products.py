@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Row, Shape, same
+from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Row, Shape, factors_of, same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Products", "factors_of"]
+__all__ = ["Products"]
 
 _Parts = list[Dim | Row]
 """What is multiplied to a number of elements, in its order."""
@@ -40,12 +40,6 @@ class Products:
             while told := [pair for pair in pending if _is_told(tell, pair, clashes)]:
                 pending = [pair for pair in pending if pair not in told]
         return clashes
-
-
-def factors_of(dim: Dim) -> list[Dim]:
-    """The dimensions that one is the product of; itself where it is no product."""
-    end = dim.end()
-    return [end] if end.value or not end.factors else [each for part in end.factors for each in factors_of(part)]
 
 
 def _is_told(tell: object, pair: tuple[Shape, Shape], clashes: list[ClashError]) -> bool:

@@ -1,19 +1,18 @@
 """Shapes of which only a part is known: sizes and ranks that become the same, or numbers, as uses tell.
 
 A shape has dimensions in front, dimensions at the back, and between them a row of unknown length, until somebody tells
-the rank. Dimensions that must be equal become one; sums and multiples of them are equations that are solved at the end.
+the rank. Dimensions that must be equal become one; sums and multiples of them are `equations`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from modeldiagrams.target.inference.symbolic.guesses import Guesses
 
-__all__ = ["ClashError", "Dim", "Equations", "Row", "Shape", "closed", "same", "unified"]
+__all__ = ["ClashError", "Dim", "Row", "Shape", "closed", "factors_of", "same", "unified"]
 
 
 class ClashError(Exception):
@@ -35,10 +34,10 @@ class Dim:
     """Its items that are read by number are below this."""
     step: int = 1
     """It is a multiple of this."""
+    factors: tuple[Dim, ...] = ()
+    """It has as many items as all these together: rows and steps, joined."""
     guesses: frozenset[int] = frozenset()
     """By which it was told to be the same as others, see `guesses`."""
-    factors: tuple[Dim, ...] = ()
-    """Of which it is the product, see `products`."""
     _same: Dim | None = None
 
     def end(self) -> Dim:
@@ -60,6 +59,14 @@ def same(a: Dim, b: Dim) -> None:
     b.value, b.least, b.step = b.value or a.value, max(a.least, b.least), max(a.step, b.step)
     b.factors = b.factors or a.factors
     a._same = b  # noqa: SLF001
+
+
+def factors_of(dim: Dim, of: tuple[Dim, ...] = ()) -> list[Dim]:
+    """The dimensions that one is the product of; itself where it is no product, or one of itself."""
+    end = dim.end()
+    if end.value or not end.factors or end in of:
+        return [end]
+    return [each for part in end.factors for each in factors_of(part, (*of, end))]
 
 
 @dataclass(eq=False)
@@ -186,104 +193,3 @@ def unified(a: Shape, b: Shape) -> Shape:
     b.row.is_shape = Shape(more[0], row, rest[0])
     a.row.is_shape = Shape(more[1], row, rest[1])
     return a.end()
-
-
-_Terms = dict[Dim, Fraction]
-
-
-@dataclass
-class Equations:
-    """Dimensions that are sums and multiples of others."""
-
-    _rows: list[tuple[dict[Dim, int], int]] = field(default_factory=list)
-
-    def add(self, whole: Dim, parts: dict[Dim, int], more: int = 0) -> None:
-        """A dimension is the sum of others, each so many times, and of a number."""
-        terms = {whole: -1}
-        for part, times in parts.items():
-            terms[part] = terms.get(part, 0) + times
-        self._rows.append((terms, -more))
-
-    def solve(self) -> list[ClashError]:
-        """Give dimensions the sizes that follow, and those that nothing tells their share.
-
-        Returns:
-            What no sizes suit.
-        """
-        pivots: dict[Dim, tuple[_Terms, Fraction]] = {}
-        clashes, sources = [], dict[Dim, frozenset[int]]()
-        for terms, total in self._rows:
-            row, rest = _reduced(terms, total, pivots)
-            ends = [dim.end() for dim in terms]
-            about = frozenset().union(*(dim.guesses | sources.get(dim, frozenset()) for dim in ends))
-            if not row and rest:
-                clashes.append(ClashError(about))
-            if row:
-                pivot = next(iter(row))
-                sources[pivot] = about
-                by = row[pivot]
-                new = {dim: times / by for dim, times in row.items()}, rest / by
-                pivots = {dim: _without(each, pivot, new) for dim, each in pivots.items()} | {pivot: new}
-        rows = [*pivots.values()]
-        while rows:
-            rows = [(row, rest) for row, rest in rows if not _finished(row, rest)]
-            if not any(_shared(row, rest) for row, rest in rows):
-                break
-        _equal(pivots)
-        return clashes
-
-
-def _equal(pivots: dict[Dim, tuple[_Terms, Fraction]]) -> None:
-    """Dimensions of which the same follows are one, even if nobody knows how many items they have."""
-    found: dict[tuple[frozenset[tuple[Dim, Fraction]], Fraction], Dim] = {}
-    for pivot, (row, rest) in pivots.items():
-        others = frozenset((dim, times) for dim, times in row.items() if dim is not pivot)
-        first = found.setdefault((others, rest), pivot)
-        if others and not (pivot.value or first.value):
-            same(pivot, first)
-
-
-def _reduced(terms: dict[Dim, int], total: int, pivots: dict[Dim, tuple[_Terms, Fraction]]) -> tuple[_Terms, Fraction]:
-    """An equation of what is not known otherwise."""
-    found: _Terms = {}
-    rest = Fraction(total)
-    for dim, times in terms.items():
-        end = dim.end()
-        if end.value:
-            rest -= times * end.value
-        else:
-            found[end] = found.get(end, Fraction(0)) + times
-    row = {dim: times for dim, times in found.items() if times}, rest
-    for pivot, known in pivots.items():
-        row = _without(row, pivot, known)
-    return row
-
-
-def _without(row: tuple[_Terms, Fraction], pivot: Dim, known: tuple[_Terms, Fraction]) -> tuple[_Terms, Fraction]:
-    times = row[0].get(pivot)
-    if not times:
-        return row
-    terms = dict(row[0])
-    for dim, other in known[0].items():
-        terms[dim] = terms.get(dim, Fraction(0)) - times * other
-    return {dim: value for dim, value in terms.items() if value}, row[1] - times * known[1]
-
-
-def _finished(row: _Terms, rest: Fraction) -> bool:
-    """Whether at most one dimension of an equation was not known; it gets its size."""
-    free = [dim for dim in row if not dim.value]
-    if len(free) == 1:
-        size = (rest - sum(times * dim.value for dim, times in row.items())) / row[free[0]]
-        if size >= 1 and size == int(size):
-            free[0].value = int(size)
-    return len(free) < 2  # noqa: PLR2004
-
-
-def _shared(row: _Terms, rest: Fraction) -> bool:
-    """Give one of several dimensions that only add up to something its share."""
-    rest -= sum(times * dim.value for dim, times in row.items())
-    free = [(dim, times) for dim, times in row.items() if not dim.value]
-    size = rest // sum(times for _, times in free) if all(times > 0 for _, times in free) else 0
-    if size >= 1:
-        free[0][0].value = int(size)
-    return size >= 1

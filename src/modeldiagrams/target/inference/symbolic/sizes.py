@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.target.inference.lookups import unpacked_count
+from modeldiagrams.target.inference.symbolic.equations import product
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, same
 
 if TYPE_CHECKING:
@@ -57,13 +58,13 @@ class Size(int):
         return int(int(self) // other)
 
     def __mul__(self, other: Any) -> Any:
-        if type(other) is int and other > 0 and not self.dim.end().value:
-            whole = Dim()
-            self.reading.equations.add(whole, {self.dim: other})
-            return self.reading.number(whole)
-        if isinstance(other, Size) and not (self.dim.end().value and other.dim.end().value):
-            return Size.of(int(self) * int(other), self.reading, Dim(factors=(self.dim, other.dim)))
-        return int(self) * other
+        if not isinstance(other, Size) and (type(other) is not int or other <= 0 or self.dim.end().value):
+            return int(self) * other
+        if isinstance(other, Size):
+            whole = product(self.reading.equations, (self.dim, other.dim))
+        else:
+            self.reading.equations.add(whole := Dim(), {self.dim: other})
+        return Size.of(int(self) * int(other), self.reading, whole)
 
     __rmul__ = __mul__
 

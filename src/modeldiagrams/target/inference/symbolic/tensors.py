@@ -3,6 +3,8 @@
 Their shapes are unknown (`shapes`), so nothing is computed: each call of PyTorch only says which shapes and dtypes it
 takes and returns (`elements`, `items`, `layers`, `modules`, `views`). The model's own code runs as in a pass, with its
 loops, branches and modules.
+
+Long because whatever code asks of a tensor, of a list and of a dict is answered by one class.
 """
 
 from __future__ import annotations
@@ -21,11 +23,13 @@ from torch import Tensor
 from modeldiagrams.target.inference.entries import instances_in
 from modeldiagrams.target.inference.lookups import is_called, tracebacks, unpacked_count
 from modeldiagrams.target.inference.symbolic.containers import USUAL_ITEMS, is_beside_tensor, keys_of, usual_count
+from modeldiagrams.target.inference.symbolic.equations import Equations
 from modeldiagrams.target.inference.symbolic.given import Given
 from modeldiagrams.target.inference.symbolic.guesses import Guesses
 from modeldiagrams.target.inference.symbolic.kinds import Kind
-from modeldiagrams.target.inference.symbolic.products import Products, factors_of
-from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Equations, Row, Shape, closed, same
+from modeldiagrams.target.inference.symbolic.objects import made_of_fields
+from modeldiagrams.target.inference.symbolic.products import Products
+from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Row, Shape, closed, factors_of, same
 from modeldiagrams.target.inference.symbolic.sizes import Parts, Rank, Shaped, Size, is_demanded
 from modeldiagrams.tracer.recording.time_limit import check_time
 
@@ -72,7 +76,7 @@ class Reading:
         """What code gets for an input: a tensor, or several."""
         if given.path in self.lists:
             return [given.tensor._part(at, "item") for at in range(USUAL_ITEMS)]  # noqa: SLF001
-        return given.tensor
+        return made_of_fields(self, given) if given.class_ else given.tensor
 
     def tensor(
         self, shape: Shape | None = None, kind: Kind | None = None, given: Given | None = None
@@ -84,6 +88,7 @@ class Reading:
             known=Shape((), Row(guesses=self.guesses)) if shape is None else shape,
             kind=kind or Kind(),
             given=given,
+            results={},
         )
         return made  # type: ignore[no-any-return]
 
@@ -152,6 +157,8 @@ class SymbolicTensor(Tensor):
     known: Shape
     kind: Kind
     given: Given | None
+    results: dict[str, Any]
+    """What code sets in it as in a dict."""
     is_embedded = False
     """Whether it is made of rows of a table."""
     packed: tuple[Dim, Dim] | None = None
@@ -279,7 +286,7 @@ class SymbolicTensor(Tensor):
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str) and self.given:
-            return self._part(key, "key")
+            return self.results[key] if key in self.results else self._part(key, "key")
         if type(key) is int and key >= 0 and self.given and self.given.is_list:
             return self._part(key, "item")
         for each in instances_in((self, key), SymbolicTensor):
@@ -289,6 +296,18 @@ class SymbolicTensor(Tensor):
         except ClashError as error:
             self.reading.guesses.clash(error.guesses)
             return self.reading.tensor()
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(key, str) and self.given:
+            self.results[key] = value  # what a forward puts into a dict that it was given
+        else:
+            self._use()
+
+    def __add__(self, other: Any) -> Any:
+        return [*self._items(1), *other] if isinstance(other, list) and self.given else torch.add(self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return [*other, *self._items(1)] if isinstance(other, list) and self.given else torch.add(self, other)
 
     def get(self, key: str, default: Any = None) -> Any:
         """As of a dict."""

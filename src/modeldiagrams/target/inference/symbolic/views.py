@@ -6,6 +6,7 @@ from typing import Any
 
 from torch import Tensor
 
+from modeldiagrams.target.inference.symbolic.equations import product
 from modeldiagrams.target.inference.symbolic.operands import (
     Args,
     Kwargs,
@@ -14,9 +15,8 @@ from modeldiagrams.target.inference.symbolic.operands import (
     ids_below,
     kind_of,
     numbers_in,
-    product,
 )
-from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, closed, same, unified
+from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, closed, factors_of, same, unified
 from modeldiagrams.target.inference.symbolic.tensors import Handler, Parts, Reading, Size, SymbolicTensor
 
 __all__ = ["VIEWS"]
@@ -92,7 +92,7 @@ def _flattened(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     if rank is None and end == -1:
         return r.tensor(closed(*shape.front[:start], Dim()), kind_of(args[0]))
     first, last = (start % rank, end % rank) if rank else (start, end)
-    joined = product(r, shape.front[first : last + 1])
+    joined = product(r.equations, shape.front[first : last + 1])
     new = (*shape.front[:first], joined, *shape.front[last + 1 :])
     return r.tensor(Shape(new, shape.row, shape.back), kind_of(args[0]))
 
@@ -106,16 +106,25 @@ def _viewed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
         unified(before, closed(new[0]))  # ``scale.view(-1, 1, 1, 1)`` is of one number for each row
     if before.rank is None and len(before.dims()) <= len(plain) < len(new) and -1 not in sizes and r.guesses.is_usual():
         before = unified(before, closed(*plain))  # a view that only adds dimensions of one item
-    if before.rank and -1 not in sizes:
-        left, right = [dim.end() for dim in before.front], [dim.end() for dim in new]
-        while left and right and left[0] is right[0]:
-            left, right = left[1:], right[1:]
-        if len(left) == 1 and len(right) != 1:
-            same(left[0], product(r, tuple(right)))
-        if len(right) == 1 and len(left) != 1:
-            same(right[0], product(r, tuple(left)))
+    apart = [part for dim in new for part in factors_of(dim)]
+    if before.rank is None and len(before.dims()) <= len(apart) and len(apart) > len(new) and r.guesses.is_usual():
+        before = unified(before, closed(*apart))  # ``frames.view(batch * steps, channels, height, width)``
+    if before.rank:
+        _regrouped(r, [part for dim in before.front for part in factors_of(dim)], apart)
     r.products.add(before, closed(*new))
     return r.tensor(closed(*new), kind_of(args[0]))
+
+
+def _regrouped(r: Reading, left: list[Dim], right: list[Dim]) -> None:
+    """The dimensions that a view leaves, from the front and from the back, tell of the one between them."""
+    while left and right and left[0] is right[0]:
+        left, right = left[1:], right[1:]
+    while left and right and left[-1] is right[-1]:
+        left, right = left[:-1], right[:-1]
+    if len(left) == 1:
+        same(left[0], product(r.equations, right))
+    elif len(right) == 1:
+        same(right[0], product(r.equations, left))
 
 
 def _unsqueezed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
@@ -182,7 +191,9 @@ def _repeated(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     if shape.rank is None:
         shape = shape.of_rank(max(len(times), len(shape.dims())))
     dims = [*(Dim(1) for _ in range(len(times) - len(shape.front))), *shape.front]
-    new = [product(r, (dim, r.dim(more))) if more != 1 else dim for more, dim in zip(times, dims, strict=True)]
+    new = [
+        product(r.equations, (dim, r.dim(more))) if more != 1 else dim for more, dim in zip(times, dims, strict=True)
+    ]
     return r.tensor(closed(*new), kind_of(args[0]))
 
 
@@ -194,7 +205,7 @@ def _each_repeated(r: Reading, args: Args, kwargs: Kwargs) -> Any:
         ids_below(times, _FEW)
         same(r.shape_of(times).of_rank(1).at(0), shape.at(dim))
     elif isinstance(times, int):
-        new = product(r, (shape.at(dim), r.dim(times)))
+        new = product(r.equations, (shape.at(dim), r.dim(times)))
     return r.tensor(shape.replaced(dim, new), kind_of(args[0]))
 
 

@@ -1,0 +1,60 @@
+"""Objects that a forward is annotated to take: they are made of what the constructor of their class takes."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor, nn
+
+from modeldiagrams.common.user_files import is_user_file
+from modeldiagrams.target.forward import VARIADIC, parameters_of
+from modeldiagrams.target.inference.annotations import annotations_of, is_own_class, without_none
+
+if TYPE_CHECKING:
+    from modeldiagrams.target.inference.symbolic.given import Given
+
+__all__ = ["class_of", "made_of_fields"]
+
+_PLAIN: dict[Any, Any] = {int: 2, float: 1.0, bool: False}
+"""What fields of a plain type have."""
+
+
+def class_of(annotation: Any) -> Any:
+    """The project's own class that an annotation names, of which an instance can be written down; None for others."""
+    found = without_none(annotation)
+    if not is_own_class(found) or issubclass(found, (Tensor, nn.Module, Mapping)) or "<" in found.__qualname__:
+        return None
+    file = getattr(sys.modules.get(found.__module__), "__file__", None)
+    return found if file and is_user_file(file) and _fields_of(found) else None
+
+
+def _fields_of(class_: Any) -> dict[str, Any]:
+    """What a class is made of, by name, with the annotations; what has a default only where everything has one."""
+    parameters = [p for p in parameters_of(class_).values() if p.kind not in VARIADIC]
+    needed = [p for p in parameters if p.default is inspect.Parameter.empty] or parameters
+    annotations = annotations_of(class_)
+    return {p.name: without_none(annotations.get(p.name)) for p in needed}
+
+
+def made_of_fields(reading: Any, given: Given) -> Any:
+    """An object of the class that an input is annotated as; what else it could be, where that can't be made.
+
+    Args:
+        reading: Gives the fields.
+        given: The input.
+    """
+    fields = _fields_of(given.class_)
+    given.way, given.plain = "field", {name: _PLAIN[kind] for name, kind in fields.items() if kind in _PLAIN}
+    parts = {name: reading.given((*given.path, name)) for name in fields if name not in given.plain}
+    given.parts.update(parts)
+    for name, part in parts.items():
+        part.class_ = class_of(fields[name])
+    try:
+        return given.class_(**given.plain, **{name: reading.value(part) for name, part in parts.items()})
+    except Exception:  # noqa: BLE001  (whatever the constructor raises)
+        given.way, given.class_ = "", None
+        given.parts.clear()
+        return given.tensor
