@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import nn
 
 from modeldiagrams.target.inference.constructor import solved_arguments
+from modeldiagrams.target.inference.conventions import conventional_arguments
 
 
 class Tagger(nn.Module):
@@ -39,3 +40,13 @@ def test_words_of_a_vocabulary_are_counted_beside_those_that_are_read():
 def test_names_that_say_whether_are_no_numbers():
     kwargs = found(Upscaler)
     assert kwargs == {"scale": 2, "learn_eps": False, "use_dropout": False}
+
+
+class Volume(nn.Module):
+    def __init__(self, img_size: tuple[int, int, int], in_channels: int):
+        super().__init__()
+        self.stem, self.sides = nn.Conv3d(in_channels, 8, 3), img_size
+
+
+def test_lists_have_as_many_items_as_their_annotation_says():
+    assert conventional_arguments(Volume) == {"img_size": [32, 32, 32], "in_channels": 3}
