@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Optional, Sequence, Union
+
 import numpy as np
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-__all__ = ["BerthRanker", "PipeNetwork", "RouteScorer", "TideModel"]
+__all__ = ["BerthRanker", "CraneMonitor", "PipeNetwork", "QuayScanner", "RouteScorer", "TideModel"]
 
 
 class TideModel(nn.Module):
@@ -95,3 +97,45 @@ class RouteScorer(nn.Module):
         z = self.encode(x, edge_index)
         scores = [(z[edges[0]] * z[edges[1]]).sum(dim=-1) for edges in (pos_edge_index, neg_edge_index)]
         return torch.cat(scores)
+
+
+class CraneMonitor(nn.Module):
+    """Sensors that are normalized by what was measured before; the values may come as lists or as tensors."""
+
+    def __init__(
+        self,
+        num_sensors: int,
+        hidden_size: int,
+        sensor_mean: Union[torch.Tensor, Sequence[float]],
+        sensor_std: Optional[Union[torch.Tensor, Sequence[float]]],
+    ):
+        super().__init__()
+        self.register_buffer("mean", torch.as_tensor(sensor_mean, dtype=torch.float32))
+        self.register_buffer("std", torch.as_tensor(sensor_std, dtype=torch.float32))
+        self.gru = nn.GRU(num_sensors, hidden_size, batch_first=True)
+        self.alarm = nn.Linear(hidden_size, 1)
+
+    def forward(self, readings, observed):
+        x = torch.where(observed > 0, (readings - self.mean) / self.std, torch.zeros_like(readings))
+        return torch.sigmoid(self.alarm(self.gru(x)[0][:, -1]))
+
+
+class QuayScanner(nn.Module):
+    """A map of depths of any number of axes, which has to be that of the constructor."""
+
+    def __init__(self, *, dim, depth, num_axes=2, channels=1):
+        super().__init__()
+        self.num_axes = num_axes
+        self.embed = nn.Linear(channels + num_axes, dim)
+        layer = nn.TransformerEncoderLayer(dim, 4, 2 * dim, batch_first=True)
+        self.blocks = nn.TransformerEncoder(layer, depth, enable_nested_tensor=False)
+        self.out = nn.Linear(dim, 1)
+
+    def forward(self, depths):
+        b, *axes, _ = depths.shape
+        if len(axes) != self.num_axes:
+            raise ValueError(f"expected {self.num_axes} axes, got {len(axes)}")
+        places = torch.meshgrid(*[torch.linspace(-1, 1, n) for n in axes], indexing="ij")
+        grid = torch.stack(places, dim=-1).expand(b, *axes, self.num_axes)
+        tokens = self.embed(torch.cat((depths, grid), dim=-1)).flatten(1, -2)
+        return self.out(self.blocks(tokens)).view(b, *axes)

@@ -225,7 +225,7 @@ def _length(value: Any) -> int | None:
 
 
 def tensor_of_rank(node: ast.expr, names: Names) -> Tensor | None:
-    """The tensor whose number of dimensions an expression is."""
+    """The tensor whose number of dimensions an expression is, or that of some of them: ``b, *sides = x.shape``."""
     match node:
         case ast.Attribute(value=inner, attr="ndim") | ast.Call(func=ast.Attribute(value=inner, attr="dim"), args=[]):
             pass
@@ -233,10 +233,19 @@ def tensor_of_rank(node: ast.expr, names: Names) -> Tensor | None:
             pass
         case ast.Call(func=ast.Name(id="len"), args=[ast.Call(func=ast.Attribute(value=inner, attr="size"), args=[])]):
             pass
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
+            sizes, found = names.get(name), [value for value in names.values() if isinstance(value, Tensor)]
+            return next((tensor for tensor in found if _is_part(sizes, tuple(tensor.shape))), None)
         case _:
             return None
     owner = _read(inner, names)
     return owner if isinstance(owner, Tensor) else None
+
+
+def _is_part(sizes: Any, shape: tuple[int, ...]) -> bool:
+    """Whether sizes are some of a shape, side by side."""
+    is_known = isinstance(sizes, list | tuple) and all(type(size) is int for size in sizes)
+    return is_known and any(shape[start : start + len(sizes)] == tuple(sizes) for start in range(len(shape) or 1))
 
 
 def multiple(node: ast.expr, names: Names) -> tuple[int, int] | None:

@@ -94,6 +94,8 @@ class Slot:
     """Of a module that is made up: how many features it has where nothing else tells."""
     nodes: int = 0
     """How many nodes a graph has, where an argument beside it says it."""
+    inputs: int = 0
+    """How many features go in, where an argument beside it says it."""
     last_layer: str = ""  # of a module: the name of what is read or replaced
     is_array: bool = False
     shape: tuple[int, ...] = ()
