@@ -9,7 +9,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-__all__ = ["BerthRanker", "CraneMonitor", "PipeNetwork", "QuayScanner", "RouteScorer", "TideModel"]
+__all__ = ["BerthRanker", "CraneMonitor", "PipeNetwork", "QuayScanner", "RouteScorer", "StowagePlanner", "TideModel"]
 
 
 class TideModel(nn.Module):
@@ -139,3 +139,20 @@ class QuayScanner(nn.Module):
         grid = torch.stack(places, dim=-1).expand(b, *axes, self.num_axes)
         tokens = self.embed(torch.cat((depths, grid), dim=-1)).flatten(1, -2)
         return self.out(self.blocks(tokens)).view(b, *axes)
+
+
+class StowagePlanner(nn.Module):
+    """Learns to load a ship by playing; the rules are an object that is asked for its sizes."""
+
+    def __init__(self, env, params):
+        super().__init__()
+        self.rows, self.bays = env.getGridSize()
+        self.num_moves = env.get_action_count()
+        self.conv = nn.Conv2d(2, params.num_filters, 3, padding=1)
+        self.policy = nn.Linear(params.num_filters * self.rows * self.bays, self.num_moves)
+        self.value = nn.Linear(params.num_filters * self.rows * self.bays, 1)
+
+    def forward(self, loads, weights):
+        x = torch.stack((loads, weights), dim=1)
+        x = F.relu(self.conv(x)).view(-1, self.conv.out_channels * self.rows * self.bays)
+        return F.log_softmax(self.policy(x), dim=1), torch.tanh(self.value(x))

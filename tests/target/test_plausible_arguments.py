@@ -6,6 +6,7 @@ from torch import nn
 
 from modeldiagrams.target.inference.constructor import solved_arguments
 from modeldiagrams.target.inference.conventions import conventional_arguments
+from modeldiagrams.target.objects import from_option
 
 
 class Tagger(nn.Module):
@@ -40,6 +41,19 @@ def test_words_of_a_vocabulary_are_counted_beside_those_that_are_read():
 def test_names_that_say_whether_are_no_numbers():
     kwargs = found(Upscaler)
     assert kwargs == {"scale": 2, "learn_eps": False, "use_dropout": False}
+
+
+class Player(nn.Module):
+    def __init__(self, game):
+        super().__init__()
+        self.rows, self.columns = game.getBoardSize()
+        self.policy = nn.Linear(self.rows * self.columns, game.getActionSize())
+
+
+def test_methods_that_count_give_numbers_whatever_else_is_in_their_names():
+    game = from_option(found(Player)["game"])
+    assert game.getBoardSize() == [16, 16]
+    assert game.getActionSize() == 10
 
 
 class Volume(nn.Module):
