@@ -9,7 +9,17 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-__all__ = ["BerthRanker", "CraneMonitor", "PipeNetwork", "QuayScanner", "RouteScorer", "StowagePlanner", "TideModel"]
+__all__ = [
+    "BerthRanker",
+    "CraneMonitor",
+    "HullInspector",
+    "PipeNetwork",
+    "QuayScanner",
+    "RouteScorer",
+    "SonarClassifier",
+    "StowagePlanner",
+    "TideModel",
+]
 
 
 class TideModel(nn.Module):
@@ -156,3 +166,35 @@ class StowagePlanner(nn.Module):
         x = torch.stack((loads, weights), dim=1)
         x = F.relu(self.conv(x)).view(-1, self.conv.out_channels * self.rows * self.bays)
         return F.log_softmax(self.policy(x), dim=1), torch.tanh(self.value(x))
+
+
+class SonarClassifier(nn.Module):
+    """Bands by time, which are not square, flattened: the linear layer wants one number of both."""
+
+    def __init__(self, n_bands=48, n_classes=6):
+        super().__init__()
+        self.n_bands = n_bands
+        self.conv1, self.conv2 = nn.Conv2d(1, 8, (5, 3)), nn.Conv2d(8, 16, 3)
+        self.fc = nn.Linear(16 * 10 * 23, n_classes)  # one second of sound: 98 steps
+
+    def forward(self, bands):
+        x = F.max_pool2d(F.relu(self.conv1(bands.unsqueeze(1))), 2)
+        x = F.max_pool2d(F.relu(self.conv2(x)), 2)
+        return self.fc(torch.flatten(x, 1))
+
+
+class HullInspector(nn.Module):
+    """A last convolution as large as the map: of any larger picture, the linear layer gets too much."""
+
+    def __init__(self, num_classes, base=16):
+        super().__init__()
+        self.features = nn.Sequential(
+            nn.Conv2d(3, base, 3, 2, 1), nn.ReLU(), nn.Conv2d(base, 2 * base, 3, 2, 1), nn.ReLU(),
+            nn.Conv2d(2 * base, 2 * base, 3, 2, 1), nn.ReLU(),
+        )  # fmt: skip
+        self.whole = nn.Conv2d(2 * base, 4 * base, 12)  # pictures are 96 x 96
+        self.fc = nn.Linear(4 * base, num_classes)
+
+    def forward(self, x):
+        x = self.whole(self.features(x))
+        return self.fc(x.view(x.size(0), -1))

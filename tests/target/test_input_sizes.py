@@ -107,6 +107,30 @@ class Modalities(nn.Module):
         return torch.stack([self.layers[name](value) for name, value in features.items()]).sum(0)
 
 
+class Bands(nn.Module):
+    """Flattened, a map that is not square: one of its sides is a number of the model's own."""
+
+    def __init__(self):
+        super().__init__()
+        self.n_bands = 48
+        self.conv, self.fc = nn.Conv2d(1, 4, (5, 3)), nn.Linear(4 * 11 * 24, 2)
+
+    def forward(self, bands):
+        return self.fc(torch.flatten(torch.max_pool2d(self.conv(bands.unsqueeze(1)), 4), 1))
+
+
+class Whole(nn.Module):
+    """A convolution as large as the map: the product of both sides is what a layer wants."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.last = nn.Conv2d(3, 4, 3, 8, 1), nn.Conv2d(4, 8, 15)
+        self.fc = nn.Linear(8, 2)
+
+    def forward(self, x):
+        return self.fc(self.last(self.conv(x)).flatten(1))
+
+
 class Triple(nn.Module):
     def __init__(self):
         super().__init__()
@@ -128,6 +152,8 @@ class Triple(nn.Module):
         (Graph(), {"nodes": [1, 16], "links": [1, 1]}),
         (Pictures(), {"images": [[3, 16, 16], [3, 16, 16]]}),
         (Modalities(), {"features": {"text": [1, 5], "sound": [1, 7]}}),
+        (Bands(), {"bands": [1, 48, 98]}),
+        (Whole(), {"x": [1, 3, 120, 120]}),
     ],
 )
 def test_failing_sizes_are_followed_to_the_inputs_that_they_come_from(model, entries):
