@@ -13,12 +13,14 @@ __all__ = [
     "BerthRanker",
     "CraneMonitor",
     "HullInspector",
+    "PilotPolicy",
     "PipeNetwork",
     "QuayScanner",
     "RouteScorer",
     "SonarClassifier",
     "StowagePlanner",
     "TideModel",
+    "VoyageReader",
 ]
 
 
@@ -198,3 +200,47 @@ class HullInspector(nn.Module):
     def forward(self, x):
         x = self.whole(self.features(x))
         return self.fc(x.view(x.size(0), -1))
+
+
+class PilotPolicy(nn.Module):
+    """Denoises a course, given what the ship sees: an optional argument that the first layer counts on."""
+
+    def __init__(self, action_dim, cond_dim, hidden_dim=64):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.step = nn.Sequential(nn.Linear(hidden_dim, hidden_dim), nn.SiLU())
+        self.film = nn.Linear(hidden_dim + cond_dim, 2 * hidden_dim)
+        self.enter = nn.Conv1d(action_dim, hidden_dim, 3, padding=1)
+        self.leave = nn.Conv1d(hidden_dim, action_dim, 3, padding=1)
+
+    def forward(self, sample, timestep: Union[torch.Tensor, float, int], cond=None):
+        freqs = torch.arange(self.hidden_dim // 2, dtype=torch.float32).mul(-0.2).exp()
+        angles = torch.as_tensor(timestep).reshape(-1, 1) * freqs
+        feature = self.step(torch.cat((angles.sin(), angles.cos()), dim=-1))
+        if cond is not None:
+            feature = torch.cat([feature, cond], dim=-1)
+        scale, shift = self.film(feature).unsqueeze(-1).chunk(2, dim=1)
+        x = self.enter(sample.transpose(1, 2))
+        return self.leave(F.mish(x * (1 + scale) + shift)).transpose(1, 2)
+
+
+class VoyageReader(nn.Module):
+    """Logs of voyages, sorted by lengths that come as a column and are sizes of what follows."""
+
+    def __init__(self, vocab_size, embed_dim, hidden_dim):
+        super().__init__()
+        self.hidden_dim = hidden_dim
+        self.embed = nn.Embedding(vocab_size, embed_dim)
+        self.cell = nn.GRUCell(embed_dim, hidden_dim)
+        self.out = nn.Linear(hidden_dim, vocab_size)
+
+    def forward(self, entries, entry_lengths):
+        lengths, order = entry_lengths.squeeze(1).sort(dim=0, descending=True)
+        words = self.embed(entries[order])
+        steps = (lengths - 1).tolist()
+        h = torch.zeros(words.size(0), self.hidden_dim)
+        made = []
+        for t in range(max(steps)):
+            h = self.cell(words[:, t, :], h)
+            made.append(self.out(h))
+        return torch.stack(made, dim=1), order

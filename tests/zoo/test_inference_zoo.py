@@ -29,11 +29,9 @@ UNSOLVED = {
     "hard_retired_forecasting.DCRNN",  # a size that the rows of a graph and their features share
     "hard_retired_generative.RealNVP",  # functions without arguments that make networks, and a distribution
     "hard_retired_library.HeteroGNN",  # kinds of nodes and edges, and dicts by them
-    "hard_retired_multimodal.CaptionDecoder",  # lengths in a column, whose values are sizes
     "hard_retired_papers.DETR",  # a made-up transformer whose batch comes second
     "hard_retired_papers.TreeLSTM",  # four inputs whose values depend on each other
     "hard_retired_recommenders.DIN",  # columns as named tuples, and those of them that have a history by name
-    "hard_retired_robots.ConditionalUnet1D",  # what is left out is joined to what a layer takes
     "hard_retired_speech_lab.Transducer",  # parts whose widths have to be the same
     "hard_scenes.DeformableQueries",  # heights and widths of maps, as values that add up to a size of another input
     "hard_sciences.HeteroGNN",  # kinds of nodes and edges, and dicts by them
