@@ -70,6 +70,12 @@ def asserts_rank_of_other(module, x):
     assert x.shape[:3] == (x.shape[0], 8, module.side)
 
 
+def asserts_rank_of_some(module, x):
+    _batch, *sides = x.shape[:-1]
+    assert len(sides) == 3, "not a volume"
+    assert sides[0] == module.side
+
+
 def accepts_all(_module, _x):
     pass
 
@@ -85,6 +91,7 @@ CHECKS = [
     (raises_if_shorter, lambda x: x[1] >= 12),
     (asserts_rank_of_other, lambda x: x[1:3] == (8, 6)),
     (asserts_rank, lambda x: x[1:] == (9, 6)),
+    (asserts_rank_of_some, lambda x: len(x) == 5 and x[1] == 6),
 ]
 
 

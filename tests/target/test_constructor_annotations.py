@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -11,6 +12,13 @@ from torch import nn
 
 from modeldiagrams.target.inference.constructor import solved_arguments
 from modeldiagrams.target.objects import from_option
+
+
+class Centred(nn.Module):
+    def __init__(self, *, n_sensors: int, sensor_mean: torch.Tensor | Sequence[float]):
+        super().__init__()
+        self.register_buffer("sensor_mean", torch.as_tensor(sensor_mean))
+        self.layer = nn.Linear(n_sensors, 4)
 
 
 class Plain(nn.Module):
@@ -124,6 +132,11 @@ class Registered(nn.Module):
 
 def test_an_annotated_array_has_the_shape_that_is_unpacked():
     assert solved_arguments(OfArray).kwargs["matrix"]["_target_"] == "numpy.ones"
+
+
+def test_a_mean_has_a_number_for_each_input():
+    kwargs = solved_arguments(Centred).kwargs
+    assert kwargs["sensor_mean"] == {"_target_": "torch.rand", "_args_": [kwargs["n_sensors"]]}
 
 
 def test_devices_and_types_are_no_numbers():

@@ -107,6 +107,60 @@ class Modalities(nn.Module):
         return torch.stack([self.layers[name](value) for name, value in features.items()]).sum(0)
 
 
+class Bands(nn.Module):
+    """Flattened, a map that is not square: one of its sides is a number of the model's own."""
+
+    def __init__(self):
+        super().__init__()
+        self.n_bands = 48
+        self.conv, self.fc = nn.Conv2d(1, 4, (5, 3)), nn.Linear(4 * 11 * 24, 2)
+
+    def forward(self, bands):
+        return self.fc(torch.flatten(torch.max_pool2d(self.conv(bands.unsqueeze(1)), 4), 1))
+
+
+class Whole(nn.Module):
+    """A convolution as large as the map: the product of both sides is what a layer wants."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.last = nn.Conv2d(3, 4, 3, 8, 1), nn.Conv2d(4, 8, 15)
+        self.fc = nn.Linear(8, 2)
+
+    def forward(self, x):
+        return self.fc(self.last(self.conv(x)).flatten(1))
+
+
+class Joined(nn.Module):
+    """What may be left out is what a layer lacks."""
+
+    def __init__(self):
+        super().__init__()
+        self.enter, self.layer = nn.Linear(3, 6), nn.Linear(6 + 4, 2)
+
+    def forward(self, x, depth=None, wind=None):
+        x = self.enter(x)
+        if depth is not None:
+            x = x * depth
+        if wind is not None:
+            x = torch.cat((x, wind), dim=-1)
+        return self.layer(x)
+
+
+class Told(nn.Module):
+    """Lengths in a column, whose values are sizes: no ids, though a table is there."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.out = nn.Embedding(90, 8), nn.Linear(8, 2)
+
+    def forward(self, words, word_lengths):
+        order = word_lengths.squeeze(1).sort(descending=True)
+        counts = order.values.tolist()
+        steps = torch.zeros(words.shape[0], max(counts), 2)
+        return self.out(self.words(words[order.indices])[:, : max(counts)]) + steps
+
+
 class Triple(nn.Module):
     def __init__(self):
         super().__init__()
@@ -128,6 +182,10 @@ class Triple(nn.Module):
         (Graph(), {"nodes": [1, 16], "links": [1, 1]}),
         (Pictures(), {"images": [[3, 16, 16], [3, 16, 16]]}),
         (Modalities(), {"features": {"text": [1, 5], "sound": [1, 7]}}),
+        (Bands(), {"bands": [1, 48, 98]}),
+        (Whole(), {"x": [1, 3, 120, 120]}),
+        (Joined(), {"x": [1, 3], "wind": [1, 4]}),
+        (Told(), {"word_lengths": {"shape": [1, 1], "dtype": "int64", "low": 4, "high": 5}}),
     ],
 )
 def test_failing_sizes_are_followed_to_the_inputs_that_they_come_from(model, entries):

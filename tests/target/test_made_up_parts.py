@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -144,6 +145,14 @@ class FromArray(nn.Module):
         return self.table(words)
 
 
+class OfGraph(nn.Module):
+    def __init__(self, adj_mx, width):
+        super().__init__()
+        adj = torch.as_tensor(np.asarray(adj_mx), dtype=torch.float32)
+        self.register_buffer("adj", adj / adj.sum(1, keepdim=True))
+        self.rows = nn.Linear(width, len(adj_mx))
+
+
 class Sized(nn.Module):
     """A part is asked for its size, and called."""
 
@@ -251,6 +260,7 @@ def test_weights_have_the_shape_of_their_layer(class_):
 
 def test_arrays_are_made_where_arrays_are_expected():
     assert solved_arguments(FromArray).kwargs["vectors"] == {"_target_": "numpy.ones", "_args_": [[100, 32]]}
+    assert solved_arguments(OfGraph).kwargs["adj_mx"] == {"_target_": "numpy.ones", "_args_": [[16, 16]]}
 
 
 def test_parts_have_the_sizes_that_are_asked_of_them():

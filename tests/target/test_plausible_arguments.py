@@ -5,6 +5,8 @@ from __future__ import annotations
 from torch import nn
 
 from modeldiagrams.target.inference.constructor import solved_arguments
+from modeldiagrams.target.inference.conventions import conventional_arguments
+from modeldiagrams.target.objects import from_option
 
 
 class Tagger(nn.Module):
@@ -49,3 +51,26 @@ class Depthwise(nn.Module):
 
 def test_a_layer_says_more_than_a_letter():
     assert found(Depthwise)["k"] == 3
+
+
+class Player(nn.Module):
+    def __init__(self, game):
+        super().__init__()
+        self.rows, self.columns = game.getBoardSize()
+        self.policy = nn.Linear(self.rows * self.columns, game.getActionSize())
+
+
+def test_methods_that_count_give_numbers_whatever_else_is_in_their_names():
+    game = from_option(found(Player)["game"])
+    assert game.getBoardSize() == [16, 16]
+    assert game.getActionSize() == 10
+
+
+class Volume(nn.Module):
+    def __init__(self, img_size: tuple[int, int, int], in_channels: int):
+        super().__init__()
+        self.stem, self.sides = nn.Conv3d(in_channels, 8, 3), img_size
+
+
+def test_lists_have_as_many_items_as_their_annotation_says():
+    assert conventional_arguments(Volume) == {"img_size": [32, 32, 32], "in_channels": 3}

@@ -69,6 +69,57 @@ def test_what_goes_by_the_name_of_a_string_may_be_a_number():
     assert isinstance(solved_arguments(Numbered).kwargs["dataset"], int)
 
 
+class Tasks(nn.Module):
+    """A name that only methods compare: kept as it is, or with the configuration that has it."""
+
+    def __init__(self, task_name, cfg):
+        super().__init__()
+        self.task_name, self.cfg = task_name, cfg
+        self.layer = nn.Linear(cfg.width, 4)
+
+    def pooled(self, x):
+        return x.mean(1) if self.cfg.pooling_name in ("avg", "mean") else None
+
+    def forward(self, x):
+        if self.task_name == "tide":
+            return self.layer(self.pooled(x))
+        return self.layer(x[:, 0]) if self.task_name == "storm" else None
+
+
+def test_strings_that_methods_compare_are_what_a_name_may_be():
+    kwargs = {assumed.subject: assumed.value for assumed in target_of(Tasks).assumptions}
+    assert kwargs["kwargs.task_name"] == "tide"
+    assert "pooling_name: avg" in kwargs["kwargs.cfg"]
+
+
+class LinkEncoder(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.layer = nn.Linear(width, 8)
+
+    def forward(self, x, edges):
+        return self.layer(x).index_add(0, edges[1], self.layer(x[edges[0]]))
+
+
+class Links(nn.Module):
+    def __init__(self, encoder):
+        super().__init__()
+        self.encoder = encoder
+
+    def encode(self, *args, **kwargs):
+        return self.encoder(*args, **kwargs)
+
+    def forward(self, x, train_pos_edge_index, edge_label_index):
+        z = self.encode(x, train_pos_edge_index)
+        return (z[edge_label_index[0]] * z[edge_label_index[1]]).sum(-1)
+
+
+def test_a_part_that_gets_whatever_a_method_gets_may_have_several_inputs():
+    target = target_of(Links)
+    assert type(target.model.encoder) is LinkEncoder
+    assert [len(target.kwargs[name]) for name in ("train_pos_edge_index", "edge_label_index")] == [2, 2]
+
+
 class Columns(nn.Module):
     """Takes its inputs by names that it was given."""
 

@@ -8,7 +8,7 @@ from enum import Enum
 from types import NoneType, UnionType
 from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_origin
 
-from torch import nn
+from torch import Tensor, nn
 
 from modeldiagrams.target.forward import parameters_of
 
@@ -49,6 +49,7 @@ def without_none(annotation: Any) -> Any:
         return without_none(get_args(annotation)[0])
     if get_origin(annotation) in (Union, UnionType):
         others = [item for item in get_args(annotation) if item is not NoneType]
+        others = [Tensor] if Tensor in others and not {int, float} & {*others} else others  # or what one is made of
         return without_none(others[0]) if len(others) == 1 else annotation
     return annotation
 

@@ -18,6 +18,7 @@ from modeldiagrams.target.inference.lookups import expression_at, resolved, trac
 from modeldiagrams.target.inference.makers import names_of_classes
 from modeldiagrams.target.inference.unknown import MADE_OF, Number, Real, Refused, Use, slots_of
 from modeldiagrams.target.inference.unknown_text import Text
+from modeldiagrams.target.inference.vocabulary import is_listed
 from modeldiagrams.target.inference.weights import weights_copied
 
 if TYPE_CHECKING:
@@ -149,11 +150,17 @@ def _of_name(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
     if said:
         use = Use("instance", (getattr(torch, said[2]),))
         yield from (Refused(slot, use) for slot in known if slot.name.endswith(said[1]))
+    if re.search(r"Dimension out of range .*\[-1, 0\]", str(error)):  # `np.asarray(adj).sum(1)`
+        yield from (Refused(slot, Use("array")) for slot in known if _is_plain_graph(slot))
     for names, check, _ in checks(error):
         points = [each.id for each in ast.walk(check) if isinstance(each, ast.Name) and _is_point(names.get(each.id))]
         for slot in known:
             if slot.name in points and slot.kind == "number":
                 yield Refused(slot, Use("items" if isinstance(names[slot.name], Tensor) else "array"))
+
+
+def _is_plain_graph(slot: Slot) -> bool:
+    return slot.kind == "number" and is_listed("graphs", slot.name)
 
 
 def _of_class_name(error: BaseException, known: list[Slot]) -> Iterator[Refused]:

@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-__all__ = ["Unequal", "checks", "counted_too_far_in", "multiple", "tensor_of_rank", "unequal_sides", "value_of"]
+__all__ = [
+    "Unequal",
+    "checks",
+    "counted_too_far_in",
+    "multiple",
+    "statements",
+    "tensor_of_rank",
+    "unequal_sides",
+    "value_of",
+]
 
 Names = Mapping[str, Any]
 """What the names of a frame are."""
@@ -99,13 +108,18 @@ def counted_too_far_in(error: BaseException | None) -> Iterator[tuple[int, int, 
 
 def _loops(frame: FrameType, line: int) -> Iterator[Any]:
     """The loops around a line of a frame."""
-    for node, at in _statements(frame, line):
+    for node, at in _numbered(frame, line):
         inside = node.generators if isinstance(node, ast.ListComp | ast.GeneratorExp) else [node]
         if getattr(node, "lineno", at + 1) <= at <= getattr(node, "end_lineno", 0):
             yield from (each for each in inside if isinstance(each, ast.For | ast.comprehension))
 
 
-def _statements(frame: FrameType, line: int) -> Iterator[tuple[ast.AST, int]]:
+def statements(frame: FrameType) -> Iterator[ast.AST]:
+    """All that a frame's function is written of."""
+    yield from (node for node, _ in _numbered(frame, 1))
+
+
+def _numbered(frame: FrameType, line: int) -> Iterator[tuple[ast.AST, int]]:
     """All that a frame's function is written of, with a line as the numbers there count it."""
     try:
         lines, first = inspect.getsourcelines(frame.f_code)
@@ -117,7 +131,7 @@ def _statements(frame: FrameType, line: int) -> Iterator[tuple[ast.AST, int]]:
 
 def _conditions(frame: FrameType, line: int) -> Iterator[tuple[ast.expr, bool]]:
     """What the statement at a line checks, and whether it should be true."""
-    for node, at in _statements(frame, line):
+    for node, at in _numbered(frame, line):
         match node:
             case ast.Assert(test=test) if node.lineno <= at <= (node.end_lineno or 0):
                 yield test, True
@@ -225,7 +239,7 @@ def _length(value: Any) -> int | None:
 
 
 def tensor_of_rank(node: ast.expr, names: Names) -> Tensor | None:
-    """The tensor whose number of dimensions an expression is."""
+    """The tensor whose number of dimensions an expression is, or that of some of them: ``b, *sides = x.shape``."""
     match node:
         case ast.Attribute(value=inner, attr="ndim") | ast.Call(func=ast.Attribute(value=inner, attr="dim"), args=[]):
             pass
@@ -233,10 +247,19 @@ def tensor_of_rank(node: ast.expr, names: Names) -> Tensor | None:
             pass
         case ast.Call(func=ast.Name(id="len"), args=[ast.Call(func=ast.Attribute(value=inner, attr="size"), args=[])]):
             pass
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
+            sizes, found = names.get(name), [value for value in names.values() if isinstance(value, Tensor)]
+            return next((tensor for tensor in found if _is_part(sizes, tuple(tensor.shape))), None)
         case _:
             return None
     owner = _read(inner, names)
     return owner if isinstance(owner, Tensor) else None
+
+
+def _is_part(sizes: Any, shape: tuple[int, ...]) -> bool:
+    """Whether sizes are some of a shape, side by side."""
+    is_known = isinstance(sizes, list | tuple) and all(type(size) is int for size in sizes)
+    return is_known and any(shape[start : start + len(sizes)] == tuple(sizes) for start in range(len(shape) or 1))
 
 
 def multiple(node: ast.expr, names: Names) -> tuple[int, int] | None:

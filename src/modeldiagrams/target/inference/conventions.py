@@ -144,8 +144,17 @@ def _conventional(parameter: inspect.Parameter) -> Any:
     if own is not None and annotation is inspect.Parameter.empty:
         return own
     if re.search(r"(list|tuple|sequence|iterable)", str(annotation).lower()):
-        return value_of("constructor_lists", name)
+        return _as_long_as_said(value_of("constructor_lists", name), str(annotation))
     known = value_of("constructor_parameters", name)
     if known is None and annotation is inspect.Parameter.empty:
         known = value_of("constructor_lists", name) if name.endswith("s") else None
     return known if type(known) in _FITTING.get(_written(annotation), (type(known),)) else None
+
+
+def _as_long_as_said(value: Any, annotation: str) -> Any:
+    """A list of equal items has as many as its annotation says: ``Tuple[int, int, int]``."""
+    said = re.search(r"[Tt]uple\[(\w+(?:, *\w+)*)\]", annotation)
+    count = len(said[1].split(",")) if said else 0
+    if not count or not isinstance(value, list) or len(value) == count:
+        return value
+    return value[:1] * count if len({*map(repr, value)}) == 1 else None

@@ -7,9 +7,11 @@ import inspect
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from modeldiagrams.target.inference.lookups import resolved
 from modeldiagrams.target.inference.made_up_modules import gives_map
 from modeldiagrams.target.inference.unknown import Number, Real, Refused, Use, slots_of
 from modeldiagrams.target.inference.unknown_containers import Fields, Items
+from modeldiagrams.target.inference.unknown_text import Text
 from modeldiagrams.target.inference.vocabulary import is_listed
 
 if TYPE_CHECKING:
@@ -34,10 +36,12 @@ def forward_uses(model: nn.Module, known: Iterable[Slot] = ()) -> Iterator[Refus
         kept = {name: value for name, value in vars(module).items() if isinstance(value, Number | Real)}
         fields = {name: value for name, value in vars(module).items() if isinstance(value, Fields)}
         lists = {name: value for name, value in vars(module).items() if isinstance(value, Items)}
+        holds_text = any(isinstance(value, Text) for value in vars(module).values())
         if type(module).__module__.startswith("torch.nn"):
             yield from (Refused(kept[name].slots[0], Use("text", "")) for name in kept if is_listed("text_uses", name))
-        for tree in _methods(type(module)) if kept or fields or lists else ():
+        for tree in _methods(type(module)) if kept or fields or lists or holds_text else ():
             for node in ast.walk(tree):
+                yield from _compared(node, module)
                 yield from _kept_use(node, kept)
                 yield from _kept_call(node, {**kept, **fields})
                 yield from _handed_on(node, kept)
@@ -99,7 +103,8 @@ def _looks_up(node: ast.AST, name: str) -> bool:
 def _kept_call(node: ast.AST, kept: dict[str, Any]) -> Iterator[Refused]:
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name), args=args) if name in kept:
-            yield Refused(slots_of(kept[name])[0], Use("forward", len(args)))
+            is_open = any(isinstance(argument, ast.Starred) for argument in args)  # `self.encoder(*args)`
+            yield Refused(slots_of(kept[name])[0], Use("forward", 0 if is_open else len(args)))
 
 
 def _handed_on(node: ast.AST, kept: dict[str, Any]) -> Iterator[Refused]:
@@ -117,9 +122,6 @@ def _kept_use(node: ast.AST, kept: dict[str, Number | Real]) -> Iterator[Refused
     match node:
         case ast.Attribute(value=ast.Attribute(value=ast.Name(id="self"), attr=name), attr=inner) if name in kept:
             yield Refused(kept[name].slots[0], Use("attribute", inner))
-        case ast.Compare(left=ast.Attribute(value=ast.Name(id="self"), attr=name), comparators=others) if name in kept:
-            for other in others:
-                yield from _compared(kept[name], other)
         case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=name)) if name in kept:
             yield Refused(kept[name].slots[0], Use("items", None))
         case ast.Starred(value=ast.Attribute(value=ast.Name(id="self"), attr=name)) if name in kept:
@@ -145,8 +147,20 @@ def _kept_items(values: list[ast.expr], kept: dict[str, Number | Real], count: i
                 yield Refused(kept[name].slots[0], Use("items", count))
 
 
-def _compared(number: Number | Real, other: ast.expr) -> Iterator[Refused]:
-    constants = other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
-    for constant in constants:
+def _compared(node: ast.AST, module: nn.Module) -> Iterator[Refused]:
+    """Strings that methods compare an argument with: ``self.mode == "sum"``, ``self.cfg.mode in ("sum", "mean")``."""
+    if not isinstance(node, ast.Compare):
+        return
+    value = resolved(node.left, {"self": module})
+    for slot in slots_of(value) if isinstance(value, Number | Real | Text) else ():
+        for string in (each for other in node.comparators for each in _strings(other)):
+            if slot.kind == "text" and slot.compared:  # the first one is the likeliest, and is taken already
+                slot.compared_with(string)
+            else:
+                yield Refused(slot, Use("text", string))
+
+
+def _strings(other: ast.expr) -> Iterator[str]:
+    for constant in other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]:
         if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
-            yield Refused(number.slots[0], Use("text", constant.value))
+            yield constant.value

@@ -19,16 +19,16 @@ __all__ = ["likeliest", "make_items_alike", "make_lists_alike", "read_layers", "
 _WIDTH = 32
 
 
-def tell_widths(slots: Iterable[Slot], usual: int = _WIDTH, nodes: int = 0) -> None:
-    """Tell modules that are made up how wide those are that they are given beside, and graphs how many nodes."""
+def tell_widths(slots: Iterable[Slot], usual: int = _WIDTH, nodes: int = 0, inputs: int = 0) -> None:
+    """Tell arguments what those beside them count: modules that are made up widths, graphs nodes, means inputs."""
     slots = [*slots]
-    counts = [slot.option() for slot in slots if slot.kind == "number" and is_listed("node_counts", slot.name)]
-    nodes = next((count for count in counts if type(count) is int), nodes)
-    widths = [slot.option() for slot in slots if slot.kind == "number" and is_a_width(slot.name)]
-    width = next((width for width in widths if type(width) is int), usual)
+    numbers = [(slot.name, option) for slot in slots if slot.kind == "number" and type(option := slot.option()) is int]
+    nodes = next((count for name, count in numbers if is_listed("node_counts", name)), nodes)
+    inputs = next((count for name, count in numbers if is_listed("input_counts", name)), inputs)
+    width = next((width for name, width in numbers if is_a_width(name)), usual)
     for slot in slots:
-        slot.width, slot.nodes = width, nodes
-        tell_widths(slot.parts(), width, nodes)
+        slot.width, slot.nodes, slot.inputs = width, nodes, inputs
+        tell_widths(slot.parts(), width, nodes, inputs)
 
 
 def make_lists_alike(slots: Sequence[Slot]) -> None:

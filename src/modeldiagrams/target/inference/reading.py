@@ -125,9 +125,9 @@ class Read:
         shape, kind = given.tensor.known.end(), given.tensor.kind.with_casts()
         first = next(leaves(entries[0]), Leaf((), ()))
         dtype = kind.dtype or ("bool" if first.dtype == "bool" else "")  # a mask is one, whatever layers take
-        for entry in entries:
-            leaf = next(leaves(entry), None)
-            if leaf is not None and not leaf.path and _suits(leaf, shape, dtype):
+        for leaf in [next(leaves(entry), None) for entry in entries]:
+            is_alike = leaf is not None and not leaf.path and (not first.low or leaf.low == first.low)
+            if leaf is not None and is_alike and _suits(leaf, shape, dtype):  # what counts from a number on stays so
                 break
         else:
             rank = shape.rank or _least_rank(shape)

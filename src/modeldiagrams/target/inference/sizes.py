@@ -11,7 +11,7 @@ from torch.nn.parameter import is_lazy
 
 from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.candidates import SIZES, element_count
-from modeldiagrams.target.inference.constructor_sizes import constructor_sides, values_of
+from modeldiagrams.target.inference.constructor_sizes import constructor_numbers, constructor_sides, values_of
 from modeldiagrams.target.inference.entries import LESS, leaves, put_all
 from modeldiagrams.target.inference.parameter_names import role_of
 
@@ -65,6 +65,9 @@ class Sizes:
         ]
         """Heights and widths that pictures may have, likeliest first."""
         self.known = sorted(numbers)
+        own = [*vars(model).values(), *constructor_numbers().values()]
+        self.own = [*dict.fromkeys(value for value in own if type(value) is int)]
+        """Numbers that the model itself has, and those that it was made with."""
         weights = [parameter for parameter in model.parameters() if not is_lazy(parameter)]
         taken = {size for weight in weights for size in weight.shape} | numbers
         self.batch = next((size for size in BATCHES if size not in taken), BATCHES[0])

@@ -11,15 +11,19 @@ import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from modeldiagrams.target.inference.areas import Area
 from modeldiagrams.target.inference.entries import Entries, Leaf, leaves, put, put_all
 from modeldiagrams.target.inference.wanted import wanted_by
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from modeldiagrams.target.inference.probing import Probed
     from modeldiagrams.target.inference.sizes import Sizes
     from modeldiagrams.target.inference.wanted import Wanted
+
+    _Moving = tuple[int, list[tuple[Leaf, int]], list[tuple[Wanted, int]]]
+    """A size, its places, and what moves with it."""
 
 __all__ = ["Slopes"]
 
@@ -30,6 +34,8 @@ _MOST_SIDES = 16
 _MOST_ENLARGED = 3
 _MOST_EXCHANGED = 3
 _STEP = 2
+_NEAR = (0, 1, -1, 2, -2)
+"""Estimates of what layers round may be off by so much."""
 _SIDES = 2
 
 
@@ -59,17 +65,21 @@ class Slopes:
             if (moved := self._moves(size, places))
         ]
         for leaf, first in self._pictures([places for _, places, _ in moving]):
-            yield from self._with_sides(leaf, first)
+            area = _area_of(leaf, first, moving)
+            if len(leaf.shape) > _SIDES + 1:
+                yield from self._with_sides(leaf, first, self._sides(area))
+            elif area:
+                yield from self._beside(leaf, first, area)
         for size, places, moved in moving:
-            for gap, step in moved:
-                yield from self._alone(size, places, gap / step * size)
+            for wanted, step in moved:
+                yield from self._alone(size, places, (wanted.got - wanted.value) / step * size)
         if not moving:
             yield from self._exchanged()
-        yield from self._together([(size, places, moved[0]) for size, places, moved in moving])
+        gaps = [(size, places, (moved[0][0].got - moved[0][0].value, moved[0][1])) for size, places, moved in moving]
+        yield from self._together(gaps)
         for size, places, _ in moving[:_MOST_ENLARGED]:
             larger = self._sized(places, 4 * size)
-            probed = self.again(larger)
-            if probed is not None and (probed.error is None or probed.depth > self.probed.depth):
+            if self._gets_further(self.again(larger)):
                 yield larger
 
     def _exchanged(self) -> Iterator[Entries]:
@@ -83,10 +93,10 @@ class Slopes:
                     changed = replace(self, entries=self._sized(first, more + int(step)))
                     yield changed._sized(second, less - int(step))  # noqa: SLF001
 
-    def _moves(self, size: int, places: list[tuple[Leaf, int]]) -> list[tuple[int, int]]:
-        """Differences and by how much they change if a size is twice as large."""
+    def _moves(self, size: int, places: list[tuple[Leaf, int]]) -> list[tuple[Wanted, int]]:
+        """Sizes that should be others, and by how much the difference changes if a size is twice as large."""
         moved = self._moved(self.again(self._sized(places, 2 * size)))
-        return [(w.got - w.value, step) for w, step in moved if self.sizes.batch not in (w.got, w.value)]
+        return [(w, step) for w, step in moved if self.sizes.batch not in (w.got, w.value)]
 
     def _parted(self, size: int, places: list[tuple[Leaf, int]]) -> list[list[tuple[Leaf, int]]]:
         """Places of a size, those of each input alone if the pass does not get as far with all of them changed."""
@@ -121,17 +131,43 @@ class Slopes:
         for leaf in leaves(self.entries):
             rank = len(leaf.shape)
             for first in (rank - 2, rank - 3):  # channels may be last
-                if rank > _SIDES + 1 and {(leaf.path, first), (leaf.path, first + 1)} <= places:
+                if first > 0 and {(leaf.path, first), (leaf.path, first + 1)} <= places:
                     yield leaf, first
 
-    def _with_sides(self, leaf: Leaf, first: int) -> Iterator[Entries]:
-        """The first usual sides with which it fails no more, or elsewhere."""
-        for height, width in self.sizes.sides[:_MOST_SIDES]:
+    def _sides(self, area: Area | None) -> list[tuple[int, int]]:
+        """Usual sides, those first that make the failing size about what it has to be, and then others that do."""
+        usual = self.sizes.sides[:_MOST_SIDES]
+        near = [sides for sides in usual if area is None or area.is_near(*sides)]
+        return [*dict.fromkeys([*near, *(area.squares() if area else ()), *usual])]
+
+    def _with_sides(self, leaf: Leaf, first: int, sides: Iterable[tuple[int, int]]) -> Iterator[Entries]:
+        """The first sides with which it fails no more, or elsewhere."""
+        for height, width in sides:
             entries = put_all(self.entries, leaf.path, leaf.sized(first, height).sized(first + 1, width).entry)
-            probed = self.again(entries)
-            if probed is not None and (probed.error is None or probed.depth > self.probed.depth):
+            if self._gets_further(self.again(entries)):
                 yield entries
                 return
+
+    def _gets_further(self, probed: Probed | None) -> bool:
+        return probed is not None and (probed.error is None or probed.depth > self.probed.depth)
+
+    def _beside(self, leaf: Leaf, first: int, area: Area) -> Iterator[Entries]:
+        """One side is a number of the model's own; the other is estimated, and then what the estimate gave tells."""
+        for known, axis in itertools.product(self.sizes.own, (0, 1)):
+            measured, estimate = None, area.beside(known, axis)
+            for step in (0, *_NEAR) if estimate else ():
+                other = (area.beside(known, axis, measured) if measured else estimate) + step
+                entries = put_all(
+                    self.entries,
+                    leaf.path,
+                    leaf.sized(first + axis, known).sized(first + 1 - axis, max(1, other)).entry,
+                )
+                probed = self.again(entries)
+                if self._gets_further(probed):
+                    yield entries
+                    return
+                given = [w.got for w in wanted_by(probed) if w.what == "size"] if probed and not step else []
+                measured = (other, given[0] / self._gaps[0].got) if given and not measured else measured
 
     def lacks_dimension(self) -> bool:
         """Whether a size that should be one of features is one of the batch."""
@@ -175,3 +211,18 @@ class Slopes:
             current = next(found for found in leaves(changed) if found.path == leaf.path)
             changed = put_all(changed, leaf.path, current.sized(dimension, size).entry)
         return changed
+
+
+def _area_of(leaf: Leaf, first: int, moving: Sequence[_Moving]) -> Area | None:
+    """What the failing size is by height and width of an input; None where they can't be told apart."""
+    growth = {
+        dimension: moved[0][1] / moved[0][0].got / size
+        for size, places, moved in moving
+        for each, dimension in places
+        if len(places) == 1 and each.path == leaf.path and moved[0][0].got
+    }
+    if not {first, first + 1} <= growth.keys():
+        return None
+    wanted = next(moved[0][0] for _, places, moved in moving if places[0][1] == first)
+    sides = (leaf.shape[first], leaf.shape[first + 1])
+    return Area(sides, (growth[first], growth[first + 1]), wanted.value / wanted.got)

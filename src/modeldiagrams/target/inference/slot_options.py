@@ -58,6 +58,8 @@ def _classes(slot: Slot) -> list[Any]:
 
 def _tensors(slot: Slot) -> list[Any]:
     shapes = [[*slot.shape]] if slot.shape else [*usual("tensors", slot.name), *_TENSORS]
+    if not slot.shape and slot.inputs and is_listed("of_each_input", slot.name):
+        shapes = [[slot.inputs], *shapes]
     return [_tensor(slot, shape) for shape in shapes]
 
 

@@ -16,7 +16,7 @@ from modeldiagrams.target.inference.slot_options import as_option, options_of
 from modeldiagrams.target.inference.unknown import plain, wrapped
 from modeldiagrams.target.inference.unknown_containers import Asked, Fields, Fixed, Items
 from modeldiagrams.target.inference.unknown_text import text
-from modeldiagrams.target.inference.vocabulary import is_listed
+from modeldiagrams.target.inference.vocabulary import is_listed, words_of
 from modeldiagrams.target.locate import locate
 from modeldiagrams.target.objects import from_option, with_attributes
 
@@ -94,6 +94,8 @@ class Slot:
     """Of a module that is made up: how many features it has where nothing else tells."""
     nodes: int = 0
     """How many nodes a graph has, where an argument beside it says it."""
+    inputs: int = 0
+    """How many features go in, where an argument beside it says it."""
     last_layer: str = ""  # of a module: the name of what is read or replaced
     is_array: bool = False
     shape: tuple[int, ...] = ()
@@ -163,7 +165,7 @@ class Slot:
         if key not in self.children:
             given = args[1:2] and (args[1][0] if isinstance(args[1], list | tuple) and args[1] else args[1])
             answer = self.child(key)
-            answer.name = self.name.removeprefix("get_") if key == _CALL else key
+            answer.name = "_".join(words_of(self.name)).removeprefix("get_") if key == _CALL else key
             if isinstance(given, str | int | float):
                 answer.stated, answer.kind = plain(given), "text" if isinstance(given, str) else "number"
         return self.children[key]

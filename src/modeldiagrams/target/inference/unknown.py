@@ -68,6 +68,7 @@ class Slot(Protocol):
     shape: tuple[int, ...]
     width: int
     nodes: int
+    inputs: int
     ways: set[str]
     is_tested: bool
     is_reckoned_with: bool

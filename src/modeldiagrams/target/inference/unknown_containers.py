@@ -49,6 +49,8 @@ class _Several:
         return self
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__array__" and is_listed("graphs", self.slot.name):  # `np.asarray(adj)`
+            raise Refused(self.slot, Use("array"))
         is_harmless = name in ("shape", "device") or is_asked_for_tensor(sys._getframe(1), name)  # noqa: SLF001
         if name.startswith("__") or is_harmless:
             raise AttributeError(name)
@@ -191,7 +193,7 @@ class PlainData(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
         if func in (torch.tensor, torch.as_tensor):
             slots = tuple(slot for value in args[:1] for slot in slots_of(value))
-            if slots and isinstance(args[0], Number | Real) and is_listed("graphs", slots[0].name):
+            if slots and isinstance(args[0], Number | Real | Items) and is_listed("graphs", slots[0].name):
                 raise Refused(slots[0], Use("array"))
             made = func(*map(plain, args[:1]), *args[1:], **(kwargs or {}))
             if slots:  # without any, it may be a tensor of the model's author

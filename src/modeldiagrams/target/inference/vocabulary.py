@@ -128,7 +128,8 @@ def written_out(word: str) -> str:
 
 def is_asked(owner: str, method: str) -> bool:
     """Whether a method of an argument gives a value, and doesn't make a layer."""
-    return not is_listed("configurations", owner) and not is_listed("made_by_methods", method)
+    gives_value = is_listed("counts", method) or not is_listed("made_by_methods", method)
+    return gives_value and not is_listed("configurations", owner)
 
 
 def is_listed(table: str, name: str) -> bool:

@@ -109,8 +109,8 @@ def _by_condition(probed: Probed) -> Iterator[Wanted]:
     for names, (first, a, second, b) in unequal_sides(probed.error):
         for side, have, want in ((first, a, b), (second, b, a)):
             tensor, near = tensor_of_rank(side, names), multiple(side, names)
-            if tensor is not None and type(want) is int:
-                yield Wanted("rank", want - tensor.ndim, shapes=(tuple(tensor.shape),))
+            if tensor is not None and type(have) is int is type(want):
+                yield Wanted("rank", want - have, shapes=(tuple(tensor.shape),))
             elif near and want == 0:
                 yield Wanted("size", near[1], near[0])
             elif type(have) is int is type(want):
