@@ -35,7 +35,9 @@ def _refine(slot: Slot, use: Use) -> None:
     """Note what a use shows: another kind, or limits."""
     slot.choice = 0
     match use:
-        case Use("members" | "keys" | "strings" | "names" | "multiple" | "one of" | "instance"):
+        case Use("multiple" | "one of" | "limit"):
+            _refine_number(slot, use)
+        case Use("members" | "without" | "keys" | "strings" | "names" | "classes" | "instance"):
             _refine_condition(slot, use)
         case Use("lacks", str(name)):
             _refine_lacking(slot, name)
@@ -55,11 +57,23 @@ def _refine(slot: Slot, use: Use) -> None:
             _refine_kind(slot, use)
 
 
+def _refine_number(slot: Slot, use: Use) -> None:
+    match use:
+        case Use("limit", (str() as how, int() | float() as number)):
+            slot.limits[how] = number
+        case Use("multiple", int(step)):
+            slot.divisors.add(step)
+        case Use("one of", tuple(numbers)):
+            slot.one_of = numbers
+
+
 def _refine_condition(slot: Slot, use: Use) -> None:
     """What a call or a condition asks for."""
     match use:
         case Use("members", tuple(names)):
             slot.children = {**slot.children, **{name: slot.child(name) for name in names}}
+        case Use("without", str(name)):
+            slot.children = {key: child for key, child in slot.children.items() if key != name}
         case Use("keys", tuple(names)):
             slot.children = {name: slot.child(name) for name in names}
         case Use("strings", tuple(strings)):
@@ -69,10 +83,8 @@ def _refine_condition(slot: Slot, use: Use) -> None:
                 item.kind, item.compared = "text", [string]
         case Use("names", tuple(names)):
             slot.compared, slot.why = [*names], "it names a class"
-        case Use("multiple", int(step)):
-            slot.divisors.add(step)
-        case Use("one of", tuple(numbers)):
-            slot.one_of = numbers
+        case Use("classes", tuple(classes)):
+            slot.kind, slot.compared, slot.why = "class", [*classes], "it is compared with classes"
         case Use("instance", tuple(classes)):
             _refine_class(slot, classes)
 

@@ -27,6 +27,7 @@ __all__ = [
     "names_of_classes",
     "path_of",
     "rule_out_class",
+    "sounds_like",
 ]
 
 _CONTAINERS = (nn.ModuleDict, nn.ModuleList)
@@ -39,7 +40,8 @@ _MOST_OTHERS = 3
 
 def path_of(maker: Any) -> str:
     """The path by which a class is found."""
-    return f"{maker.__module__}.{maker.__qualname__}"
+    name: str = maker.__qualname__
+    return f"torch.nn.{name}" if getattr(nn, name, None) is maker else f"{maker.__module__}.{name}"
 
 
 def classes_for(
@@ -166,8 +168,13 @@ def _takes(class_: Any, call: tuple[int, tuple[str, ...]]) -> bool:
 
 
 def _sounds_like(name: str, class_: type) -> bool:
+    return sounds_like(name, class_.__name__)
+
+
+def sounds_like(name: str, other: str) -> bool:
+    """Whether a word of an argument's name is part of another name, in full where it is abbreviated."""
     words = [word for word in words_of(name) if len(word) >= _SHORTEST_WORD]
     telling = [word for word in words if word not in _GENERAL] or words
     each = [word.removesuffix("s") for word in telling if not word.endswith("ss")]  # one of `heads` is a `MaskHead`
     several = [word for word in each if word not in _GENERAL]
-    return any(word in class_.__name__.lower() for word in map(written_out, [*telling, *several]))
+    return any(word in other.lower() for word in map(written_out, [*telling, *several]))

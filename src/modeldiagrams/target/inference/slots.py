@@ -74,6 +74,7 @@ class Slot:
     """Numbers that it has to be a multiple of."""
     one_of: tuple[int, ...] = ()
     """Numbers that it may be."""
+    limits: dict[str, float] = field(default_factory=dict)  # by "<", "<=", ">", ">="
     is_tuple: bool = False
     is_plain: bool = False
     """Whether it is a number that nothing takes for a list."""
@@ -275,9 +276,9 @@ class Slot:
 
     def known(self) -> tuple[Any, ...]:
         """All that uses have taught, to tell whether one taught anything."""
-        limits = self.is_plain, self.one_of, len(self.divisors), self.is_tuple, self.annotation, self.last_layer
-        own = self.kind, self.count, self.call, len(self.compared), self.choice
-        made = len(self.needs), self.gives_map, self.shape, self.is_array
+        limits = self.is_plain, self.one_of, (*self.limits.items(),), len(self.divisors)
+        own = self.kind, self.is_tuple, self.count, self.call, len(self.compared), self.choice
+        made = self.annotation, self.last_layer, len(self.needs), self.gives_map, self.shape, self.is_array
         inside = len(self.children), sum(len(child.compared) for child in self.children.values())
         return own, limits, made, inside
 

@@ -1,0 +1,151 @@
+"""Constructor arguments in the manners of well-known libraries: registries, tables by class, limits, written names."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from torch import nn
+
+from modeldiagrams.target.inference.constructor import solved_arguments
+
+
+def found(made):
+    solved = solved_arguments(made)
+    assert solved is not None
+    return solved.kwargs
+
+
+NORMS = {nn.Conv1d: nn.BatchNorm1d, nn.Conv2d: nn.BatchNorm2d}
+
+
+class OpsByClass(nn.Module):
+    def __init__(self, op, width, norm_op: type[nn.Module] | None = None):
+        super().__init__()
+        norm = NORMS[op] if norm_op is None else norm_op
+        self.layers = nn.Sequential(op(3, width, 3), norm(width))
+
+
+class ActivationOfClass(nn.Module):
+    def __init__(self, width, unit: type[nn.Module]):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(8, width), unit())
+
+
+def test_keys_of_a_table_may_be_classes():
+    assert found(OpsByClass) == {"op": {"_object_": "torch.nn.Conv1d"}, "width": 64}
+
+
+def test_an_annotation_may_ask_for_a_class():
+    assert found(ActivationOfClass)["unit"] == {"_object_": "torch.nn.ReLU"}
+
+
+class Mode(Enum):
+    FLAT = 1
+    DEEP = 2
+
+
+class ByMode(nn.Module):
+    def __init__(self, mode):
+        super().__init__()
+        self.layers = nn.Linear(8, {Mode.FLAT: 4, Mode.DEEP: 6}[mode])
+
+
+def test_keys_of_a_table_may_be_members_of_an_enumeration():
+    assert found(ByMode) == {"mode": {"_target_": f"{__name__}.Mode", "_args_": [1]}}
+
+
+class Limited(nn.Module):
+    def __init__(self, growth: float, slope: float, groups: int):
+        super().__init__()
+        if slope >= 0:
+            raise ValueError("slope must be negative")
+        assert groups > 20
+        assert 1 < growth <= 2
+        self.layers = nn.Linear(groups, int(groups * growth))
+
+
+def test_a_failed_condition_limits_a_number():
+    kwargs = found(Limited)
+    assert kwargs["slope"] < 0
+    assert kwargs["groups"] > 20
+    assert 1 < kwargs["growth"] <= 2
+
+
+class Recurrent(nn.Module):
+    def __init__(self, etype, strides):
+        super().__init__()
+        kind = etype.removeprefix("vgg").rstrip("p")
+        if kind not in {"lstm", "gru"}:
+            raise ValueError(f"there is no {etype}")
+        self.strides = [int(step) for step in strides.split("_")]
+        self.layers = nn.LSTM(8, 8)
+
+
+def test_what_a_string_is_without_its_ends_is_compared_and_digits_are_in_it():
+    assert found(Recurrent) == {"etype": "lstm", "strides": "1"}
+
+
+PARTS = {}
+
+
+def build(cfg, **more):
+    if not isinstance(cfg, dict) or "type" not in cfg:
+        raise TypeError(f"expected a dict with a type, got {cfg}")
+    values = {**more, **cfg.copy()}
+    name = values.pop("type")
+    if PARTS.get(name) is None:
+        raise KeyError(f"{name} is not in the registry of parts")
+    return PARTS[name](**values)
+
+
+class ConvTrunk(nn.Module):
+    def __init__(self, depth):
+        super().__init__()
+        self.layers = nn.Sequential(*(nn.Conv2d(3, 3, 3) for _ in range(depth)))
+
+
+class ClassHead(nn.Module):
+    def __init__(self, num_classes):
+        super().__init__()
+        self.layers = nn.Linear(3, num_classes)
+
+
+PARTS.update(ConvTrunk=ConvTrunk, ClassHead=ClassHead)
+
+
+class Registered(nn.Module):
+    def __init__(self, trunk, cls_head):
+        super().__init__()
+        self.trunk, self.head = build(trunk), build(cls_head)
+
+
+def test_parts_of_a_registry_are_those_that_sound_like_their_argument():
+    expected = {
+        "trunk": {"type": "ConvTrunk", "depth": 2},
+        "cls_head": {"type": "ClassHead", "num_classes": 10},
+    }
+    assert found(Registered) == expected
+
+
+class OddRegistered(nn.Module):
+    def __init__(self, second):
+        super().__init__()
+        self.first = build(second)
+        if isinstance(self.first, ConvTrunk):
+            raise TypeError(f"second must not be a {second['type']}")
+
+
+def test_members_that_another_part_needed_are_left_out():
+    assert found(OddRegistered) == {"second": {"type": "ClassHead", "num_classes": 10}}
+
+
+class Pyramid(nn.Module):
+    def __init__(self, out_features, in_features):
+        super().__init__()
+        widths = {"low": 4, "mid": 6, "high": 8}
+        shapes = {name: widths[name] for name in out_features}
+        self.lateral = nn.ModuleDict({name: nn.Conv2d(shapes[name], 8, 1) for name in in_features})
+
+
+def test_names_that_another_argument_lists_are_taken_in_its_order():
+    assert found(Pyramid) == {"out_features": ["low", "mid"], "in_features": ["low", "mid"]}
