@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from enum import Enum
 
+import numpy as np
+import torch
 from torch import nn
 
 from modeldiagrams.target.inference.constructor import solved_arguments
+from modeldiagrams.target.inference.conventions import required_parameters
 
 
 def found(made):
@@ -149,3 +152,75 @@ class Pyramid(nn.Module):
 
 def test_names_that_another_argument_lists_are_taken_in_its_order():
     assert found(Pyramid) == {"out_features": ["low", "mid"], "in_features": ["low", "mid"]}
+
+
+REQUIRED = object()
+
+
+class Bound(nn.Module):
+    def __init__(self, width=REQUIRED, depth=2):
+        super().__init__()
+        if width is REQUIRED:
+            raise RuntimeError("no configuration gives `width`")
+        self.layers = nn.Sequential(*(nn.Linear(width, width) for _ in range(depth)))
+
+
+def test_a_default_that_says_that_a_value_is_required_is_none():
+    assert [parameter.name for parameter in required_parameters(Bound)] == ["width"]
+    assert found(Bound) == {"width": 64}
+
+
+class Taken(nn.Module):
+    def __init__(self, params):
+        super().__init__()
+        width = params.pop("width")
+        self.layers = nn.Linear(width, params.pop("num_classes"))
+        if params:
+            raise ValueError(f"extra parameters: {params}")
+
+
+def test_what_is_taken_apart_may_be_empty_in_the_end():
+    assert found(Taken) == {"params": {"width": 64, "num_classes": 10}}
+
+
+class Sized(nn.Module):
+    def __init__(self, rnn_units, strides, features_per_stage):
+        super().__init__()
+        self.reduce = nn.Conv2d(features_per_stage, features_per_stage, (1, rnn_units))
+        self.up = nn.ConvTranspose2d(features_per_stage, 3, strides, strides)
+
+
+def test_names_tell_sizes_that_are_kernels_too():
+    assert found(Sized) == {"rnn_units": 32, "strides": 1, "features_per_stage": 16}
+
+
+class Spaces(nn.Module):
+    def __init__(self, observation_space, alphabet):
+        super().__init__()
+        self.embed = nn.Embedding(len(alphabet), 8, alphabet.padding_idx)
+        self.prepend = alphabet.prepend_bos
+        shape = observation_space.spaces["joints"].shape
+        self.layers = nn.Linear(np.array(shape).prod(), 8)
+
+
+def test_fields_have_plausible_values_and_no_leftovers():
+    kwargs = found(Spaces)
+    assert kwargs["observation_space"]["spaces"]["joints"]["shape"] == [4]
+    assert {*kwargs["alphabet"]} == {"_target_", "length", "padding_idx", "prepend_bos"}
+    assert kwargs["alphabet"]["prepend_bos"] is False
+
+
+class Diffused(nn.Module):
+    def __init__(self, num_nodes, supports, row):
+        super().__init__()
+        self.supports = supports
+        self.nodes = nn.Parameter(torch.zeros(num_nodes, 8))
+        self.steps = nn.Linear(8, len(supports))
+        self.register_buffer("both", torch.cat((torch.as_tensor(row), torch.as_tensor(row))))
+
+
+def test_graphs_in_a_list_are_matrices_and_what_is_put_together_has_items():
+    kwargs = found(Diffused)
+    matrix = {"_target_": "torch.rand", "_args_": [kwargs["num_nodes"]] * 2}
+    assert kwargs["supports"] == [matrix, matrix]
+    assert type(kwargs["row"]) is list

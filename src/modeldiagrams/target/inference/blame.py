@@ -17,8 +17,7 @@ from modeldiagrams.target.inference.failed_conditions import uses_in_conditions
 from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
 from modeldiagrams.target.inference.makers import names_of_classes
 from modeldiagrams.target.inference.unknown import MADE_OF, Number, Real, Refused, Use, slots_of
-from modeldiagrams.target.inference.unknown_text import Text
-from modeldiagrams.target.inference.values_refused import digits_missing, member_too_many
+from modeldiagrams.target.inference.values_refused import digits_missing, is_key, member_too_many
 from modeldiagrams.target.inference.weights import weights_copied
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ __all__ = ["names_left_open", "refusal", "slots_in_error"]
 
 _MOST_FRAMES = 12
 _OURS = "modeldiagrams."
+_INNER = ("torch._", "torch.utils._", "torch.library")
 _WHOLE = Use("instance", (int,))
 _SAID = (
     (r"not a Module subclass|is not a Module|cannot assign .* as child module", Use("forward")),
@@ -38,7 +38,7 @@ _SAID = (
     (r"'(Items|Text)' object cannot be interpreted|for (%|//|/|-|\*\*): '(Items|Text)'", Use("number")),
     (r"'Text' and '|and 'Text'|but got Text|can only concatenate str", Use("number")),
     (r"expected np.ndarray", Use("array")),
-    (r"too many indices for tensor of dimension 0|0-d(imensional)? tensor|tuple index out of range", Use("items")),
+    (r"(zero-|0-d)(imensional)? tensor|tensor of dimension 0|(list assignment|tuple) index out of range", Use("items")),
     (r"got Real|'Real' object", _WHOLE),
     (r"(must|should|has to) be (a )?bool", Use("instance", (bool,))),
     (r"expected to be 2-dimensional|must be a 2-?D? tensor", Use("instance", (Tensor,))),
@@ -184,7 +184,7 @@ def _of_mapping(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
     if isinstance(error, KeyError):
         keys = [key for key in error.args[:1] if isinstance(key, Number)]
         yield from (Refused(slot, Use("text", "")) for key in keys for slot in key.slots)  # other keys are strings
-    if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str) and _is_key(error.args[0]):
+    if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str) and is_key(error.args[0]):
         yield from _of_copy(error, known, Use("members", (str(error.args[0]),)))
     lacking = re.search(r"missing \d+ required .*arguments?: (.*)", str(error))
     theirs = [each for each in _frames(error) if not str(each[0].f_globals.get("__name__")).startswith(_OURS)]
@@ -205,12 +205,6 @@ def _of_optional(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
                 for slot in known
                 if name in slot.asked and name not in slot.children
             )
-
-
-def _is_key(key: str) -> bool:
-    """Whether it is no sentence, and no argument that was looked up in a table of the author's."""
-    is_choice = isinstance(key, Text) and bool(key.slot.compared)
-    return not is_choice and len(key.split()) == 1
 
 
 def _said(error: BaseException) -> Iterator[Refused]:
@@ -239,8 +233,9 @@ def _of_other_length(error: BaseException, known: list[Slot]) -> Iterator[Refuse
 
 
 def _frames(error: BaseException) -> list[tuple[FrameType, int]]:
-    """Frames from the failing one outwards, each with its instruction."""
-    return [(trace.tb_frame, trace.tb_lasti) for trace in tracebacks(error)[:_MOST_FRAMES]]
+    """Frames from the failing one outwards, each with its instruction, without PyTorch's inner ones."""
+    frames = [(trace.tb_frame, trace.tb_lasti) for trace in tracebacks(error)]
+    return [each for each in frames if not str(each[0].f_globals.get("__name__")).startswith(_INNER)][:_MOST_FRAMES]
 
 
 def _in_expression(frame: FrameType, instruction: int) -> list[Slot]:

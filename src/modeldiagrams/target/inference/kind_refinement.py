@@ -130,12 +130,18 @@ def _refine_method(slot: Slot, name: str) -> None:
         slot.child(name).kind = "result"
 
 
+def _refine_attribute(slot: Slot, name: str) -> None:
+    slot.kind, slot.why = _kind_with(slot, name), f"its {name} is read"
+    slot.last_layer = name if slot.kind == "made" and is_listed("last_layers", name) else ""
+    slot.ways |= {"attribute"} if slot.kind == "fields" and name not in _MAPPING_METHODS else set()
+    if slot.kind == "fields":  # and no list any more
+        slot.children = {key: child for key, child in slot.children.items() if isinstance(key, str)}
+
+
 def _refine_kind(slot: Slot, use: Use) -> None:
     match use:
         case Use("attribute", str(name)):
-            slot.kind, slot.why = _kind_with(slot, name), f"its {name} is read"
-            slot.last_layer = name if slot.kind == "made" and is_listed("last_layers", name) else ""
-            slot.ways |= {"attribute"} if slot.kind == "fields" and name not in _MAPPING_METHODS else set()
+            _refine_attribute(slot, name)
         case Use("method", str(name)):
             _refine_method(slot, name)
         case Use("key" | "mapping", name):
@@ -161,7 +167,8 @@ def _refine_kind(slot: Slot, use: Use) -> None:
 
 def _kind_with(slot: Slot, name: str) -> Kind:
     """What something of its name is, of which this is read."""
-    if is_listed("configurations", slot.name) and name not in _MAPPING_METHODS:
+    is_space = "space" in slot.path and is_listed("general_fields", name)
+    if (is_space or is_listed("configurations", slot.name)) and name not in _MAPPING_METHODS:
         return "fields"
     kinds: tuple[Kind, ...] = ("text", "items", "tensor")
     for kind, table in zip(kinds, ("text_methods", "list_methods", "tensor_methods"), strict=True):

@@ -134,8 +134,11 @@ class Slot:
             path = f"{self.path}[{key}]" if isinstance(key, int) else f"{self.path}.{key}"
             name = self.name if isinstance(key, int) else key
             if isinstance(key, str) and is_listed("general_fields", key):
-                name = f"{self.name}_{key}"
+                owner = self.name if "space" in self.name or "space" not in self.path else f"{self.name}_space"
+                name = f"{owner}_{key}"
             made = Slot(path, name, self.names, annotation=annotation, makers=self.makers)
+            if key == "shape" and name.endswith("space_shape"):
+                made.kind, made.why = "items", "the shape of a space has several sizes"
             made.is_of_module = self.is_of_module
             if isinstance(key, str) and is_listed("mappings", self.name) and not is_listed("counts", self.name):
                 made.stated = len(

@@ -69,6 +69,7 @@ class Fields(dict[str, Any]):
     def __init__(self, slot: Slot) -> None:
         super().__init__()
         object.__setattr__(self, "slot", slot)
+        object.__setattr__(self, "is_taken_apart", False)
         for name in slot.children:
             super().__setitem__(str(name), slot.child(name).value())
 
@@ -121,6 +122,7 @@ class Fields(dict[str, Any]):
             return default[0]
         value = self[name]
         super().pop(name)
+        object.__setattr__(self, "is_taken_apart", True)
         return value
 
     def items(self) -> Any:
@@ -145,9 +147,15 @@ class Fields(dict[str, Any]):
         return super()
 
     def __bool__(self) -> bool:
-        return True
+        return not self._is_taken_apart() or super().__len__() > 0
+
+    def _is_taken_apart(self) -> bool:
+        """Whether what is left of it are keys that nobody wants: ``if params: raise …`` after ``params.pop(…)``."""
+        return bool(object.__getattribute__(self, "is_taken_apart"))
 
     def __len__(self) -> int:
+        if self._is_taken_apart():
+            return super().__len__()
         slot = self._slots_of()[0]
         if "attribute" in slot.ways and "key" not in slot.ways:
             return int(slot.length())

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.target.inference.lookups import tracebacks
 from modeldiagrams.target.inference.unknown import Refused, Use, slots_of
 from modeldiagrams.target.inference.unknown_containers import Fields
+from modeldiagrams.target.inference.unknown_text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from modeldiagrams.target.inference.slots import Slot
 
-__all__ = ["digits_missing", "member_too_many"]
+__all__ = ["digits_missing", "is_key", "member_too_many"]
 
 _MOST_FRAMES = 12
 
@@ -25,6 +26,12 @@ def digits_missing(error: BaseException, known: list[Slot]) -> Iterator[Refused]
     for slot in known if said and said[1] else ():
         if slot.kind == "text" and said and said[1] in str(slot.option()):
             yield Refused(slot, Use("text", "1"))
+
+
+def is_key(key: str) -> bool:
+    """Whether it is no sentence, and no argument that was looked up in a table of the author's."""
+    is_choice = isinstance(key, Text) and bool(key.slot.compared)
+    return not is_choice and len(key.split()) == 1
 
 
 def member_too_many(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
