@@ -10,6 +10,7 @@ from torch import nn
 
 from modeldiagrams.target.inference.constructor import solved_arguments
 from modeldiagrams.target.inference.conventions import required_parameters
+from modeldiagrams.target.objects import from_option
 
 
 def found(made):
@@ -171,16 +172,19 @@ def test_a_default_that_says_that_a_value_is_required_is_none():
 
 
 class Taken(nn.Module):
-    def __init__(self, params):
+    def __init__(self, vocab, params):
         super().__init__()
         width = params.pop("width")
-        self.layers = nn.Linear(width, params.pop("num_classes"))
+        self.embed = nn.Embedding(vocab.count(namespace="tokens"), width)
+        self.layers = nn.Linear(width, vocab.count(namespace="labels"))
         if params:
             raise ValueError(f"extra parameters: {params}")
 
 
 def test_what_is_taken_apart_may_be_empty_in_the_end():
-    assert found(Taken) == {"params": {"width": 64, "num_classes": 10}}
+    kwargs = found(Taken)
+    assert kwargs["params"] == {"width": 64}
+    assert isinstance(Taken(**from_option(kwargs)), nn.Module)
 
 
 class Sized(nn.Module):
