@@ -228,3 +228,38 @@ def test_graphs_in_a_list_are_matrices_and_what_is_put_together_has_items():
     matrix = {"_target_": "torch.rand", "_args_": [kwargs["num_nodes"]] * 2}
     assert kwargs["supports"] == [matrix, matrix]
     assert type(kwargs["row"]) is list
+
+
+class Settings:
+    def __init__(self, **kwargs):
+        self.pad = kwargs.pop("pad", 0)
+
+
+class DecoderSettings(Settings):
+    def __init__(self, width, **kwargs):
+        self.width = width
+        super().__init__(**kwargs)
+
+
+class Configured(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        if not isinstance(config, Settings):
+            raise TypeError("`config` should be an instance of Settings")
+        self.layers = nn.Linear(config.width, 8)
+
+
+def test_settings_that_a_base_checks_are_those_that_have_what_is_read():
+    assert found(Configured) == {"config": {"_target_": f"{__name__}.DecoderSettings", "width": 64}}
+
+
+class Columns(nn.Module):
+    def __init__(self, sizes, categoricals):
+        super().__init__()
+        self.tables = nn.ModuleDict({name: nn.Embedding(size, 8) for name, size in sizes.items()})
+        self.layers = nn.Linear(sum(sizes[name] for name in categoricals), 8)
+
+
+def test_names_that_were_made_up_make_room_for_those_that_are_read():
+    kwargs = found(Columns)
+    assert [*kwargs["sizes"]] == kwargs["categoricals"] == ["categorical0", "categorical1"]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "classes_for",
     "is_read_as_one_of",
+    "kinds_of",
     "modules_for",
     "modules_with",
     "names_of_classes",
@@ -62,6 +63,18 @@ def classes_for(
     named = len(usual("classes", name)) > len(usual("classes", "-"))
     ours = [{"_object_": path_of(class_)} for class_ in own]
     return [*general, *ours] if named else [*ours, *general]
+
+
+def kinds_of(base: type, names: Mapping[str, Any]) -> list[type]:
+    """Classes that are no models: a base and those beside it that are of its kind, last what takes any names."""
+    known = [
+        class_ for class_ in {base: 0, **dict.fromkeys(classes_beside(names, base))} if not inspect.isabstract(class_)
+    ]
+    return sorted(known or [base], key=_takes_any_names)
+
+
+def _takes_any_names(class_: type) -> bool:
+    return {p.kind for p in parameters_of(class_).values()} == {inspect.Parameter.VAR_KEYWORD}
 
 
 def modules_for(slot: Slot, base: type, general: list[Any]) -> list[Any]:

@@ -14,7 +14,7 @@ from torch import nn
 
 from modeldiagrams.target.inference.annotations import is_own_class
 from modeldiagrams.target.inference.made_up_modules import made_up_modules
-from modeldiagrams.target.inference.makers import classes_for, modules_for, modules_with, path_of, sounds_like
+from modeldiagrams.target.inference.makers import classes_for, kinds_of, modules_for, modules_with, path_of, sounds_like
 from modeldiagrams.target.inference.vocabulary import is_listed, number_values, usual, usual_counts, usual_item
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _made(slot: Slot) -> list[Any]:
         members = [each.value for each in annotation if isinstance(each.value, str | int | float)]
         return [{"_target_": path_of(annotation), "_args_": [value]} for value in members]
     if inspect.isclass(annotation) and is_own_class(annotation) and not issubclass(annotation, nn.Module):
-        return [{"_target_": path_of(annotation)}]
+        return [{"_target_": path_of(class_)} for class_ in kinds_of(annotation, slot.names)]
     base = annotation if inspect.isclass(annotation) and issubclass(annotation, nn.Module) else nn.Module
     return modules_for(slot, base, made_up_modules(slot))
 

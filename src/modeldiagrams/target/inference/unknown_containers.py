@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["Asked", "Fields", "Fixed", "Items", "PlainData"]
 
 _OURS = "modeldiagrams."
+MADE_UP = re.compile(r"item\d+")
+"""Keys of a mapping of which no name is known."""
 
 
 class _Several:
@@ -81,6 +84,11 @@ class Fields(dict[str, Any]):
         if name not in self:
             slot: Slot = object.__getattribute__(self, "slot")
             child = slot.child(name)
+            if not (
+                MADE_UP.fullmatch(str(name)) or is_listed("mappings", slot.name)
+            ):  # names that were made up are those of nothing
+                for made_up in [key for key in slot.children if MADE_UP.fullmatch(str(key))]:
+                    del slot.children[made_up]
             child.name = slot.name if isinstance(name, Text) else child.name  # a name that is made up says nothing
             super().__setitem__(name, child.value())
         return super().__getitem__(name)
