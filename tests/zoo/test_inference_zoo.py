@@ -9,11 +9,16 @@ from inference_zoo import LEVELS, entries
 
 UNSOLVED = {
     "hard_almanac.TrafficForecaster",  # a size that is that of a matrix, in an einsum of a picture's third dimension
+    "hard_borrowed_manners.BlockwiseNet",  # channels of blocks whose configurations say nothing of each other
     "hard_decisions.InterestNet",  # columns as named tuples, and those of them that have a history by name
+    "hard_handed_values.BrainSeparator",  # parts by name, in a dict whose keys only forward has
+    "hard_handed_values.GenotypeNet",  # operations with the numbers of the states that they take
+    "hard_handed_values.LightGraphRecommender",  # a sparse matrix, from a data set that is asked for it
     "hard_injected.Detect",  # a list of pictures whose items forward replaces
     "hard_institute.CrystalGraphNet",  # neighbours of each atom, and lists of the atoms of each crystal
     "hard_laboratory.EquivariantMessagePassing",  # sixty tries are not enough
     "hard_markets.NeighbourSampler",  # as many items of two lists as there are layers, and one
+    "hard_nested_settings.EfficientTrunk",  # blocks as strings in a language of their own
     "hard_papers_code.EGNN",  # a default of no features of edges, with which its own edges don't fit
     "hard_papers_code.PointTransformerSeg",  # where each cloud ends, as whole numbers inside a tuple
     "hard_perception.LiftSplat",  # a grid as bounds with a step, which no guess fills with cells

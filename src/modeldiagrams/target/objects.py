@@ -47,17 +47,18 @@ class Answer:
         """Keep what it answers.
 
         Args:
-            value: What a call gives; of a map, what it has for the call's first argument.
+            value: What a call gives; of a map, what it has for the call's first argument, also if that has a name.
             length: What `len` gives.
             attributes: By name.
         """
         self.value, self.length = value, length
         vars(self).update(attributes)
 
-    def __call__(self, *args: Any, **_kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The value, whatever else the call is given."""
-        by_name = isinstance(self.value, dict) and args and isinstance(args[0], str) and args[0] in self.value
-        return self.value[args[0]] if by_name else self.value
+        asked = next(iter((*args, *kwargs.values())), None)
+        by_name = isinstance(self.value, dict) and isinstance(asked, str) and asked in self.value
+        return self.value[asked] if by_name else self.value
 
     def __len__(self) -> int:
         """The length."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_origin
 
 import torch
 from torch import Tensor, nn
@@ -44,6 +44,8 @@ def read_annotation(slot: Slot) -> None:
         slot.kind = "text"
     elif is_mapping:
         slot.make_mapping(0)
+    elif get_origin(annotation) is type:
+        slot.kind = "class"
     elif annotation is Tensor or str(annotation).startswith(_ARRAYS):
         slot.kind, slot.is_array = "tensor", annotation is not Tensor
     elif annotation in (list, tuple) or _LISTS.search(str(annotation).lower()):

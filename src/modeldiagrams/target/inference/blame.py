@@ -17,7 +17,7 @@ from modeldiagrams.target.inference.failed_conditions import uses_in_conditions
 from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
 from modeldiagrams.target.inference.makers import names_of_classes
 from modeldiagrams.target.inference.unknown import MADE_OF, Number, Real, Refused, Use, slots_of
-from modeldiagrams.target.inference.unknown_text import Text
+from modeldiagrams.target.inference.values_refused import digits_missing, is_key, member_too_many
 from modeldiagrams.target.inference.vocabulary import is_listed
 from modeldiagrams.target.inference.weights import weights_copied
 
@@ -31,6 +31,7 @@ __all__ = ["names_left_open", "refusal", "slots_in_error"]
 
 _MOST_FRAMES = 12
 _OURS = "modeldiagrams."
+_INNER = ("torch._", "torch.utils._", "torch.library")
 _WHOLE = Use("instance", (int,))
 _SAID = (
     (r"not a Module subclass|is not a Module|cannot assign .* as child module", Use("forward")),
@@ -38,7 +39,7 @@ _SAID = (
     (r"'(Items|Text)' object cannot be interpreted|for (%|//|/|-|\*\*): '(Items|Text)'", Use("number")),
     (r"'Text' and '|and 'Text'|but got Text|can only concatenate str", Use("number")),
     (r"expected np.ndarray", Use("array")),
-    (r"too many indices for tensor of dimension 0|0-d(imensional)? tensor|tuple index out of range", Use("items")),
+    (r"(zero-|0-d)(imensional)? tensor|tensor of dimension 0|(list assignment|tuple) index out of range", Use("items")),
     (r"got Real|'Real' object", _WHOLE),
     (r"(must|should|has to) be (a )?bool", Use("instance", (bool,))),
     (r"expected to be 2-dimensional|must be a 2-?D? tensor", Use("instance", (Tensor,))),
@@ -55,9 +56,10 @@ def slots_in_error(error: BaseException, known: Iterable[Slot]) -> list[Slot]:
     every = [*known]
     message = str(error)
     named = [slot for slot in every if len(slot.name) > 1 and re.search(rf"\b{re.escape(slot.name)}\b", message)]
+    in_conditions = [slot for names, check, _ in checks(error) for slot in _in(check, names)]
     in_expressions = [slot for frame, at in frames for slot in _in_expression(frame, at)]
     in_frames = [slot for frame, _ in frames for value in [*frame.f_locals.values()] for slot in _slots(value)]
-    found = dict.fromkeys([*in_expressions[:4], *named, *in_expressions, *in_frames, *every])
+    found = dict.fromkeys([*in_conditions, *in_expressions[:4], *named, *in_expressions, *in_frames, *every])
     _note_optional([slot for slot in found if slot in every], frames)
     return [slot for slot in found if slot in every]
 
@@ -121,11 +123,13 @@ def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
     asked = chain(
         _of_part(error, known),
         _of_name(error, known),
+        digits_missing(error, known),
         _of_class_name(error, known),
         weights_copied(error, known),
         _of_other_length(error, known),
         uses_in_conditions(error),
         _of_mapping(error, known),
+        member_too_many(error, known),
         _of_optional(error, known),
         _said(error),
     )
@@ -187,7 +191,7 @@ def _of_mapping(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
     if isinstance(error, KeyError):
         keys = [key for key in error.args[:1] if isinstance(key, Number)]
         yield from (Refused(slot, Use("text", "")) for key in keys for slot in key.slots)  # other keys are strings
-    if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str) and not _is_choice(error.args[0]):
+    if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str) and is_key(error.args[0]):
         yield from _of_copy(error, known, Use("members", (str(error.args[0]),)))
     lacking = re.search(r"missing \d+ required .*arguments?: (.*)", str(error))
     theirs = [each for each in _frames(error) if not str(each[0].f_globals.get("__name__")).startswith(_OURS)]
@@ -208,11 +212,6 @@ def _of_optional(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
                 for slot in known
                 if name in slot.asked and name not in slot.children
             )
-
-
-def _is_choice(key: str) -> bool:
-    """Whether a key is an argument that was looked up in a table of the author's: no mapping of ours lacks it."""
-    return isinstance(key, Text) and bool(key.slot.compared)
 
 
 def _said(error: BaseException) -> Iterator[Refused]:
@@ -241,15 +240,18 @@ def _of_other_length(error: BaseException, known: list[Slot]) -> Iterator[Refuse
 
 
 def _frames(error: BaseException) -> list[tuple[FrameType, int]]:
-    """Frames from the failing one outwards, each with its instruction."""
-    return [(trace.tb_frame, trace.tb_lasti) for trace in tracebacks(error)[:_MOST_FRAMES]]
+    """Frames from the failing one outwards, each with its instruction, without PyTorch's inner ones."""
+    frames = [(trace.tb_frame, trace.tb_lasti) for trace in tracebacks(error)]
+    return [each for each in frames if not str(each[0].f_globals.get("__name__")).startswith(_INNER)][:_MOST_FRAMES]
 
 
 def _in_expression(frame: FrameType, instruction: int) -> list[Slot]:
     node = expression_at(frame, instruction)
-    if node is None:
-        return []
-    values = [resolved(item, frame.f_locals) for item in ast.walk(node) if isinstance(item, ast.expr)]
+    return [] if node is None else _in(node, frame.f_locals)
+
+
+def _in(node: ast.expr, names: Mapping[str, Any]) -> list[Slot]:
+    values = [resolved(item, names) for item in ast.walk(node) if isinstance(item, ast.expr)]
     slots = [slot for value in values for slot in _slots(value)]
     return sorted(slots, key=lambda slot: slot.kind == "fields")  # what is read of it is likelier
 

@@ -24,13 +24,24 @@ __all__ = [
 
 _FITTING = {"int": (int,), "float": (int, float), "bool": (bool,), "str": (str,)}
 """Annotation → types of values that it allows."""
+_REQUIRED = re.compile(r"_*(required|mandatory)_*", re.IGNORECASE)
 _PLAIN = {"int": 4, "float": 0.5, "bool": False}
 """Annotation → a value for a hint."""
 
 
 def required_parameters(found: Callable[..., Any]) -> list[inspect.Parameter]:
-    """Parameters without a default, in order; none where a signature can't be read."""
-    return [p for p in parameters_of(found).values() if p.default is inspect.Parameter.empty and p.kind not in VARIADIC]
+    """Parameters without a default that is a value, in order; none where a signature can't be read."""
+    known = [p for p in parameters_of(found).values() if p.kind not in VARIADIC]
+    return [p for p in known if p.default is p.empty or _is_mark(p.default, found)]
+
+
+def _is_mark(default: Any, found: Callable[..., Any]) -> bool:
+    """Whether a default only says that a configuration has to give a value: ``width=REQUIRED``."""
+    if type(default).__module__ == "builtins" and type(default) is not object:
+        return default is ... or default == "???"
+    function = inspect.unwrap(found.__init__ if inspect.isclass(found) else found)
+    names = getattr(function, "__globals__", {})
+    return any(value is default and _REQUIRED.fullmatch(name) for name, value in names.items())
 
 
 def conventional_arguments(found: Callable[..., Any]) -> dict[str, Any] | None:

@@ -8,7 +8,8 @@ from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.target.inference.conditions import checks, value_of
-from modeldiagrams.target.inference.unknown import Number, Refused, Use, plain, slots_of
+from modeldiagrams.target.inference.slot_options import ORDERS
+from modeldiagrams.target.inference.unknown import Number, Real, Refused, Use, plain, slots_of
 from modeldiagrams.target.inference.unknown_containers import Fields, Fixed, Items
 
 if TYPE_CHECKING:
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from modeldiagrams.target.inference.conditions import Names
 
 __all__ = ["uses_in_conditions"]
+
+_LIMITS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def uses_in_conditions(error: BaseException) -> Iterator[Refused]:
@@ -27,20 +32,31 @@ def uses_in_conditions(error: BaseException) -> Iterator[Refused]:
         match check:
             case ast.Call(func=ast.Name(id="isinstance"), args=[value, classes]) if is_wanted:
                 yield from _of_class(value_of(value, names), value_of(classes, names))
-            case ast.Compare(left=value, ops=[ast.In() | ast.NotIn() as how], comparators=[options]):
-                if isinstance(how, ast.In) is is_wanted:
-                    yield from _one_of(value_of(value, names), value_of(options, names))
-                    yield from _with_keys(value_of(options, names), (value_of(value, names),), "members")
-            case ast.Compare(left=ast.Call(func=ast.Name(id="len"), args=[value]), ops=[how], comparators=[count]):
-                if isinstance(how, ast.NotEq | ast.Lt | ast.Gt) is not is_wanted:
-                    yield from _of_length(value_of(value, names), count, names)
-            case ast.Compare(left=value, ops=[ast.Eq() | ast.NotEq() as how], comparators=[other]):
-                yield from _divisible(check, names, is_wanted=is_wanted)
-                if isinstance(how, ast.Eq) is is_wanted:
-                    yield from _equal(value_of(value, names), value_of(other, names))
-                    yield from _with_keys(value_of(_gone_through(value), names), _strings(other, names))
+            case ast.Compare():
+                yield from _of_comparison(check, names, is_wanted=is_wanted)
             case _:
                 yield from _divisible(check, names, is_wanted=is_wanted)
+
+
+def _of_comparison(check: ast.Compare, names: Names, *, is_wanted: bool) -> Iterator[Refused]:
+    match check:
+        case ast.Compare(left=value, ops=[ast.In() | ast.NotIn() as how], comparators=[options]):
+            if isinstance(how, ast.In) is is_wanted:
+                yield from _one_of(value_of(value, names), value_of(options, names))
+                yield from _with_keys(value_of(options, names), (value_of(value, names),), "members")
+        case ast.Compare(left=ast.Call(func=ast.Name(id="len"), args=[value]), ops=[how], comparators=[count]):
+            if isinstance(how, ast.NotEq | ast.Lt | ast.Gt) is not is_wanted:
+                yield from _of_length(value_of(value, names), count, names)
+        case ast.Compare(left=value, ops=[ast.Eq() | ast.NotEq() as how], comparators=[other]):
+            yield from _divisible(check, names, is_wanted=is_wanted)
+            if isinstance(how, ast.Eq) is is_wanted:
+                yield from _equal(value_of(value, names), value_of(other, names))
+                yield from _with_keys(value_of(_gone_through(value), names), _strings(other, names))
+        case ast.Compare(left=left, ops=ops, comparators=others) if is_wanted or len(ops) == 1:
+            for one, how, other in zip([left, *others], ops, others, strict=False):
+                order = _LIMITS.get(type(how), "")
+                order = order if is_wanted else _OPPOSITE.get(order, "")
+                yield from _limited(value_of(one, names), order, value_of(other, names))
 
 
 def _of_class(value: Any, classes: Any) -> Iterator[Refused]:
@@ -52,7 +68,8 @@ def _of_class(value: Any, classes: Any) -> Iterator[Refused]:
 
 def _one_of(value: Any, options: Any) -> Iterator[Refused]:
     """It is one of these numbers."""
-    known = [*options] if isinstance(options, tuple | list | set | frozenset | range | dict) else []
+    is_group = isinstance(options, tuple | list | set | frozenset | range | dict) and not isinstance(options, Fields)
+    known = [*options] if is_group else []
     numbers = tuple(sorted({int(each) for each in known if type(each) is int}))
     if numbers and len(numbers) == len(known) and plain(value) not in numbers:
         yield from (Refused(slot, Use("one of", numbers)) for slot in slots_of(value)[:1])
@@ -63,6 +80,20 @@ def _equal(one: Any, other: Any) -> Iterator[Refused]:
     for argument, number in ((one, other), (other, one)):
         if isinstance(argument, Number) and not argument.is_derived and isinstance(number, int):
             yield from (Refused(slot, Use("one of", (int(number),))) for slot in argument.slots if argument != number)
+
+
+def _limited(one: Any, how: str, other: Any) -> Iterator[Refused]:
+    """It is more or less than a number: ``assert width_mult > 1``."""
+    a, b = plain(one), plain(other)
+    if not how or not (_is_number(a) and _is_number(b)) or ORDERS[how](a, b):
+        return
+    for value, limit, order in ((one, b, how), (other, a, _MIRRORED[how])):
+        if isinstance(value, Number | Real) and not value.is_derived:
+            yield Refused(value.slots[0], Use("limit", (order, limit)))
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float)
 
 
 def _with_keys(mapping: Any, keys: tuple[Any, ...], how: str = "keys") -> Iterator[Refused]:

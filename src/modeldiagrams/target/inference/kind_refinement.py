@@ -35,7 +35,9 @@ def _refine(slot: Slot, use: Use) -> None:
     """Note what a use shows: another kind, or limits."""
     slot.choice = 0
     match use:
-        case Use("members" | "keys" | "strings" | "names" | "multiple" | "one of" | "instance"):
+        case Use("multiple" | "one of" | "limit"):
+            _refine_number(slot, use)
+        case Use("members" | "without" | "keys" | "strings" | "names" | "classes" | "instance"):
             _refine_condition(slot, use)
         case Use("lacks", str(name)):
             _refine_lacking(slot, name)
@@ -55,11 +57,23 @@ def _refine(slot: Slot, use: Use) -> None:
             _refine_kind(slot, use)
 
 
+def _refine_number(slot: Slot, use: Use) -> None:
+    match use:
+        case Use("limit", (str() as how, int() | float() as number)):
+            slot.limits[how] = number
+        case Use("multiple", int(step)):
+            slot.divisors.add(step)
+        case Use("one of", tuple(numbers)):
+            slot.one_of = numbers
+
+
 def _refine_condition(slot: Slot, use: Use) -> None:
     """What a call or a condition asks for."""
     match use:
         case Use("members", tuple(names)):
             slot.children = {**slot.children, **{name: slot.child(name) for name in names}}
+        case Use("without", str(name)):
+            slot.children = {key: child for key, child in slot.children.items() if key != name}
         case Use("keys", tuple(names)):
             slot.children = {name: slot.child(name) for name in names}
         case Use("strings", tuple(strings)):
@@ -69,10 +83,8 @@ def _refine_condition(slot: Slot, use: Use) -> None:
                 item.kind, item.compared = "text", [string]
         case Use("names", tuple(names)):
             slot.compared, slot.why = [*names], "it names a class"
-        case Use("multiple", int(step)):
-            slot.divisors.add(step)
-        case Use("one of", tuple(numbers)):
-            slot.one_of = numbers
+        case Use("classes", tuple(classes)):
+            slot.kind, slot.compared, slot.why = "class", [*classes], "it is compared with classes"
         case Use("instance", tuple(classes)):
             _refine_class(slot, classes)
 
@@ -118,12 +130,18 @@ def _refine_method(slot: Slot, name: str) -> None:
         slot.child(name).kind = "result"
 
 
+def _refine_attribute(slot: Slot, name: str) -> None:
+    slot.kind, slot.why = _kind_with(slot, name), f"its {name} is read"
+    slot.last_layer = name if slot.kind == "made" and is_listed("last_layers", name) else ""
+    slot.ways |= {"attribute"} if slot.kind == "fields" and name not in _MAPPING_METHODS else set()
+    if slot.kind == "fields":  # and no list any more
+        slot.children = {key: child for key, child in slot.children.items() if isinstance(key, str)}
+
+
 def _refine_kind(slot: Slot, use: Use) -> None:
     match use:
         case Use("attribute", str(name)):
-            slot.kind, slot.why = _kind_with(slot, name), f"its {name} is read"
-            slot.last_layer = name if slot.kind == "made" and is_listed("last_layers", name) else ""
-            slot.ways |= {"attribute"} if slot.kind == "fields" and name not in _MAPPING_METHODS else set()
+            _refine_attribute(slot, name)
         case Use("method", str(name)):
             _refine_method(slot, name)
         case Use("key" | "mapping", name):
@@ -149,7 +167,8 @@ def _refine_kind(slot: Slot, use: Use) -> None:
 
 def _kind_with(slot: Slot, name: str) -> Kind:
     """What something of its name is, of which this is read."""
-    if is_listed("configurations", slot.name) and name not in _MAPPING_METHODS:
+    is_space = "space" in slot.path and is_listed("general_fields", name)
+    if (is_space or is_listed("configurations", slot.name)) and name not in _MAPPING_METHODS:
         return "fields"
     kinds: tuple[Kind, ...] = ("text", "items", "tensor")
     for kind, table in zip(kinds, ("text_methods", "list_methods", "tensor_methods"), strict=True):

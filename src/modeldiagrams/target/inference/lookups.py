@@ -27,8 +27,8 @@ __all__ = [
     "is_lookup",
     "is_written",
     "key_taken",
+    "keys_looked_up",
     "resolved",
-    "strings_looked_up",
     "tracebacks",
     "unpacked_count",
 ]
@@ -45,8 +45,8 @@ _MOST = 32
 """More are no choice of a model's author but a vocabulary."""
 
 
-def strings_looked_up(frame: FrameType) -> list[str]:
-    """The strings of the dict or set that the running expression of a frame looks into; none if it is no such."""
+def keys_looked_up(frame: FrameType) -> list[Any]:
+    """What is in the dict or set that the running expression of a frame looks into; nothing if it is no such."""
     if str(frame.f_globals.get("__name__")).startswith(("torch.", "modeldiagrams.")):
         return []
     node = expression_at(frame, frame.f_lasti)
@@ -58,7 +58,7 @@ def strings_looked_up(frame: FrameType) -> list[str]:
             containers = [container]
         case ast.Compare(comparators=comparators):
             containers = comparators
-    found = [string for container in containers for string in _strings(container, frame)]
+    found = [key for container in containers for key in _keys(container, frame)]
     return found if len(found) <= _MOST else []
 
 
@@ -90,7 +90,7 @@ def expression_at(frame: FrameType, instruction: int) -> ast.expr | None:
         return None
 
 
-def _strings(container: ast.expr, frame: FrameType) -> Iterator[str]:
+def _keys(container: ast.expr, frame: FrameType) -> Iterator[Any]:
     match container:
         case ast.Dict(keys=elements) | ast.Set(elts=elements) | ast.Tuple(elts=elements) | ast.List(elts=elements):
             known = {**frame.f_globals, **frame.f_locals}
@@ -99,7 +99,7 @@ def _strings(container: ast.expr, frame: FrameType) -> Iterator[str]:
             values = resolved(container, {**frame.f_globals, **frame.f_locals})
     is_known = not hasattr(type(values), "_slots_of")
     if is_known and isinstance(values, dict | set | frozenset | list | tuple):
-        yield from (value for value in values if type(value) is str)  # others are arguments themselves
+        yield from values
 
 
 def resolved(node: ast.expr, names: Mapping[str, Any]) -> Any:

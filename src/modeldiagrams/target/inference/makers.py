@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 __all__ = [
     "classes_for",
     "is_read_as_one_of",
+    "kinds_of",
     "modules_for",
     "modules_with",
     "names_of_classes",
     "path_of",
     "rule_out_class",
+    "sounds_like",
 ]
 
 _CONTAINERS = (nn.ModuleDict, nn.ModuleList)
@@ -39,7 +41,8 @@ _MOST_OTHERS = 3
 
 def path_of(maker: Any) -> str:
     """The path by which a class is found."""
-    return f"{maker.__module__}.{maker.__qualname__}"
+    name: str = maker.__qualname__
+    return f"torch.nn.{name}" if getattr(nn, name, None) is maker else f"{maker.__module__}.{name}"
 
 
 def classes_for(
@@ -60,6 +63,18 @@ def classes_for(
     named = len(usual("classes", name)) > len(usual("classes", "-"))
     ours = [{"_object_": path_of(class_)} for class_ in own]
     return [*general, *ours] if named else [*ours, *general]
+
+
+def kinds_of(base: type, names: Mapping[str, Any]) -> list[type]:
+    """Classes that are no models: a base and those beside it that are of its kind, last what takes any names."""
+    known = [
+        class_ for class_ in {base: 0, **dict.fromkeys(classes_beside(names, base))} if not inspect.isabstract(class_)
+    ]
+    return sorted(known or [base], key=_takes_any_names)
+
+
+def _takes_any_names(class_: type) -> bool:
+    return {p.kind for p in parameters_of(class_).values()} == {inspect.Parameter.VAR_KEYWORD}
 
 
 def modules_for(slot: Slot, base: type, general: list[Any]) -> list[Any]:
@@ -166,8 +181,13 @@ def _takes(class_: Any, call: tuple[int, tuple[str, ...]]) -> bool:
 
 
 def _sounds_like(name: str, class_: type) -> bool:
+    return sounds_like(name, class_.__name__)
+
+
+def sounds_like(name: str, other: str) -> bool:
+    """Whether a word of an argument's name is part of another name, in full where it is abbreviated."""
     words = [word for word in words_of(name) if len(word) >= _SHORTEST_WORD]
     telling = [word for word in words if word not in _GENERAL] or words
     each = [word.removesuffix("s") for word in telling if not word.endswith("ss")]  # one of `heads` is a `MaskHead`
     several = [word for word in each if word not in _GENERAL]
-    return any(word in class_.__name__.lower() for word in map(written_out, [*telling, *several]))
+    return any(word in other.lower() for word in map(written_out, [*telling, *several]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import operator
 import re
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from torch import nn
 
 from modeldiagrams.target.inference.annotations import is_own_class
 from modeldiagrams.target.inference.made_up_modules import made_up_modules
-from modeldiagrams.target.inference.makers import classes_for, modules_for, modules_with, path_of
+from modeldiagrams.target.inference.makers import classes_for, kinds_of, modules_for, modules_with, path_of, sounds_like
 from modeldiagrams.target.inference.vocabulary import is_listed, number_values, usual, usual_counts, usual_item
 
 if TYPE_CHECKING:
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
 
     from modeldiagrams.target.inference.unknown import Slot
 
-__all__ = ["as_option", "options_of", "reason_of"]
+__all__ = ["ORDERS", "as_option", "options_of", "reason_of"]
 
 _TENSORS = ([100, 32], [32], [16, 16])
+ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+"""What a limit says of a number."""
 _NODES = 16
 """Of a graph, in the table of tensors."""
 _MULTIPLES = (1, 2, 4, 8)
@@ -52,7 +55,8 @@ def options_of(slot: Slot) -> list[Any]:
 
 
 def _classes(slot: Slot) -> list[Any]:
-    found = classes_for(slot.name, slot.call, slot.names, {*map(str, slot.children)})
+    compared = [{"_object_": path_of(each)} for each in slot.compared if inspect.isclass(each)]
+    found = compared or classes_for(slot.name, slot.call, slot.names, {*map(str, slot.children)})
     return [option for option in found if option["_object_"] not in slot.unfit] or found
 
 
@@ -88,6 +92,11 @@ def _texts(slot: Slot) -> list[Any]:
     place = re.search(r"\[(\d+)\][^\[]*$", slot.path)
     if not compared and place:  # names of several things are not the same
         return [f"{_singular(slot.name)}{place[1]}"]
+    owner = slot.path.split(".")[-2:-1]  # of `head.type`
+    compared.sort(key=lambda value: not any(sounds_like(name, value) for name in owner))
+    if place and compared:  # the items of a list are likely different ones
+        at = int(place[1]) % len(compared)
+        compared = [*compared[at:], *compared[:at]]
     return list(dict.fromkeys([*compared, *usual("texts", slot.name)]))
 
 
@@ -121,11 +130,22 @@ def _allowed(slot: Slot, values: list[Any]) -> list[Any]:
     """Those that conditions of the constructor let pass."""
     if slot.one_of:
         return [*dict.fromkeys([*(v for v in values if v in slot.one_of), *slot.one_of])]
+    values = [v for v in values if _is_within(slot, v)] or [v for v in _near_limits(slot) if _is_within(slot, v)]
     step = math.lcm(*slot.divisors)
     if step == 1:
         return values
     near = [step * round(v / step) for v in values if v >= step]
     return [v for v in values if v and v % step == 0] or [*dict.fromkeys(near), *(step * n for n in _MULTIPLES)]
+
+
+def _is_within(slot: Slot, value: Any) -> bool:
+    return all(ORDERS[how](value, limit) for how, limit in slot.limits.items())
+
+
+def _near_limits(slot: Slot) -> list[Any]:
+    """Numbers beside those that an argument has to be more or less than."""
+    steps = (1, 0, -1) if slot.annotation is not float else (1.0, 0.5, 0.1, 0.0, -0.1, -0.5, -1.0)
+    return [limit + step for limit in slot.limits.values() for step in steps]
 
 
 def _made(slot: Slot) -> list[Any]:
@@ -138,7 +158,7 @@ def _made(slot: Slot) -> list[Any]:
         members = [each.value for each in annotation if isinstance(each.value, str | int | float)]
         return [{"_target_": path_of(annotation), "_args_": [value]} for value in members]
     if inspect.isclass(annotation) and is_own_class(annotation) and not issubclass(annotation, nn.Module):
-        return [{"_target_": path_of(annotation)}]
+        return [{"_target_": path_of(class_)} for class_ in kinds_of(annotation, slot.names)]
     base = annotation if inspect.isclass(annotation) and issubclass(annotation, nn.Module) else nn.Module
     return modules_for(slot, base, made_up_modules(slot))
 

@@ -74,6 +74,7 @@ class Slot:
     """Numbers that it has to be a multiple of."""
     one_of: tuple[int, ...] = ()
     """Numbers that it may be."""
+    limits: dict[str, float] = field(default_factory=dict)  # by "<", "<=", ">", ">="
     is_tuple: bool = False
     is_plain: bool = False
     """Whether it is a number that nothing takes for a list."""
@@ -135,8 +136,11 @@ class Slot:
             path = f"{self.path}[{key}]" if isinstance(key, int) else f"{self.path}.{key}"
             name = self.name if isinstance(key, int) else key
             if isinstance(key, str) and is_listed("general_fields", key):
-                name = f"{self.name}_{key}"
+                owner = self.name if "space" in self.name or "space" not in self.path else f"{self.name}_space"
+                name = f"{owner}_{key}"
             made = Slot(path, name, self.names, annotation=annotation, makers=self.makers)
+            if key == "shape" and name.endswith("space_shape"):
+                made.kind, made.why = "items", "the shape of a space has several sizes"
             made.is_of_module = self.is_of_module
             if isinstance(key, str) and is_listed("mappings", self.name) and not is_listed("counts", self.name):
                 made.stated = len(
@@ -277,9 +281,9 @@ class Slot:
 
     def known(self) -> tuple[Any, ...]:
         """All that uses have taught, to tell whether one taught anything."""
-        limits = self.is_plain, self.one_of, len(self.divisors), self.is_tuple, self.annotation, self.last_layer
-        own = self.kind, self.count, self.call, len(self.compared), self.choice
-        made = len(self.needs), self.gives_map, self.shape, self.is_array
+        limits = self.is_plain, self.one_of, (*self.limits.items(),), len(self.divisors)
+        own = self.kind, self.is_tuple, self.count, self.call, len(self.compared), self.choice
+        made = self.annotation, self.last_layer, len(self.needs), self.gives_map, self.shape, self.is_array
         inside = len(self.children), sum(len(child.compared) for child in self.children.values())
         return own, limits, made, inside
 

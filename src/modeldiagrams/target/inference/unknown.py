@@ -7,9 +7,11 @@ as ends the run with `Refused`, which says what the argument must be instead.
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import sys
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from modeldiagrams.target.inference.lookups import (
@@ -18,7 +20,7 @@ from modeldiagrams.target.inference.lookups import (
     is_given_to_old_tensor,
     is_written,
     key_taken,
-    strings_looked_up,
+    keys_looked_up,
     unpacked_count,
 )
 from modeldiagrams.target.inference.vocabulary import usual
@@ -59,6 +61,7 @@ class Slot(Protocol):
     count: int
     divisors: set[int]
     one_of: tuple[int, ...]
+    limits: dict[str, float]
     is_called_in_forward: bool
     last_layer: str
     needs: dict[str, Any]
@@ -118,8 +121,9 @@ class Use:
     how: str
     """``attribute``, ``method``, ``asked`` by a string, ``key``, ``mapping``, ``items``, ``length``, ``called``,
     ``text``, ``number``, ``array``, what ``forward`` calls, what gives a ``map``, the ``shape`` of a tensor,
-    ``members`` that a call needs, what a tensor ``lacks``, what is a ``plain`` number, or what a condition asks for:
-    ``instance``, ``multiple``, ``one of``, ``keys`` of a mapping, ``strings`` in a list, ``names`` of classes."""
+    ``members`` that a call needs, the one ``without`` which it works, what a tensor ``lacks``, ``classes`` of which it
+    is one, what is a ``plain`` number, or what a condition asks for: ``instance``, ``multiple``, ``one of``, ``limit``,
+    ``keys`` of a mapping, ``strings`` in a list, ``names`` of classes."""
     detail: Any = None
     """Name, key or string; for items their number; for calls the number of arguments and the names of others."""
 
@@ -153,9 +157,17 @@ class _Numeric:
     def _refuse(self, use: Use) -> Refused:
         return Refused(self.slots[0], use)
 
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, str):
+    def _refuse_unlike(self, other: Any, classes: list[Any]) -> None:
+        """Refuse to be what is compared with another string, with a class or with a member of an enumeration."""
+        if isinstance(other, str) and not isinstance(other, Enum):
             raise self._refuse(Use("text", str(other)))
+        if inspect.isclass(other):
+            raise self._refuse(Use("classes", tuple(classes)))
+        if isinstance(other, Enum):
+            raise self._refuse(Use("instance", (type(other),)))
+
+    def __eq__(self, other: object) -> bool:
+        self._refuse_unlike(other, [other])
         for slot in self.slots:
             slot.compared_with(other)
         return bool(super().__eq__(other) is True)
@@ -186,8 +198,11 @@ class _Numeric:
         raise self._refuse(Use("called", (len(args), tuple(kwargs))))
 
     def __hash__(self) -> int:
-        for option in strings_looked_up(sys._getframe(1)):  # noqa: SLF001
-            raise self._refuse(Use("text", option))
+        keys = keys_looked_up(sys._getframe(1))  # noqa: SLF001
+        for key in keys if all(isinstance(key, str) for key in keys) else ():
+            self.slots[0].compared_with(str(key))
+        for key in keys[:1]:
+            self._refuse_unlike(key, [key for key in keys if inspect.isclass(key)])
         return int(super().__hash__())
 
     def __deepcopy__(self, memo: Any) -> Any:

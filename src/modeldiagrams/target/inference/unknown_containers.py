@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["Asked", "Fields", "Fixed", "Items", "PlainData"]
 
 _OURS = "modeldiagrams."
+MADE_UP = re.compile(r"item\d+")
+"""Keys of a mapping of which no name is known."""
 
 
 class _Several:
@@ -71,6 +74,7 @@ class Fields(dict[str, Any]):
     def __init__(self, slot: Slot) -> None:
         super().__init__()
         object.__setattr__(self, "slot", slot)
+        object.__setattr__(self, "is_taken_apart", False)
         for name in slot.children:
             super().__setitem__(str(name), slot.child(name).value())
 
@@ -82,6 +86,11 @@ class Fields(dict[str, Any]):
         if name not in self:
             slot: Slot = object.__getattribute__(self, "slot")
             child = slot.child(name)
+            if not (
+                MADE_UP.fullmatch(str(name)) or is_listed("mappings", slot.name)
+            ):  # names that were made up are those of nothing
+                for made_up in [key for key in slot.children if MADE_UP.fullmatch(str(key))]:
+                    del slot.children[made_up]
             child.name = slot.name if isinstance(name, Text) else child.name  # a name that is made up says nothing
             super().__setitem__(name, child.value())
         return super().__getitem__(name)
@@ -123,6 +132,7 @@ class Fields(dict[str, Any]):
             return default[0]
         value = self[name]
         super().pop(name)
+        object.__setattr__(self, "is_taken_apart", True)
         return value
 
     def items(self) -> Any:
@@ -147,9 +157,15 @@ class Fields(dict[str, Any]):
         return super()
 
     def __bool__(self) -> bool:
-        return True
+        return not self._is_taken_apart() or super().__len__() > 0
+
+    def _is_taken_apart(self) -> bool:
+        """Whether what is left of it are keys that nobody wants: ``if params: raise …`` after ``params.pop(…)``."""
+        return bool(object.__getattribute__(self, "is_taken_apart"))
 
     def __len__(self) -> int:
+        if self._is_taken_apart():
+            return super().__len__()
         slot = self._slots_of()[0]
         if "attribute" in slot.ways and "key" not in slot.ways:
             return int(slot.length())

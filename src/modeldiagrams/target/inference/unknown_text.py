@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.target.inference.lookups import is_asked_for_tensor, is_lookup, strings_looked_up
+from modeldiagrams.target.inference.lookups import is_asked_for_tensor, is_lookup, keys_looked_up
 from modeldiagrams.target.inference.unknown import Refused, Slot, Use
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
 __all__ = ["Text", "text"]
@@ -27,7 +28,7 @@ class Text(str):
         return (self.slot,)
 
     def _compared(self, other: object, frame: FrameType) -> None:
-        if is_lookup(frame) or isinstance(other, Text):  # among keys, which `strings_looked_up` knows
+        if is_lookup(frame) or isinstance(other, Text):  # among keys, which `keys_looked_up` knows
             return
         if not str(frame.f_globals.get("__name__")).startswith(_OTHERS):
             self.slot.compared_with(other)
@@ -41,8 +42,13 @@ class Text(str):
         return str.__ne__(self, other) is True
 
     def __hash__(self) -> int:
-        for option in strings_looked_up(sys._getframe(1)):  # noqa: SLF001
-            self.slot.compared_with(option)
+        keys = keys_looked_up(sys._getframe(1))  # noqa: SLF001
+        theirs = [str.__str__(key) for key in keys if isinstance(key, Text)]  # of another argument
+        if theirs and str.__str__(self) not in theirs:
+            keys = theirs
+        for key in keys:
+            if type(key) is str:
+                self.slot.compared_with(key)
         return str.__hash__(self)
 
     def __contains__(self, part: object) -> bool:
@@ -59,17 +65,19 @@ class Text(str):
         self._compared(part, sys._getframe(1))  # noqa: SLF001
         return str.startswith(self, part, *args)
 
-    def lower(self) -> Text:
-        """As `str.lower`."""
-        return text(str.lower(self), self.slot)
+    def endswith(self, part: Any, *args: Any) -> bool:
+        """As `str.endswith`."""
+        self._compared(part, sys._getframe(1))  # noqa: SLF001
+        return str.endswith(self, part, *args)
 
-    def upper(self) -> Text:
-        """As `str.upper`."""
-        return text(str.upper(self), self.slot)
 
-    def strip(self, *args: Any) -> Text:
-        """As `str.strip`."""
-        return text(str.strip(self, *args), self.slot)
+def _tidied(name: str) -> Callable[..., Text]:
+    """A method of strings that gives the same name, written in another way."""
+    return lambda self, *args: text(getattr(str, name)(self, *args), self.slot)
+
+
+for _name in ("lower", "upper", "strip", "lstrip", "rstrip", "removeprefix", "removesuffix", "replace"):
+    setattr(Text, _name, _tidied(_name))
 
 
 def text(value: str, slot: Slot) -> Text:

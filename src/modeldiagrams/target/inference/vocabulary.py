@@ -29,6 +29,10 @@ __all__ = [
 ]
 
 
+_UNLIKE_KERNELS = ("patch", "two", "width", "one")
+"""Roles by name of what may be a kernel's size, too."""
+
+
 @functools.cache
 def _tables() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("vocabulary.toml").read_text("utf-8"))
@@ -57,7 +61,7 @@ def number_values(name: str, attributes: Collection[str], *, is_tested_only: boo
     by_name = _role_by_words(name.lower())
     if role is None or (role in ("width", "channels") and by_name in tables["sizes"]["roles"]):
         role = by_name
-    if role in ("kernel", "one") and by_name in ("patch", "two"):  # patches are cut by a convolution with such steps
+    if role in ("kernel", "one") and by_name in _UNLIKE_KERNELS:  # patches are cut by a convolution with such steps
         role = by_name
     if is_item or (role and len(name) == 1):  # a letter says less than a layer
         known = None
@@ -77,7 +81,8 @@ def _role_by_use(name: str, attributes: Collection[str]) -> str | None:
 
 
 def _role_by_words(name: str) -> str | None:
-    whole, words = "_".join(words_of(name)), words_of(name)
+    words = words_of(name.split("_per_", maxsplit=1)[0])  # `features_per_stage` are features
+    whole = "_".join(words_of(name))
     telling = [word for word in words if not matches(_tables()["counting"]["names"], word)]
     for known in (telling, words):  # `n_features` is about features
         for row in _tables()["words"]:

@@ -1,0 +1,48 @@
+"""What an error says of a string or a key that was tried: that it has to have digits, or that it is one too many."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.target.inference.lookups import tracebacks
+from modeldiagrams.target.inference.unknown import Refused, Use, slots_of
+from modeldiagrams.target.inference.unknown_containers import Fields
+from modeldiagrams.target.inference.unknown_text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from modeldiagrams.target.inference.slots import Slot
+
+__all__ = ["digits_missing", "is_key", "member_too_many"]
+
+_MOST_FRAMES = 12
+
+
+def digits_missing(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
+    """A string that has a number in it: ``int(strides.split("_")[0])``."""
+    said = re.search(r"(?:invalid literal for int.*|could not convert string to float): '(.*)'", str(error))
+    for slot in known if said and said[1] else ():
+        if slot.kind == "text" and said and said[1] in str(slot.option()):
+            yield Refused(slot, Use("text", "1"))
+
+
+def is_key(key: str) -> bool:
+    """Whether it is no sentence, and no argument that was looked up in a table of the author's."""
+    is_choice = isinstance(key, Text) and bool(key.slot.compared)
+    return not is_choice and len(key.split()) == 1
+
+
+def member_too_many(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
+    """A key that another choice asked for: ``build({"type": "mlp", "depth": 4})``, where only a CNN has a depth."""
+    said = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+    for trace in tracebacks(error)[:_MOST_FRAMES] if said else ():
+        for slot in [slot for value in trace.tb_frame.f_locals.values() for slot in _mappings(value)]:
+            is_read_by_name = "attribute" in slot.ways
+            if said and slot in known and slot.kind == "fields" and said[1] in slot.children and not is_read_by_name:
+                yield Refused(slot, Use("without", said[1]))
+
+
+def _mappings(value: Any) -> tuple[Any, ...]:
+    return slots_of(value) if isinstance(value, Fields) else ()
