@@ -23,6 +23,7 @@ __all__ = ["distributions_of", "has_torch", "importable_names_digest", "made_wit
 
 _PACKAGE = Path(__file__).parents[1]
 _IMPORTED = frozenset({".py", ".so", ".pyd", ".pth", ".dist-info", ".egg-info"})
+_NAME = re.compile(r"(\w+)(?:\.|$)")
 _MOST_LOOKED_AT = 1000
 """Entries of a folder: one of data may have millions."""
 _TRACER_CODE = (
@@ -152,7 +153,8 @@ def _contents(folder: str, _stamp: int | None) -> list[tuple[metadata.Distributi
     found: list[tuple[metadata.Distribution, frozenset[str]]] = []
     for path in Path(folder).glob("*.*-info"):
         item = metadata.Distribution.at(path)
-        listed = re.findall(r"^(\w+)(?=[/.])", item.read_text("RECORD") or "", re.MULTILINE)
+        heads = {line.partition("/")[0] for line in (item.read_text("RECORD") or "").splitlines()}
+        listed = [name[1] for name in map(_NAME.match, heads) if name]
         declared = (item.read_text("top_level.txt") or "").split()
         # some packagers leave no list of files, and its name in the metadata takes ten times as long to read
         found.append((item, frozenset([*listed, *declared, path.name.partition("-")[0]])))
