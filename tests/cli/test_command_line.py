@@ -327,10 +327,14 @@ def test_files_are_targets_with_imports_from_their_package(run, tmp_path, monkey
         ("no/model.py:Net", "Error: there is no file no/model.py"),
         ("my-model.py:Net", "because 'my-model' is not a valid Python name; rename the file"),
         ("my-model.py", "expected a name in the file, such as `my-model.py:Net`"),
+        ("nets.py", "expected a name in the file, such as `nets.py:Whole`"),
     ],
 )
 def test_wrong_files_are_explained(run, tmp_path, monkeypatch, target, message):
     (tmp_path / "my-model.py").touch()
+    (tmp_path / "nets.py").write_text(
+        "class Part(nn.Module): pass\nclass Whole(torch.nn.Module): pass\nclass Data(D): pass"
+    )
     monkeypatch.chdir(tmp_path)
     done = run("trace", target)
     assert done.exit_code == 2
