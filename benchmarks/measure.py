@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable
 
-__all__ = ["ROUNDS", "alternating", "in_turns"]
+__all__ = ["ROUNDS", "alternating", "as_installed", "in_turns"]
 
 ROUNDS = 9
 
@@ -32,3 +33,8 @@ def in_turns(*calls: Callable[[], object], rounds: int = ROUNDS) -> list[list[fl
 def p95(times: list[float]) -> float:
     """What 95 in 100 of them don't exceed."""
     return sorted(times)[min(len(times) - 1, int(0.95 * len(times)))]
+
+
+def as_installed() -> dict[str, str]:
+    """Environment in which Python keeps what it compiles, as `pip` does: or else every process compiles all anew."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

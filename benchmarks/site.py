@@ -10,6 +10,8 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from benchmarks.measure import as_installed
+
 PAGES = 40
 ROUNDS = 5
 BUDGET_MS = 5
@@ -147,7 +149,7 @@ def _mkdocs(site: Path) -> None:
 
 
 def _run(site: Path, *words: str) -> None:
-    environment = {**os.environ, "STARTS": str(site / "starts"), "NO_MKDOCS_2_WARNING": "1"}
+    environment = {**as_installed(), "STARTS": str(site / "starts"), "NO_MKDOCS_2_WARNING": "1"}
     subprocess.run([sys.executable, "-m", *words], cwd=site, check=True, env=environment)  # noqa: S603
 
 

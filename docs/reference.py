@@ -52,7 +52,8 @@ def commands() -> str:
     with click.Context(main, info_name="modeldiagrams") as parent:
         return "\n\n".join(
             _command(command, click.Context(command, info_name=name, parent=parent))
-            for name, command in main.commands.items()
+            for name, command in ((name, main.get_command(parent, name)) for name in main.list_commands(parent))
+            if command
         )
 
 

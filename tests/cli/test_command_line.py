@@ -274,7 +274,7 @@ def test_partial_graph_replaces_a_complete_one_only_if_forced(run, tmp_path, mon
     output = tmp_path / "graph.json"
     status = Status(state="partial", error=Failure(type="ValueError", message="no"))
     partial = msgspec.structs.replace(small_graph(), status=status)
-    monkeypatch.setattr("modeldiagrams.cli.commands.traced", lambda *_: TracedModel(None, partial, (), ()))
+    monkeypatch.setattr("modeldiagrams.cli.graphs.traced", lambda *_: TracedModel(None, partial, (), ()))
     modeldiagrams.save(small_graph(), output)
     done = run("trace", "mypkg.Model", "-o", output)
     assert done.exit_code == 1
@@ -291,7 +291,7 @@ def test_picture_of_a_partial_graph_replaces_no_other_unless_forced(run, tmp_pat
     output = tmp_path / "net.mmd"
     status = Status(state="partial", error=Failure(type="ValueError", message="no"))
     partial = msgspec.structs.replace(small_graph(), status=status)
-    monkeypatch.setattr("modeldiagrams.cli.commands.traced", lambda *_: TracedModel(None, partial, (), ()))
+    monkeypatch.setattr("modeldiagrams.cli.drawing.traced", lambda *_: TracedModel(None, partial, (), ()))
     for before, words, replaced in ((None, (), True), ("complete", (), False), ("complete", ("--force",), True)):
         if before:
             output.write_text(before)
@@ -327,10 +327,14 @@ def test_files_are_targets_with_imports_from_their_package(run, tmp_path, monkey
         ("no/model.py:Net", "Error: there is no file no/model.py"),
         ("my-model.py:Net", "because 'my-model' is not a valid Python name; rename the file"),
         ("my-model.py", "expected a name in the file, such as `my-model.py:Net`"),
+        ("nets.py", "expected a name in the file, such as `nets.py:Whole`"),
     ],
 )
 def test_wrong_files_are_explained(run, tmp_path, monkeypatch, target, message):
     (tmp_path / "my-model.py").touch()
+    (tmp_path / "nets.py").write_text(
+        "class Part(nn.Module): pass\nclass Whole(torch.nn.Module): pass\nclass Data(D): pass"
+    )
     monkeypatch.chdir(tmp_path)
     done = run("trace", target)
     assert done.exit_code == 2

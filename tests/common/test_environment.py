@@ -82,3 +82,21 @@ def test_installed_names_are_read_again_only_after_an_installation(tmp_path, mon
     (folder / "second.py").touch()
     os.utime(folder, ns=(0, 0))  # the clock of the file system may not have ticked
     assert importable_names_digest([folder]) != before
+
+
+def test_all_that_decides_on_a_graph_is_in_the_digest_of_our_code():
+    rooms = ("ir", "tracer", "target", "worker")
+    kept = [path for room in rooms for path in (environment._PACKAGE / room).rglob("*")]
+    expected = {path.relative_to(environment._PACKAGE).as_posix() for path in kept if path.is_file()}
+    found = {
+        name for part in environment._TRACER_CODE for name, _ in environment._files_below(environment._PACKAGE / part)
+    }
+    assert found == {"common/user_files.py", *(name for name in expected if "__pycache__" not in name)}
+
+
+def test_versions_are_read_without_the_description_of_the_package(monkeypatch):
+    expected = {item.name: item.version for item in metadata.distributions()}
+    environment._version.cache_clear()
+    monkeypatch.setattr(metadata.Distribution, "metadata", property(lambda _: pytest.fail("all metadata was parsed")))
+    assert environment.versions(["pytest", "msgspec"]) == {name: expected[name] for name in ("pytest", "msgspec")}
+    environment._version.cache_clear()

@@ -140,3 +140,13 @@ def test_file_without_a_module_is_relative_to_the_innermost_root():
 def test_relative_windows_file_has_forward_slashes():
     assert relative_file(r"C:\project\pkg\mod.py", "pkg.mod") == "pkg/mod.py"
     assert relative_file(r"C:\project\pkg\mod.py", roots=[r"c:\Project"]) == "pkg/mod.py"
+
+
+def test_of_many_modules_in_one_folder_only_the_folder_is_looked_at(monkeypatch):
+    asked = []
+    within = user_files._is_within
+    monkeypatch.setattr(user_files, "_is_within", lambda file, folders: asked.append(file) or within(file, folders))
+    assert all(is_library(f"/srv/many/site-packages/pkg/module{number}.py") for number in range(100))
+    assert {*asked} == {"/srv/many/site-packages/pkg"}
+    assert not any(is_library(f"/srv/many/pkg/module{number}.py") for number in range(100))
+    assert is_library("/srv/many/site-packages")

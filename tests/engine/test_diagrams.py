@@ -17,8 +17,9 @@ from modeldiagrams.engine import builder as builder_module
 from modeldiagrams.engine import cache, tracing
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.compare.versions import kept_graphs
-from modeldiagrams.engine.diagram import Diagram, Problem, in_words, with_problem
+from modeldiagrams.engine.diagram import Diagram, Problem, with_problem
 from modeldiagrams.engine.ids import diagram_id
+from modeldiagrams.engine.problems import in_words
 from modeldiagrams.errors import CommentError, RenderError
 from modeldiagrams.hosting.host import draw
 from modeldiagrams.hosting.site_files import index_entry, shared_files

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from modeldiagrams.engine.diagram import in_words
+from modeldiagrams.engine.problems import in_words
 from modeldiagrams.worker import Problem
 
 PROBLEM = Problem(

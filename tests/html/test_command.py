@@ -25,7 +25,11 @@ def test_line_gives_the_options_of_the_page(content):
     line = f"{command_line(options)} {view_flags(options)}"
     program, command, *rest = shlex.split(line)
     assert (program, command) == ("modeldiagrams", "show")
-    given = {name: value for name, value in main.commands[command].make_context(command, rest).params.items() if value}
+    given = {
+        name: value
+        for name, value in main.get_command(None, command).make_context(command, rest).params.items()
+        if value
+    }
     target = given.pop("target")
     del given["mode"]
     read = {name: parse_option(name, text) for name, text in given.items()}
@@ -37,7 +41,7 @@ def test_graph_file_is_rendered():
     line = f"{command_line(options)} {view_flags(options)}"
     assert line == "modeldiagrams render 'graphs/net file.json' -o 'net file.html' --depth 1"
     _, command, *rest = shlex.split(line)
-    given = main.commands[command].make_context(command, rest).params
+    given = main.get_command(None, command).make_context(command, rest).params
     assert (given["graph"].name, given["output"].name, given["depth"]) == ("net file.json", "net file.html", "1")
 
 

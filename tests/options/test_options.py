@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import yaml
 
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.options.options import is_function
@@ -110,7 +111,11 @@ def test_values_override_defaults() -> None:
         ({"model": "a", "name": "two words"}, "name", "anchor"),
         ({"model": "a", "expand": [3]}, "expand", "expected a list of text, got [3]"),
         ({"model": "a", "timeout": 0}, "timeout", "expected a number above 0, got 0"),
-        ({"model": "a", "align": "middle"}, "align", "expected left or center or right, got 'middle'"),
+        (
+            {"model": "a", "align": "middle"},
+            "align",
+            "expected left or center or right, got 'middle'; did you mean center?",
+        ),
         ({"model": "a", "vocabulary": {"argments": {}}}, "vocabulary", "expected a map, got {'argments': {}}"),
         ({"model": "a", "vocabulary": "{inputs: {'(': [1]}}"}, "vocabulary", "regular expressions for names, but '('"),
         ({"model": ""}, "model", "expected text that is not empty, got ''. The model: dotted path"),
@@ -178,3 +183,44 @@ def test_images_that_are_not_named_are_refused(value):
 def test_line_breaks_in_names_stay_on_one_line():
     with pytest.raises(OptionError, match=r"option `de\\npth`: unknown"):
         parse_options({"model": "m.N", "de\npth": 1})
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "pasted", "means"),
+    [
+        ("direction", "lr", "LR", "LR"),
+        ("direction", "vertical", "TB", "TB"),
+        ("inputs", "1,8", "[1,8]", [1, 8]),
+        ("kwargs", "width=16, bias=False", "{width: 16, bias: False}", {"width": 16, "bias": False}),
+        ("timeout", "5m", "300", 300),
+        ("timeout", "90 s", "90", 90),
+        ("memory", "4GB", "4", 4),
+        ("device", "gpu", "cuda", "cuda"),
+        ("align", "Left", "left", "left"),
+    ],
+)
+def test_what_was_meant_can_be_pasted(option, value, pasted, means):
+    with pytest.raises(OptionError) as error:
+        parse_option(option, value)
+    assert f"; did you mean {pasted}?" in str(error.value)
+    assert parse_option(option, pasted) == means
+
+
+@pytest.mark.parametrize("value", ["all", "Full", -1, "-1", "*"])
+def test_depth_without_a_limit_is_another_option(value):
+    with pytest.raises(
+        OptionError, match=r"option `depth`: .*; to expand all modules, write `expand: '\*'`\. "
+    ) as error:
+        parse_option("depth", value)
+    pasted = yaml.safe_load(str(error.value).split("`")[3])
+    assert parse_options({"model": "a.B", **pasted}).view.expand == ["*"]
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("timeout", "soon"), ("timeout", "5 apples"), ("fit", "a5"), ("depth", 5000)]
+)
+def test_nothing_is_proposed_where_nothing_is_near(option, value):
+    with pytest.raises(OptionError) as error:
+        parse_option(option, value)
+    assert "did you mean" not in str(error.value)
+    assert "expand all" not in str(error.value)

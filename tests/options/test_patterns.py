@@ -13,5 +13,11 @@ def test_error_names_patterns_and_the_nearest_module():
     assert f"no module matches '{PATH}x', '[a-z]*'; did you mean '{PATH}'?" in str(error)
 
 
+def test_all_is_a_pattern_that_matches_all():
+    error = Unmatched(option="expand", patterns=("all",)).error(small_graph())
+    assert "did you mean '*'" in str(error)
+    assert small_graph().module_calls("*")
+
+
 def test_error_explains_patterns_where_no_module_is_near():
     assert "write a path" in str(Unmatched(option="collapse", patterns=("§§§",)).error(small_graph()))

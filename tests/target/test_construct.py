@@ -168,3 +168,39 @@ class Operator(nn.Module):
 
 def test_more_names_have_conventional_values():
     assert target(Operator, inputs=None).note is None
+
+
+class Configured(nn.Linear):
+    def __init__(self, cfg, bias=True):
+        super().__init__(cfg.width, cfg.out, bias=bias)
+
+
+class ConfiguredDeeply(nn.Linear):
+    def __init__(self, cfg):
+        super().__init__(cfg.model.width, cfg.out)
+
+
+class ConfiguredByKeys(nn.Linear):
+    def __init__(self, cfg):
+        super().__init__(cfg["width"], cfg.out)
+
+
+@pytest.mark.parametrize(
+    ("made", "option", "value"),
+    [
+        (Configured, "kwargs", {"cfg": {"width": 10, "out": 4}, "bias": False}),
+        (Configured, "args", [{"width": 10, "out": 4}]),
+        (ConfiguredDeeply, "kwargs", {"cfg": {"model": {"width": 10}, "out": 4}}),
+    ],
+)
+def test_map_in_the_place_of_an_object_is_told_with_what_to_write(made, option, value):
+    with pytest.raises(TargetError, match="'dict' object has no attribute") as error:
+        target(made, **{option: value})
+    pasted = yaml.safe_load(re.search(r"write `(.*)`$", str(error.value))[1])
+    assert pasted.keys() == {option}
+    assert target(made, **pasted).model.out_features == 4
+
+
+def test_nothing_is_proposed_that_would_fail():
+    with pytest.raises(TargetError, match=r"'dict' object has no attribute 'out'$"):
+        target(ConfiguredByKeys, kwargs={"cfg": {"width": 10, "out": 4}})

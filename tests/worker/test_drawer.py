@@ -16,7 +16,7 @@ from modeldiagrams.errors import RenderError
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.options import View
 from modeldiagrams.render.draw import render
-from modeldiagrams.worker import Drawer
+from modeldiagrams.worker.drawing import Drawer
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_forked_child_draws_in_a_process_of_its_own(drawer):
 def test_process_ends_with_its_owner():
     script = (
         "import os, signal\nfrom modeldiagrams.errors import RenderError\n"
-        "from modeldiagrams.worker import Drawer\nfrom modeldiagrams.options.options import View\n"
+        "from modeldiagrams.worker.drawing import Drawer\nfrom modeldiagrams.options.options import View\n"
         "drawer = Drawer()\ntry:\n    drawer.render(b'{}', View())\nexcept RenderError:\n    pass\n"
         "print(drawer._process._child.pid, flush=True)\nos.kill(os.getpid(), signal.SIGKILL)\n"
     )

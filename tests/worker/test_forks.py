@@ -212,6 +212,7 @@ def test_libraries_of_a_slow_import_are_told_unless_it_prepares_them(tmp_path, m
     monkeypatch.syspath_prepend(library)
     monkeypatch.setenv("HEAVY", "0")
     monkeypatch.setattr(tracing, "_LONG_IMPORT", 0)
+    tracing.warm_up()  # as workers do
     for module in ("heavy", "light"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     assert tracing._imported_libraries("light.Net", process_state()) == expected
@@ -272,3 +273,37 @@ def test_fork_whose_answer_fails_does_not_go_on_as_its_parent(run, tmp_path):
     assert answer.problem.kind == "worker"
     assert answer.output == ""
     assert not (tmp_path / "hook").exists()
+
+
+COLLECTIONS = """
+import gc, os, sys
+from modeldiagrams.worker import template
+
+found = []
+gc.callbacks.append(lambda phase, _: found.append(phase))
+template._serve = lambda _: (print(len(found), file=sys.stderr), os._exit(0))
+found.clear()
+template.serve_forks(None)
+"""
+
+
+def test_template_looks_for_no_garbage_while_it_imports_pytorch():
+    command = [sys.executable, "-c", COLLECTIONS]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    assert done.stderr.split()[-1] == b"0"
+
+
+def test_models_have_a_garbage_collector_that_spares_what_was_imported(worker, project):
+    lines = (
+        "import gc, sys",
+        "BEFORE = {*sys.modules}",
+        "from torch import nn",
+        "class Net(nn.Linear):",
+        "    def __init__(self):",
+        "        super().__init__(4, 4)",
+        "        assert gc.isenabled() and gc.get_freeze_count() > 100_000",
+        "        assert 'numpy' not in sys.modules or 'numpy.random' in BEFORE",
+    )
+    (project / "collected.py").write_text("\n".join(lines))
+    answer = worker.trace(make_options(model="collected.Net", inputs=[1, 4]), [project])
+    assert isinstance(answer, Traced), answer.problem

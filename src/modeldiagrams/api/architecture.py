@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from modeldiagrams.engine.compare.difference import diff
-from modeldiagrams.engine.diagram import forward_problem, in_words
 from modeldiagrams.engine.ids import distinct
+from modeldiagrams.engine.problems import forward_problem, in_words
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.serialize import load, save
 

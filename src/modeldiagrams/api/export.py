@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, get_args
 from modeldiagrams.api.annotations import authored
 from modeldiagrams.api.dot import to_dot
 from modeldiagrams.api.mermaid import to_mermaid
-from modeldiagrams.engine.diagram import Diagram, forward_problem
+from modeldiagrams.engine.diagram import Diagram
 from modeldiagrams.engine.ids import diagram_id
+from modeldiagrams.engine.problems import forward_problem
 from modeldiagrams.engine.recordings import named_files, read_recordings
 from modeldiagrams.errors import OptionError
 from modeldiagrams.html.standalone import standalone

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.api.annotations import annotations_in_code, authored
 from modeldiagrams.api.export import DRAWN, draw_diagram, write
 from modeldiagrams.api.notebook_viewer import OUTPUTS
-from modeldiagrams.engine.diagram import forward_problem, in_words
+from modeldiagrams.engine.problems import forward_problem, in_words
 from modeldiagrams.engine.recordings import named_files, read_recordings
 from modeldiagrams.html.standalone import notebook_output
 from modeldiagrams.options.parsing import parse_view

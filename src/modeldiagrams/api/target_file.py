@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from modeldiagrams.errors import TargetError
@@ -33,7 +34,7 @@ def import_path(target: str, folder: Path) -> tuple[str, list[Path]]:
     if not file.is_file():
         raise TargetError(f"there is no file {path}")
     if not name:
-        raise TargetError(f"expected a name in the file, such as `{path}:Net`, got {target!r}")
+        raise TargetError(f"expected a name in the file, such as `{path}:{_class_in(file)}`, got {target!r}")
     file = file.resolve()
     root = file.parent
     while (root / "__init__.py").is_file() and root.name.isidentifier() and root.parent != root:
@@ -45,3 +46,14 @@ def import_path(target: str, folder: Path) -> tuple[str, list[Path]]:
         )
     module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
     return f"{module}:{name}", [*dict.fromkeys([root, folder])]
+
+
+def _class_in(file: Path) -> str:
+    """The last class of a file that looks like a model, because files end with the whole; read without running it."""
+    try:
+        found = ast.parse(file.read_bytes()).body
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return "Net"
+    classes = [one for one in found if isinstance(one, ast.ClassDef) and one.bases]
+    modules = [one for one in classes if any(ast.unparse(base).endswith("Module") for base in one.bases)]
+    return (modules or classes)[-1].name if classes else "Net"

@@ -17,22 +17,18 @@ from modeldiagrams.common.user_files import is_library
 from modeldiagrams.common.version import own_version
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 __all__ = ["distributions_of", "has_torch", "importable_names_digest", "made_with", "versions"]
 
 _PACKAGE = Path(__file__).parents[1]
 _IMPORTED = frozenset({".py", ".so", ".pyd", ".pth", ".dist-info", ".egg-info"})
+_NAME = re.compile(r"(\w+)(?:\.|$)")
+_VERSION = re.compile(r"^Version: *(.*?)\s*$", re.MULTILINE)
 _MOST_LOOKED_AT = 1000
 """Entries of a folder: one of data may have millions."""
-_TRACER_CODE = (
-    "ir/**/*.py",
-    "tracer/**/*.py",
-    "target/**/*.py",
-    "target/**/*.yaml",
-    "common/user_files.py",
-    "worker/**/*.py",
-)
+_TRACER_CODE = ("ir", "tracer", "target", "common/user_files.py", "worker")
+_CODE = (".py", ".yaml", ".toml")
 """The code that decides on a graph's content: in a development checkout it changes while the version doesn't."""
 
 
@@ -123,16 +119,34 @@ def _has_modules(package: Path) -> bool:
 
 @functools.cache
 def _own_code() -> str:
-    files = sorted(path for pattern in _TRACER_CODE for path in _PACKAGE.glob(pattern))
-    named = ((path.relative_to(_PACKAGE).as_posix().encode(), path.read_bytes()) for path in files)
-    return digest(*itertools.chain.from_iterable(named))
+    files = sorted(file for part in _TRACER_CODE for file in _files_below(_PACKAGE / part))
+    return digest(*itertools.chain.from_iterable((name.encode(), _content(file)) for name, file in files))
+
+
+def _files_below(path: Path) -> Iterator[tuple[str, str]]:
+    """Name below our package and path of each file of code; every build asks, so without a `Path` for each."""
+    folders = [(str(path.parent), [], [path.name])] if path.is_file() else os.walk(path)
+    for folder, _, names in folders:
+        below = folder[len(str(_PACKAGE)) + 1 :].replace(os.sep, "/")
+        yield from ((f"{below}/{name}", f"{folder}{os.sep}{name}") for name in names if name.endswith(_CODE))
+
+
+def _content(file: str) -> bytes:
+    with open(file, "rb") as opened:  # noqa: PTH123 - as above
+        return opened.read()
 
 
 @functools.cache
 def _version(distribution: str, path: tuple[str, ...]) -> str:
     """Empty if it is not installed."""
     found = metadata.distributions(name=distribution, path=list(path))
-    return next((item.version for item in found), "")
+    return next(map(_version_in, found), "")
+
+
+def _version_in(item: metadata.Distribution) -> str:
+    """Its `version`; that parses all metadata as an e-mail, which includes the long description."""
+    found = _VERSION.search(item.read_text("METADATA") or "")
+    return found[1] if found else item.version
 
 
 def _modified(folder: str) -> int | None:
@@ -152,7 +166,8 @@ def _contents(folder: str, _stamp: int | None) -> list[tuple[metadata.Distributi
     found: list[tuple[metadata.Distribution, frozenset[str]]] = []
     for path in Path(folder).glob("*.*-info"):
         item = metadata.Distribution.at(path)
-        listed = re.findall(r"^(\w+)(?=[/.])", item.read_text("RECORD") or "", re.MULTILINE)
+        heads = {line.partition("/")[0] for line in (item.read_text("RECORD") or "").splitlines()}
+        listed = [name[1] for name in map(_NAME.match, heads) if name]
         declared = (item.read_text("top_level.txt") or "").split()
         # some packagers leave no list of files, and its name in the metadata takes ten times as long to read
         found.append((item, frozenset([*listed, *declared, path.name.partition("-")[0]])))

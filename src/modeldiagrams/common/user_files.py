@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 import sysconfig
 from pathlib import Path, PurePath
@@ -30,7 +31,7 @@ def src_folders(folders: Sequence[Path]) -> list[Path]:
 
 def is_user_file(file: str) -> bool:
     """Whether a file is the user's own work: no library, and no name that a module merely claims (``_ops.py``)."""
-    return _is_absolute(file) and not is_library(file)
+    return not is_library(file) and PurePath(file).is_absolute()
 
 
 def is_library(file: str, folders: Iterable[str] | None = None) -> bool:
@@ -45,7 +46,14 @@ def is_library(file: str, folders: Iterable[str] | None = None) -> bool:
 
 @functools.lru_cache(maxsize=16_384)
 def _is_library(file: str, folders: tuple[str, ...]) -> bool:
-    return is_ours(file) or _has_part(file, _INSTALLED | {_ZIP}) or _is_within(file, folders)
+    # thousands of modules lie in hundreds of folders
+    folder = file.rpartition(os.sep)[0]
+    return bool(folder and _is_library_path(folder, folders)) or _is_library_path(file, folders)
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_library_path(path: str, folders: tuple[str, ...]) -> bool:
+    return is_ours(path) or _has_part(path, _INSTALLED | {_ZIP}) or _is_within(path, folders)
 
 
 def is_ours(file: str) -> bool:
@@ -101,12 +109,7 @@ def _tool_folders() -> tuple[str, ...]:
     return (_PACKAGE, _folder(torch)) if torch else (_PACKAGE,)
 
 
-# these are asked for every loaded module, and paths take long to parse
-
-
-@functools.lru_cache(maxsize=16_384)
-def _is_absolute(file: str) -> bool:
-    return PurePath(file).is_absolute()
+# asked for every loaded module, and paths take long to parse
 
 
 @functools.cache

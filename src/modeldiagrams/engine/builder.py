@@ -21,10 +21,11 @@ from modeldiagrams.engine.compare.difference import difference_by
 from modeldiagrams.engine.compare.history import History, committed_graph, history_of
 from modeldiagrams.engine.compare.sides import graph_of, no_model, relative
 from modeldiagrams.engine.compare.versions import side_of
-from modeldiagrams.engine.diagram import Comparison, Diagram, Problem, naming, with_problem
+from modeldiagrams.engine.diagram import Comparison, Diagram, Problem, with_problem
 from modeldiagrams.engine.embedding import maker
 from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.engine.loaded import LoadedGraph, read_graph_file
+from modeldiagrams.engine.problems import naming
 from modeldiagrams.engine.recordings import recorded
 from modeldiagrams.engine.snapshots import Snapshots
 from modeldiagrams.engine.store import Store
@@ -36,7 +37,8 @@ from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.options import Options, View, is_graph_file
 from modeldiagrams.render.draw import Beside, Picture, Theme
 from modeldiagrams.render.picture_file import FileForm, PictureFile
-from modeldiagrams.worker import NO_TORCH, Drawer, Refused
+from modeldiagrams.worker import NO_TORCH, Refused
+from modeldiagrams.worker.drawing import Drawer
 
 __all__ = ["DiagramBuilder", "Session"]
 

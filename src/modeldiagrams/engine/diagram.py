@@ -1,23 +1,19 @@
 """A finished diagram and its problem."""
 
-import bisect
-import itertools
-from collections.abc import Sequence
-
 import msgspec
 
 from modeldiagrams.engine.compare.difference import Difference
+from modeldiagrams.engine.problems import naming
 from modeldiagrams.errors import CommentError, GraphError, ModelDiagramsError, OptionError, RenderError, WorkerError
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import serialize
-from modeldiagrams.ir.text import readable
 from modeldiagrams.options.options import Options
 from modeldiagrams.overlay.overlay import Overlay
 from modeldiagrams.render.draw import Authored, Beside, Earlier, Picture
 from modeldiagrams.watching.page import PageRecording
 from modeldiagrams.worker import Kind, Problem
 
-__all__ = ["Comparison", "Diagram", "Kind", "Problem", "forward_problem", "in_words", "naming", "with_problem"]
+__all__ = ["Comparison", "Diagram", "Kind", "Problem", "with_problem"]
 
 _KINDS: dict[type[ModelDiagramsError], Kind] = {
     CommentError: "comment",
@@ -27,11 +23,6 @@ _KINDS: dict[type[ModelDiagramsError], Kind] = {
 }
 _FOR_AUTHORS = ("snapshot", "comment")
 """Kinds of problems that readers can do nothing about, and that leave the picture as it is."""
-
-
-_LONGEST_MESSAGE = 600
-_LONGEST_TEXT = 850
-"""Characters of a warning, beside what the documentation tool puts before it."""
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,38 +109,6 @@ class Diagram(msgspec.Struct, frozen=True, kw_only=True):
         return None if self.problem and self.problem.kind in _FOR_AUTHORS else self.problem
 
 
-def in_words(problem: Problem) -> str:
-    """A problem for a log or a terminal: what happened, and where in user code. Of too much, the last lines stay."""
-    message = readable(problem.message.strip())
-    if len(message) > _LONGEST_MESSAGE:
-        message = f"{message[: _LONGEST_MESSAGE - 1]}…"
-    room = _LONGEST_TEXT - len(message) - len(problem.remark)
-    frames = _last_that_fit(problem.frames, room)
-    printed = _last_that_fit(problem.printed, room - sum(map(len, frames)))
-    lines = [message, *frames, *(["its last output:"] if printed else []), *printed, problem.remark]
-    return "\n  ".join(line for text in lines for line in text.splitlines())
-
-
-def _last_that_fit(texts: Sequence[str], room: int) -> list[str]:
-    """As many lines from the end as have room."""
-    lines = [*map(readable, texts)]
-    lengths = itertools.accumulate(len(line) for line in reversed(lines))
-    count = bisect.bisect_right([*lengths], room)
-    return lines[len(lines) - count :]
-
-
-def forward_problem(model: str, graph: Graph) -> Problem | None:
-    """The problem of a graph: its model raised, or no inputs were found."""
-    error = graph.status.error
-    if graph.status.state == "hierarchy" and graph.status.notes:
-        return Problem(kind="inputs", message=graph.status.notes[0])
-    if error is None:
-        return None
-    frames = tuple(f"{frame.file}:{frame.line} in {frame.function}" for frame in error.frames)
-    message = f"the forward pass of {model} raised {error.type}: {error.message}".removesuffix(": ")
-    return Problem(kind="forward", message=message, frames=frames)
-
-
 def with_problem(diagram: Diagram, error: ModelDiagramsError) -> Diagram:
     """The diagram with an error of its options, of drawing or of comparing as its problem."""
     kind: Kind = _KINDS.get(type(error), "worker")
@@ -166,10 +125,3 @@ def _joined(first: Problem, second: Problem, text: str) -> Problem:
         return msgspec.structs.replace(first, message=f"{first.message}\n{text}")
     shown, aside = (second, first.message) if first.kind in _FOR_AUTHORS else (first, text)
     return msgspec.structs.replace(shown, remark=f"{shown.remark}\n{aside}".strip())
-
-
-def naming(model: str, problem: Problem) -> Problem:
-    """A problem whose message names the model; that of an option or a comment is the author's."""
-    if problem.kind in {"option", "comment"} or model in problem.message:
-        return problem
-    return msgspec.structs.replace(problem, message=f"{model}: {problem.message}")

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import msgspec
 
-from modeldiagrams.engine.diagram import Problem, forward_problem
+from modeldiagrams.engine.problems import forward_problem
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import deserialize
-from modeldiagrams.worker import Refused, Traced
+from modeldiagrams.worker import Problem, Refused, Traced
 
 __all__ = ["LoadedGraph", "loaded_from", "read_graph_file"]
 

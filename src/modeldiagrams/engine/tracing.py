@@ -15,12 +15,12 @@ import msgspec
 from modeldiagrams.common.files import digest
 from modeldiagrams.common.user_files import src_folders
 from modeldiagrams.engine.cache import Cache, graph_key
-from modeldiagrams.engine.diagram import Problem, forward_problem
 from modeldiagrams.engine.failures import FailureMemory, recurs
 from modeldiagrams.engine.loaded import LoadedGraph, loaded_from
+from modeldiagrams.engine.problems import forward_problem
 from modeldiagrams.engine.sources import is_any_newer
 from modeldiagrams.options.options import package_of
-from modeldiagrams.worker import Refused, Traced, Worker
+from modeldiagrams.worker import Problem, Refused, Traced, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import msgspec
 
-from modeldiagrams.engine.diagram import Diagram, Kind, Problem, in_words
+from modeldiagrams.engine.diagram import Diagram, Kind, Problem
 from modeldiagrams.engine.ids import distinct
+from modeldiagrams.engine.problems import in_words
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.hosting.code_lines import code_lines
 from modeldiagrams.hosting.mentions import mentions

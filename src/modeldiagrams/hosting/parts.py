@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
@@ -119,8 +120,14 @@ def module_fragment(diagram_id: str, index: int, module: str) -> str:
         index: Its number among the diagrams of its page with this id.
         module: Dotted path.
     """
-    graph = quote(diagram_id, safe=_PLAIN).replace("~", "%7E")
-    return f"{graph}{f'~{index + 1}' if index else ''}?at={quote(module, safe=_PLAIN)}"
+    graph = _quoted(diagram_id).replace("~", "%7E")
+    return f"{graph}{f'~{index + 1}' if index else ''}?at={_quoted(module)}"
+
+
+@functools.lru_cache(maxsize=16_384)
+def _quoted(text: str) -> str:
+    """Asked for every module of a site several times, and most modules are called as those of other models."""
+    return quote(text, safe=_PLAIN)
 
 
 def _names(diagram: Diagram) -> set[str]:

@@ -7,6 +7,7 @@ asks for the same; what changes between versions of a site is the content.
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from typing import TYPE_CHECKING, Literal
 
@@ -107,10 +108,14 @@ def diagram_files(diagrams: Iterable[Diagram], fold: Fold = folded) -> dict[str,
     return files
 
 
-def diagram_file_names(diagram_id: str, *, graph: bool = True, interactive: bool = True, steps: int = 0) -> set[str]:
+@functools.lru_cache(maxsize=4096)
+def diagram_file_names(
+    diagram_id: str, *, graph: bool = True, interactive: bool = True, steps: int = 0
+) -> frozenset[str]:
     """Names of the files that one diagram may have; one of what changed has no graph of its own."""
-    pictures = {step_file(diagram_id, index) for index in range(steps)}
-    return {*([diagram_id + _GRAPH] if graph else []), *([diagram_id + _DATA] if interactive else []), *pictures}
+    pictures = [step_file(diagram_id, index) for index in range(steps)]
+    own = [*([diagram_id + _GRAPH] if graph else []), *([diagram_id + _DATA] if interactive else [])]
+    return frozenset([*own, *pictures])
 
 
 def shared_files(settings: Settings, entries: Iterable[IndexEntry]) -> dict[str, bytes]:

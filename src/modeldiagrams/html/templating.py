@@ -28,4 +28,5 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        optimized=False,  # a build compiles each template once, and most render it less often than that pays
     )

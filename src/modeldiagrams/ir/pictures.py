@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import io
 from collections.abc import Mapping, Sequence
 from typing import Any
-from xml.sax.saxutils import escape
 
 from modeldiagrams.ir.text import readable
 
@@ -93,7 +93,7 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
     widths = [max((len(row[i]) for row in rows if i < len(row)), default=0) * _CHARACTER + _GAP for i in range(count)]
     width, height = sum(widths), len(rows) * _LINE + 8
     cells = [
-        f'<text x="{sum(widths[:i]) + _GAP / 2:g}" y="{(row + 1) * _LINE:g}">{escape(text)}</text>'
+        f'<text x="{sum(widths[:i]) + _GAP / 2:g}" y="{(row + 1) * _LINE:g}">{html.escape(text, quote=False)}</text>'
         for row, texts in enumerate(rows)
         for i, text in enumerate(texts)
         if text

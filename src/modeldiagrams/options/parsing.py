@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
@@ -12,6 +13,7 @@ from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.options.declaring import READ
 from modeldiagrams.options.options import Options, View
 from modeldiagrams.options.reading import read_yaml
+from modeldiagrams.options.suggestions import suggestion
 from modeldiagrams.options.wording import expected
 
 if TYPE_CHECKING:
@@ -139,11 +141,9 @@ def parse_option(name: str, value: Any) -> Any:
         # messages to the worker can't hold integers of more than 64 bits, lone surrogates and endless lists
         msgspec.msgpack.encode(plain)
     except msgspec.ValidationError as error:
-        wanted = expected(declared.type)
-        end = _suggestion(declared, value)
-        raise OptionError(name, f"expected {wanted}, got {value!r}{end} {declared.meta.description}") from error
+        raise _rejected(name, declared, value, f"expected {expected(declared.type)}") from error
     except (ModelDiagramsError, *_NOT_ENCODABLE) as error:
-        raise OptionError(name, f"{error}, got {value!r}. {declared.meta.description}") from error
+        raise _rejected(name, declared, value, str(error)) from error
     return plain
 
 
@@ -162,18 +162,19 @@ def check_defaults(defaults: object) -> None:
         parse_option(name, value)
 
 
-def _suggestion(declared: _Declaration, value: Any) -> str:
-    """A full stop, or ``; did you mean [1, 4]?`` for a list as Python has it: ``1, 4`` or ``(1, 4)``."""
-    if not isinstance(value, str) or "," not in value:
-        return "."
-    text = f"[{value.strip().removeprefix('(').removesuffix(')')}]"
-    if "(" in text or ")" in text:
-        return "."
+def _rejected(name: str, declared: _Declaration, value: Any, reason: str) -> OptionError:
+    end = suggestion(name, value, functools.partial(_is_taken, declared))
+    return OptionError(name, f"{reason}, got {value!r}{end} {declared.meta.description}")
+
+
+def _is_taken(declared: _Declaration, text: str) -> bool:
     try:
-        msgspec.convert(_plain(declared, text), declared.type)
-    except (msgspec.ValidationError, ModelDiagramsError):
-        return "."
-    return f"; did you mean {text}?"
+        plain = _plain(declared, text)
+        msgspec.convert(plain, declared.type)
+        msgspec.msgpack.encode(plain)
+    except (msgspec.ValidationError, ModelDiagramsError, *_NOT_ENCODABLE):
+        return False
+    return True
 
 
 def _plain(declared: _Declaration, value: Any) -> Any:

@@ -33,6 +33,8 @@ class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
         if self.hidden:
             ways = "the option `hide`, or a comment in the code, leaves it out"
             return OptionError(self.option, f"the picture has no {named}: {ways}; show it, or name another part")
+        if "all" in self.patterns:
+            return OptionError(self.option, "no module matches 'all'; did you mean '*', which matches all?")
         near = nearest(self.patterns[0], [*_names(graph), *more])
         hint = f"did you mean {near!r}?" if near else "write a path (`encoder.layers.0`), a class, or `*` in them"
         return OptionError(self.option, f"{'nothing' if more else 'no module'} matches {named}; {hint}")

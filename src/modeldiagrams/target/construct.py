@@ -6,6 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 import torch
+import yaml
 from torch import nn
 
 from modeldiagrams.errors import TargetError
@@ -14,6 +15,7 @@ from modeldiagrams.target.allocations import Allocations, TooLargeError
 from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.conventions import likely_value, required_parameters
 from modeldiagrams.target.locate import did_you_mean
+from modeldiagrams.target.objects import from_option
 from modeldiagrams.target.user_code import user_code
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["call_problem", "construct", "construct_afforded"]
 
+_OBJECT = "types.SimpleNamespace"
 _FACTORY = ", or name a function of yours that makes the model"
 
 
@@ -45,8 +48,13 @@ def construct(found: Callable[..., Any], name: str, args: Sequence[Any], kwargs:
             f"{name} can't be called like this: {problem}; write its arguments with the options `args` and "
             f"`kwargs`{_example(found, name, args, kwargs)}"
         )
-    with user_code(f"calling {name}"):
-        model = found(*args, **kwargs)
+    try:
+        with user_code(f"calling {name}"):
+            model = found(*args, **kwargs)
+    except TargetError as error:
+        if hint := _objects_hint(found, error, args, kwargs):
+            raise TargetError(f"{error}{hint}", error.frames) from error.__cause__
+        raise
     if not isinstance(model, nn.Module):
         raise TargetError(f"expected {name} to make a torch.nn.Module, got an object of {type(model)}")
     return model
@@ -118,3 +126,32 @@ def _example(found: Callable[..., Any], name: str, args: Sequence[Any], kwargs: 
     except TargetError:
         return _FACTORY
     return f", e.g. `kwargs: {yaml_line(example)}`"
+
+
+def _objects_hint(found: Callable[..., Any], error: TargetError, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
+    """What to write where an author gave a map and the model reads attributes of it, if that works."""
+    if not (isinstance(error.__cause__, AttributeError) and isinstance(error.__cause__.obj, dict)):
+        return ""
+    given = {"args": [*args], "kwargs": kwargs}
+    for deep in (False, True):
+        tried = {option: _with_objects(value, deep=deep, level=0) for option, value in given.items()}
+        try:
+            with torch.device("meta"), user_code(f"calling it with {_OBJECT}"):
+                found(*from_option(tried["args"]), **from_option(tried["kwargs"]))
+            changed = [f"`{option}: {yaml_line(tried[option])}`" for option in given if tried[option] != given[option]]
+        except (TargetError, yaml.YAMLError):
+            continue
+        return f"; it reads attributes of an object there: write {' and '.join(changed)}"
+    return ""
+
+
+def _with_objects(value: Any, *, deep: bool, level: int = 1) -> Any:
+    """An option whose maps are entries for objects with attributes, those inside them only if it is `deep`."""
+    if level > 1 and not deep:
+        return value
+    if isinstance(value, list):
+        return [_with_objects(one, deep=deep, level=level + 1) for one in value]
+    if not isinstance(value, dict):
+        return value
+    inner = {name: _with_objects(one, deep=deep, level=level + 1) for name, one in value.items()}
+    return {"_target_": _OBJECT, **inner} if level else inner

@@ -38,7 +38,7 @@ def locate(path: str) -> Any:
         dotted = module.removesuffix(".py").strip("./").replace("/", ".") + colon + attributes
         hint = f"; did you mean {dotted!r}?" if ".py" in path else ""
         raise TargetError(f"expected a dotted path such as `mypkg.Model` or `mypkg.mod:attr`, got {path!r}{hint}")
-    found: Any = _module(first)
+    found: Any = _module(first, path)
     owner = first
     for name in names:
         found = _member(_shadowed(owner, found, name), owner, name)
@@ -62,7 +62,7 @@ def did_you_mean(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
-def _module(name: str) -> ModuleType:
+def _module(name: str, path: str = "") -> ModuleType:
     try:
         with seeded():
             return importlib.import_module(name)
@@ -73,10 +73,9 @@ def _module(name: str) -> ModuleType:
         parent = error.name.rpartition(".")[0]
         known = [f"{parent}.{near}".lstrip(".") for near in _submodules(sys.modules.get(parent))]
         # a missing package is more often not installed than misspelt
-        hint = did_you_mean(error.name, known, 0.85)
-        raise TargetError(
-            f"no module named {error.name!r}{hint or '; install it, or add its folder to the import path'}"
-        ) from error
+        otherwise = _CLASS_ALONE if error.name == path and name[:1].isupper() else _MISSING_MODULE
+        hint = did_you_mean(error.name, known, 0.85) or otherwise.format(name)
+        raise TargetError(f"no module named {error.name!r}{hint}") from error
     except (Exception, SystemExit) as error:
         raise failure(f"importing {name!r}", error) from error
 
@@ -97,6 +96,8 @@ def _member(owner: Any, path: str, name: str) -> Any:
 
 
 _MISSING = object()
+_MISSING_MODULE = "; install it, or add its folder to the import path"
+_CLASS_ALONE = "; if it is a class, write its module, too, such as `mypkg.{0}`, or `mypkg.models.{0}`"
 
 
 def _submodules(package: ModuleType | None) -> list[str]:

@@ -73,6 +73,7 @@ def _packet(modules: Sequence[str]) -> bytes:
 
 def serve_forks(control: socket.socket) -> NoReturn:
     """Be a template until all other ends of its control socket are closed."""
+    gc.disable()  # PyTorch's import leaves next to no garbage, and the collector would look for it again and again
     send(sys.stdout.buffer, Hello(version=own_version(), libraries=library_folders()))
     os.dup2(2, 1)
     adopt_orphans()
@@ -81,8 +82,8 @@ def serve_forks(control: socket.socket) -> NoReturn:
 
 
 def _serve(control: socket.socket) -> NoReturn:
-    gc.collect()
     gc.freeze()  # the collector writes into every object it looks at, and memory that is written to is no longer shared
+    gc.enable()
     templates: dict[bytes, socket.socket | None] = {}
     while True:
         packet, files, *_ = socket.recv_fds(control, _LARGEST_PACKET, 1)
@@ -126,6 +127,7 @@ def _fork_template(modules: Sequence[str]) -> socket.socket | None:
     with theirs:
         if not os.fork():
             _keep_only(theirs)
+            gc.disable()
             if _has_imported(modules):
                 theirs.send(_NO_MODULES)
                 _serve(theirs)

@@ -45,8 +45,9 @@ def warm_up() -> None:
     with torch.device("meta"):
         model, inputs = nn.Sequential(nn.Linear(2, 2), nn.LayerNorm(2), nn.ReLU()), (torch.empty(1, 2),)
     target = Target(model=model, args=inputs, kwargs={}, assumptions=())
-    for mode in ("meta", "fake"):
-        serialize(record(target, mode).graph)
+    with seeded():  # which imports NumPy's generators
+        for mode in ("meta", "fake"):
+            serialize(record(target, mode).graph)
     libraries([nn.Linear], [], dependencies([nn.Linear], [], loaded_files()))
 
 

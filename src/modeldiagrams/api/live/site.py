@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from modeldiagrams.api.export import draw_diagram
-from modeldiagrams.engine.diagram import forward_problem
+from modeldiagrams.engine.problems import forward_problem
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.fragment import data_script, fragment, viewer_files
 

@@ -1,0 +1,136 @@
+"""The commands that draw."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, get_args
+
+import click
+
+from modeldiagrams.api.annotations import annotations_by_options
+from modeldiagrams.api.export import DRAWN, Theme, check_format, write
+from modeldiagrams.api.graph_files import is_worse, loaded
+from modeldiagrams.api.terminal import STDIO, echo, errors, exit_if_partial, progress, report
+from modeldiagrams.cli.flags import FORCE, GRAPH_FILE, options_of, trace_options
+from modeldiagrams.cli.tracing import given_options, maker, traced
+from modeldiagrams.engine.embedding import without_model
+from modeldiagrams.engine.recordings import named_files, read_recordings
+from modeldiagrams.options.options import Author, View
+from modeldiagrams.options.parsing import option_help, option_names, parse_option, parse_view
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from modeldiagrams.engine.embedding import Make
+    from modeldiagrams.engine.once import Mode
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["render_command", "show_command"]
+
+_DRAWN = (
+    "The file to write: .svg, .png, .pdf, .html (interactive), .dot (Graphviz) or .mmd (Mermaid); `-` writes an SVG to"
+    " stdout."
+)
+
+
+def _draw_options(command: Callable[..., None]) -> Callable[..., None]:
+    for_drawing = "SVG for drawing programs and books: no style sheet, text as outlines."
+    colours = "Colours of .png, .pdf and flat .svg files; light by default."
+    flat = click.option("--flat", is_flag=True, help=for_drawing)
+    theme = click.option("--theme", type=click.Choice(get_args(Theme)), help=colours)
+    recording = click.option("--recording", metavar="YAML", help=f"{option_help()['recording']} For .html files.")
+    return options_of(View, Author)(recording(flat(theme(command))))
+
+
+@click.command("render")
+@click.argument("graph", type=GRAPH_FILE)
+@_draw_options
+@click.option("-o", "--output", required=True, type=GRAPH_FILE, help=_DRAWN)
+def render_command(graph: Path, output: Path, *, flat: bool, theme: Theme | None, **view: str | None) -> None:
+    """Draw a graph file; `-` reads the graph from stdin."""
+    with errors(), report(output) as say:
+        look = _Look(given_options(view), flat, theme)
+        look.check(output)
+        read = loaded(graph)  # from stdin it comes when another command has traced a model
+        with progress(f"drawing {read.model.name}"):
+            look.draw(read, output)
+        say(read)
+
+
+@click.command("show")
+@click.argument("target")
+@trace_options
+@_draw_options
+@click.option("-o", "--output", type=GRAPH_FILE, help=f"{_DRAWN} By default, the model's name with .html.")
+@FORCE
+def show_command(  # noqa: PLR0913  (one for each flag)
+    target: str, mode: Mode, output: Path | None, *, flat: bool, theme: Theme | None, force: bool, **given: str | None
+) -> None:
+    """Run a model once and draw it: `trace` and `render` in one step.
+
+    TARGET is the model, as for `trace`. Without -o, the interactive page's path is printed.
+    """
+    with errors(), report(output) as say:
+        look = _Look(
+            given_options({name: given.pop(name) for name in (*option_names(View, Author), "recording")}), flat, theme
+        )
+        look.check(output or Path("page.html"))
+        _, graph, _, sources = traced(target, mode, given)
+        path = output or Path(re.sub(r"[^\w.-]+", "-", f"{graph.model.name}.html"))
+        if force or not is_worse(graph, path):
+            with progress(f"drawing {graph.model.name}"):
+                look.draw(graph, path, maker(target, given), sources)
+            say(graph, path)
+        if output is None:
+            echo(path)
+    exit_if_partial(target, graph)
+
+
+class _Look(NamedTuple):
+    """How a command line asks a graph to be drawn."""
+
+    given: dict[str, str]
+    flat: bool
+    theme: Theme | None
+
+    def check(self, output: Path) -> None:
+        """Reject what can't be drawn, before anything takes time."""
+        check_format(_file_name(output), flat=self.flat, theme=self.theme, view=self.given, option="-o")
+        parse_view(self._split()[0])
+        self._recording_files()
+
+    def draw(self, graph: Graph, output: Path, make: Make = without_model, sources: tuple[str, ...] = ()) -> None:
+        """Write a file, or an SVG to stdout."""
+        if output == STDIO:
+            with tempfile.TemporaryDirectory() as folder:
+                file = Path(folder) / _file_name(output)
+                self._write(graph, file, make, sources)
+                click.echo(file.read_bytes(), nl=False)
+        else:
+            self._write(graph, output, make, sources)
+
+    def _write(self, graph: Graph, file: Path, make: Make, sources: tuple[str, ...]) -> None:
+        view, author = self._split()
+        said = annotations_by_options(graph, author, make, sources if file.suffix in DRAWN else ())
+        recordings = read_recordings(graph, named_files(self._recording_files()))
+        unmatched = write(
+            graph, file, view, flat=self.flat, theme=self.theme, overlay=said.overlay, recordings=recordings
+        )
+        for problem in [*([unmatched.error(graph)] if unmatched else []), *said.problems]:
+            echo(f"Warning: {problem}", err=True)
+
+    def _split(self) -> tuple[dict[str, str], dict[str, str]]:
+        """The options of the view, and those that speak of nodes."""
+        author = {name: text for name, text in self.given.items() if name in option_names(Author)}
+        others = {*author, "recording"}
+        return {name: text for name, text in self.given.items() if name not in others}, author
+
+    def _recording_files(self) -> list[str] | None:
+        given = self.given.get("recording")
+        return None if given is None else parse_option("recording", given)
+
+
+def _file_name(output: Path) -> str:
+    return "picture.svg" if output == STDIO else output.name

@@ -1,0 +1,46 @@
+"""What several commands take: the options of a diagram as flags, and files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+import click
+
+from modeldiagrams.engine.once import Mode
+from modeldiagrams.options.options import Call, Limits
+from modeldiagrams.options.parsing import option_help, option_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import msgspec
+
+__all__ = ["FORCE", "GRAPH_FILE", "options_of", "trace_options"]
+
+GRAPH_FILE = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
+FORCE = click.option("--force", is_flag=True, help="Overwrite a complete graph even if the new one is incomplete.")
+_MODES = (
+    "How values are computed. fake: shapes only, without arithmetic. meta: the same, and weights take no memory, for"
+    " models larger than this machine. real: with values. auto, the default: fake, and real if that fails."
+)
+
+
+def options_of(*groups: type[msgspec.Struct]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Command line options with the names and the help of a diagram's options."""
+
+    def add(command: Callable[..., None]) -> Callable[..., None]:
+        for name in reversed(option_names(*groups)):
+            if name == "model":
+                continue
+            flag = f"--{name.replace('_', '-')}"
+            command = click.option(flag, name, metavar="YAML", help=option_help()[name])(command)
+        return command
+
+    return add
+
+
+def trace_options(command: Callable[..., None]) -> Callable[..., None]:
+    """What commands take that run a model."""
+    mode = click.option("--mode", default="auto", type=click.Choice(get_args(Mode)), help=_MODES)
+    return options_of(Call, Limits)(mode(command))

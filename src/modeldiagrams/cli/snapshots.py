@@ -1,0 +1,40 @@
+"""The command that writes the graphs of a documentation."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from modeldiagrams.api.terminal import PARTIAL, errors
+from modeldiagrams.engine.snapshots import take_snapshots
+
+__all__ = ["snapshot_command"]
+
+
+@click.command("snapshot")
+@click.argument("source", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--prune", is_flag=True, help="Remove graphs that no page uses any longer.")
+def snapshot_command(source: Path, *, prune: bool) -> None:
+    """Trace every model that a documentation shows, and write the graphs.
+
+    SOURCE is the folder of conf.py (Sphinx) or mkdocs.yml (MkDocs). The graphs go into the folder `model-graphs` in
+    it. Commit them, and the documentation builds without PyTorch.
+    """
+    start = time.monotonic()
+    with errors():
+        report = take_snapshots(source, prune=prune)
+    for path in report.written:
+        click.echo(path)
+    written, seconds = len(report.written), time.monotonic() - start
+    click.echo(
+        f"{written} graph{'s'[: written != 1]} written, {len(report.unchanged)} unchanged, {seconds:.1f} s", err=True
+    )
+    for path in report.stale:
+        click.echo(f"{path}: no page uses it; {'removed' if prune else '--prune removes it'}", err=True)
+    for path in report.missing:
+        click.echo(f"Warning: {path} was not written, because its model could not be traced; see above", err=True)
+    if report.missing:
+        sys.exit(PARTIAL)

@@ -1,0 +1,50 @@
+"""The command that prints a table of modules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from modeldiagrams.api.graph_files import loaded
+from modeldiagrams.api.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, check_table, summary
+from modeldiagrams.api.terminal import STDIO, Failed, echo, errors, exit_if_partial
+from modeldiagrams.cli.flags import trace_options
+from modeldiagrams.cli.tracing import given_options, traced
+from modeldiagrams.options.options import is_graph_file
+
+if TYPE_CHECKING:
+    from modeldiagrams.api.summary import Column
+    from modeldiagrams.engine.once import Mode
+
+__all__ = ["summary_command"]
+
+
+@click.command("summary")
+@click.argument("target")
+@trace_options
+@click.option("--depth", default=LEVELS, help=f"Number of module levels in the table, {LEVELS} by default.")
+@click.option(
+    "--columns",
+    help=f"Columns after name and class, separated by commas: {', '.join(COLUMNS)}; by default"
+    f" {', '.join(DEFAULT_COLUMNS)}, and the time if it was measured.",
+)
+def summary_command(target: str, mode: Mode, depth: int, columns: str | None, **given: str | None) -> None:
+    """Print a table of a model's modules with shapes, parameters and FLOPs.
+
+    TARGET is the model, as for `trace`, or a graph file; `-` reads a graph from stdin. Equal modules in a row are one
+    line (`layers.0–11`, ×12) with the numbers of one of them.
+    """
+    names = None if columns is None else cast("list[Column]", [name.strip() for name in columns.split(",")])
+    with errors():
+        check_table(depth, names or ())
+        if target == str(STDIO) or is_graph_file(target):
+            for name in given_options(given):
+                reason = f"{target} is a graph file, so there is nothing to call; remove this option"
+                raise Failed(f"option `{name}`: {reason}")
+            graph = loaded(Path(target))
+        else:
+            graph = traced(target, mode, given).graph
+        echo(summary(graph, depth=depth, columns=names))
+    exit_if_partial(target, graph)

@@ -1,0 +1,62 @@
+"""Why a model has no diagram, or half of one: problems of graphs, and problems in words."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from modeldiagrams.ir.text import readable
+from modeldiagrams.worker import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["forward_problem", "in_words", "naming"]
+
+_LONGEST_MESSAGE = 600
+_LONGEST_TEXT = 850
+"""Characters of a warning, beside what the documentation tool puts before it."""
+
+
+def in_words(problem: Problem) -> str:
+    """A problem for a log or a terminal: what happened, and where in user code. Of too much, the last lines stay."""
+    message = readable(problem.message.strip())
+    if len(message) > _LONGEST_MESSAGE:
+        message = f"{message[: _LONGEST_MESSAGE - 1]}…"
+    room = _LONGEST_TEXT - len(message) - len(problem.remark)
+    frames = _last_that_fit(problem.frames, room)
+    printed = _last_that_fit(problem.printed, room - sum(map(len, frames)))
+    lines = [message, *frames, *(["its last output:"] if printed else []), *printed, problem.remark]
+    return "\n  ".join(line for text in lines for line in text.splitlines())
+
+
+def _last_that_fit(texts: Sequence[str], room: int) -> list[str]:
+    """As many lines from the end as have room."""
+    lines = [*map(readable, texts)]
+    lengths = itertools.accumulate(len(line) for line in reversed(lines))
+    count = bisect.bisect_right([*lengths], room)
+    return lines[len(lines) - count :]
+
+
+def forward_problem(model: str, graph: Graph) -> Problem | None:
+    """The problem of a graph: its model raised, or no inputs were found."""
+    error = graph.status.error
+    if graph.status.state == "hierarchy" and graph.status.notes:
+        return Problem(kind="inputs", message=graph.status.notes[0])
+    if error is None:
+        return None
+    frames = tuple(f"{frame.file}:{frame.line} in {frame.function}" for frame in error.frames)
+    message = f"the forward pass of {model} raised {error.type}: {error.message}".removesuffix(": ")
+    return Problem(kind="forward", message=message, frames=frames)
+
+
+def naming(model: str, problem: Problem) -> Problem:
+    """A problem whose message names the model; that of an option or a comment is the author's."""
+    if problem.kind in {"option", "comment"} or model in problem.message:
+        return problem
+    return msgspec.structs.replace(problem, message=f"{model}: {problem.message}")
