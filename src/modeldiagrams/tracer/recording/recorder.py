@@ -112,9 +112,11 @@ class Recorder(TorchFunctionMode):
         if function.is_metadata or self.is_closed or (context := self.threads.context).paused:
             return func(*args, **kwargs) if kwargs else func(*args)
         check_time()
-        if types and (wrapper := next((kind for kind in types if not issubclass(kind, Tensor)), None)) is not None:
-            with self:  # an object that holds tensors and calls torch with them
-                return wrapper.__torch_function__(func, types, args, kwargs or {})  # type: ignore[attr-defined]
+        if types and (types[0] is not Tensor or len(types) > 1):  # few
+            for wrapper in types:
+                if not issubclass(wrapper, Tensor):  # an object that holds tensors and calls torch with them
+                    with self:
+                        return wrapper.__torch_function__(func, types, args, kwargs or {})  # type: ignore[attr-defined]
         frame = sys._getframe(1)  # noqa: SLF001 (see `SourceFinder`)
         return self.observe(context, function, func, args, kwargs or {}, frame)
 

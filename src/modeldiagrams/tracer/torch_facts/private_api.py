@@ -133,6 +133,9 @@ n_dispatch_modes: Any = torch._C._len_torch_dispatch_stack
 pop_dispatch_mode: Any = torch._C._pop_torch_dispatch_stack
 """Take the innermost mode from its stack, given None; a context would take ten times as long."""
 push_dispatch_mode: Any = torch._C._push_on_torch_dispatch_stack
+has_function_mode: Any = torch.overrides._is_torch_function_mode_enabled
+pop_function_mode: Any = torch._C._pop_torch_function_stack
+push_function_mode: Any = torch._C._push_on_torch_function_stack
 
 is_wrapped: Any = torch._C._functorch.is_functorch_wrapped_tensor
 """Whether a tensor is one of vmap's, grad's and jvp's wrappers."""
