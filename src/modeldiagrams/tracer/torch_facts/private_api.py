@@ -44,7 +44,7 @@ _GLOBAL_HOOKS = [
     getattr(nn.modules.module, f"_global_{kind}_hooks")
     for kind in ("backward", "backward_pre", "forward", "forward_pre")
 ]
-_tracing_state: Any = torch._C._get_tracing_state
+_jit: Any = torch.jit._trace
 _NEW_MODULE = vars(nn.Module())
 _BOOKKEEPING = list(_NEW_MODULE)
 """Attributes that every module has, and has first: parameters, buffers, hooks."""
@@ -212,9 +212,12 @@ def modules_of(model: Any) -> list[tuple[str, nn.Module]]:
 
 
 def has_hooks(module: nn.Module) -> bool:
-    """Whether ``module(…)`` may do more than call its forward, as `CALL_IMPLEMENTATION` decides."""
+    """Whether ``module(…)`` may do more than call its forward, as `CALL_IMPLEMENTATION` decides.
+
+    While torch scripts modules, it also notes which of them runs.
+    """
     own = module._backward_hooks or module._backward_pre_hooks or module._forward_hooks or module._forward_pre_hooks
-    return bool(own) or any(_GLOBAL_HOOKS) or _tracing_state() is not None
+    return bool(own) or any(_GLOBAL_HOOKS) or _jit._trace_module_map is not None
 
 
 def classes_of(modules: Sequence[tuple[str, nn.Module]]) -> list[type]:
