@@ -107,6 +107,29 @@ def test_autograd_function_is_one_op(function):
     is_one_op(function, between(lambda h: function.apply(h)))  # noqa: PLW0108 - looked up in the forward
 
 
+class Seen(torch.overrides.TorchFunctionMode):
+    def __init__(self):
+        super().__init__()
+        self.calls = []
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.calls.append((func, tuple(types)))
+        return func(*args, **(kwargs or {}))
+
+
+def test_mode_of_the_model_sees_functions_first():
+    mode = Seen()
+
+    def forward(h):
+        with mode:
+            return functional.relu(h)
+
+    found = checked(between(forward), x(), mode="real")
+    assert set(mode.calls) == {(functional.relu, (torch.Tensor,))}
+    assert found.edges("linear", "relu")
+    assert found.edges("relu", "linear")
+
+
 @AUTOGRAD_FUNCTIONS
 def test_autograd_function_bound_before_trace_is_one_op(function):
     is_one_op(function, between(function.apply))

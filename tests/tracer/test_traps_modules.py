@@ -141,6 +141,35 @@ def test_forward_hook_that_replaces_the_output():
     assert found.graph.hierarchy["a/tanh"] == "a"
 
 
+def _with_pre_hook(module):
+    module.register_forward_pre_hook(lambda _module, given: (torch.tanh(given[0]),))
+
+
+def _with_a_forward_of_its_own(module):
+    forward = module.forward
+    module.forward = lambda given: forward(torch.tanh(given))
+
+
+@pytest.mark.parametrize("change", [_with_pre_hook, _with_a_forward_of_its_own])
+def test_what_runs_before_a_forward_is_recorded(change):
+    """A module call without hooks runs its forward at once; these have more to do."""
+    module = linear()
+    change(module)
+    found = checked(Lambda(lambda self, h: self.a(h), a=module), x())
+    assert found.edges("tanh", "linear")
+    assert found.graph.hierarchy["a/tanh"] == "a"
+
+
+def test_global_hooks_run():
+    seen = []
+    hook = nn.modules.module.register_module_forward_pre_hook(lambda module, _: seen.append(type(module)))
+    try:
+        trace(Lambda(lambda self, h: self.a(h), a=linear()), (x(),))
+    finally:
+        hook.remove()
+    assert seen == [Lambda, nn.Linear]
+
+
 def test_parametrization_stays_inside_its_module():
     found = checked(Lambda(lambda self, h: self.a(h), a=weight_norm(linear())), x())
     assert found.flows("weight_norm_interface", "linear") or found.flows("weight_norm", "linear")

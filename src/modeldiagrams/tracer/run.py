@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _R = TypeVar("_R", bound=Recorder)
 _MAX_YIELDED = 1024
 _FRAMES_FACTOR = 4
-"""How many times deeper than usual a traced call may go: a module call takes 3 frames of torch and 4 of ours."""
+"""How many times deeper than usual a traced call may go: a module call takes up to 3 frames of torch and 4 of ours."""
 _MAX_FRAMES = 12_000
 """Unless the program itself allows more: twice as many overflow the usual stack."""
 

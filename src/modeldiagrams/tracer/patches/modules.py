@@ -33,11 +33,11 @@ def recorded_call(calls: CallStack, original: Callable[..., Any]) -> Callable[..
         if context.observed and isinstance(self, torch.fx.GraphModule) and not calls.knows(self):
             return original(self, *args, **kwargs)  # made by torch for the branches of a higher-order operator
         if context.is_recording:
-            return calls.run(context, self, original, args, kwargs, sys._getframe(1), direct=False)
+            return calls.run(context, self, original, args, kwargs, sys._getframe(1))
         if not calls.knows(self):
             return original(self, *args, **kwargs)
         with recorder.entered(context):  # on a thread from before the trace
-            return calls.run(context, self, original, args, kwargs, sys._getframe(1), direct=False)
+            return calls.run(context, self, original, args, kwargs, sys._getframe(1))
 
     return call
 
@@ -56,8 +56,9 @@ def recorded_forward(calls: CallStack, original: Callable[..., Any]) -> Callable
         if top.module is self and top.forward is not original:
             top.forward = top.forward or original
             return original(self, *args, **kwargs)
-        return calls.run(context, self, original, args, kwargs, sys._getframe(1), direct=True)
+        return calls.run(context, self, original, args, kwargs, sys._getframe(1), original)
 
+    calls.recorded_forward = forward.__code__  # type: ignore[attr-defined]
     return forward
 
 

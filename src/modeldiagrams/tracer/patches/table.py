@@ -16,7 +16,7 @@ from torch.autograd.profiler import record_function
 from torch.cuda import nvtx
 from torch.nn.modules.lazy import LazyModuleMixin
 
-from modeldiagrams.tracer.patches import fake_tensors, modules, nvtx_ranges, threads, unseen_functions
+from modeldiagrams.tracer.patches import fake_tensors, modules, nvtx_ranges, python_functions, threads, unseen_functions
 from modeldiagrams.tracer.torch_facts import symbolic_sizes
 from modeldiagrams.tracer.torch_facts.private_api import (
     APPLY_IS_COMPILED,
@@ -77,8 +77,10 @@ def _defines(class_: type, base: type, name: str) -> bool:
 
 
 def _of_torch(calls: CallStack) -> Iterator[Replacement]:
-    """Functions that torch shows to no mode."""
-    recorder = calls.recorder
+    """Functions that torch shows to no mode, or in many steps."""
+    recorder, name = calls.recorder, "handle_torch_function"
+    for module in (torch.nn.functional, torch.functional):
+        yield module, name, python_functions.shown(recorder, vars(module)[name])
     apply = vars(torch.autograd.Function)["apply"]
     apply = getattr(apply, "__func__", apply)
     yield torch.autograd.Function, "apply", classmethod(unseen_functions.recorded_apply(recorder, apply))

@@ -30,8 +30,10 @@ def run_counted(  # noqa: PLR0913, PLR0917 - called for every op, and keywords t
     """
     outer, context.flops = context.flops, None
     context.observed += 1
-    mode = None
-    if counter is not None and formula is not None and n_dispatch_modes() and formula.fits(args, kwargs):
+    mode = given = None
+    if counter is not None and formula is not None and n_dispatch_modes():
+        given = formula.given(args, kwargs)
+    if given is not None:
         mode = pop_dispatch_mode(None)
         if mode is not counter:  # the model has entered another one
             push_dispatch_mode(mode)
@@ -40,7 +42,7 @@ def run_counted(  # noqa: PLR0913, PLR0917 - called for every op, and keywords t
         result = run(*args, **kwargs)
         if mode is None:
             return result, context.flops
-        return result, None if formula is FREE else formula.flops(args, kwargs, result)  # type: ignore[union-attr]
+        return result, None if formula is FREE else formula.flops(given, result)  # type: ignore[union-attr, arg-type]
     finally:
         if mode is not None:
             push_dispatch_mode(mode)

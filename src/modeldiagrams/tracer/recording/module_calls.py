@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import threading
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -13,7 +13,9 @@ from modeldiagrams.common.class_facts import full_name, name_of
 from modeldiagrams.tracer.torch_facts.argument_names import positional_names
 from modeldiagrams.tracer.torch_facts.nested_values import find_tensors, map_tensors_in_place
 from modeldiagrams.tracer.torch_facts.private_api import (
+    CALL_IMPLEMENTATION,
     alias_of,
+    has_hooks,
     modules_of,
     own_buffers,
     own_modules,
@@ -26,7 +28,7 @@ from modeldiagrams.tracer.values.scopes import Scopes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from types import FrameType
+    from types import CodeType, FrameType
 
     from modeldiagrams.tracer.recording.recorder import Recorder
     from modeldiagrams.tracer.recording.thread_context import ThreadContext
@@ -40,16 +42,19 @@ class CallStack:
     def __init__(self, recorder: Recorder, weights: NamedTensors) -> None:
         self.recorder = recorder
         self._weights = weights
+        self._values_of = recorder.provenance.values
         self._numbers = {"": 1}
         self._made: dict[str, int] = {}
         """Paths of modules made during the forward → the last number appended to the path."""
         self._is_root_call = False
         self._lock = threading.RLock()
         """Held while a module gets a path: several threads may meet the same one."""
-        self._names: dict[type, tuple[tuple[str, ...], str | None]] = {}
-        self._is_scripted: Callable[[type], bool] = functools.cache(lambda c: issubclass(c, torch.jit.ScriptModule))
+        self._facts: dict[type, tuple[tuple[tuple[str, ...], str | None], bool]] = {}
+        """Names of the arguments of a class of modules, and whether it is scripted."""
+        self.recorded_forward: CodeType | None = None
+        """The code of what is put in place of forwards."""
 
-    def run(  # noqa: PLR0913, PLR0917 - called for every module
+    def run(  # noqa: PLR0913, PLR0917 - called for every module, and keywords take time
         self,
         context: ThreadContext,
         module: nn.Module,
@@ -57,25 +62,24 @@ class CallStack:
         args: Sequence[Any],
         kwargs: dict[str, Any],
         frame: FrameType,
-        *,
-        direct: bool,
+        forward: Callable[..., Any] | None = None,
     ) -> Any:
         """Run a function of a module as a module call, made in some frame of this thread.
 
-        It is `direct` if it is a forward, called without ``__call__``.
+        It is the `forward` itself if that is called without ``__call__``.
         """
         recorder = self.recorder
         if self._is_root_call and module is recorder.recording.root.module:
             self._is_root_call = False
-            return self._run_function(context, recorder.recording.root, function, args, kwargs)
+            return self._run_function(recorder.recording.root, function, args, kwargs)
         call = self._open(context, module, frame)
-        call.forward = function if direct else None
+        call.forward = forward
         context.stack.append(call)
         scopes, context.scopes = context.scopes, Scopes()
         paused, context.paused = context.paused, 0
         observed, context.observed = context.observed, 0
         try:
-            return self._run_function(context, call, function, args, kwargs)
+            return self._run_function(call, function, args, kwargs)
         except BaseException as error:
             recorder.recording.fail(error, call)
             raise
@@ -95,28 +99,38 @@ class CallStack:
         return self._weights.path(module) is not None
 
     def _run_function(
-        self,
-        context: ThreadContext,
-        call: ModuleCall,
-        function: Callable[..., Any],
-        args: Sequence[Any],
-        kwargs: dict[str, Any],
+        self, call: ModuleCall, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
     ) -> Any:
         module = call.module
-        names = self._names.get(type(module))
-        if names is None:
-            names = self._names[type(module)] = argument_names(module)
+        facts = self._facts.get(type(module))
+        if facts is None:
+            facts = argument_names(module), issubclass(type(module), torch.jit.ScriptModule)
+            self._facts[type(module)] = facts
+        names, is_scripted = facts
         given = tensor_arguments(names, args, kwargs)
         if call.parent is not None:  # else its inputs are the graph's
             self._set_values(call.inputs, given)
-        if not self._is_scripted(type(module)):
-            return self._close(call, given, function(module, *args, **kwargs))
+        if is_scripted:
+            return self._close(call, given, self._run_scripted(call, function, args, kwargs))
+        if function is CALL_IMPLEMENTATION and not has_hooks(module):  # then it only looks up the forward
+            forward = module.forward
+            own = forward.__func__ if type(forward) is MethodType and forward.__self__ is module else None
+            if type(own) is FunctionType and own.__code__ is self.recorded_forward:
+                call.forward = function = own.__wrapped__  # type: ignore[attr-defined]
+        return self._close(call, given, function(module, *args, **kwargs))
+
+    def _run_scripted(
+        self, call: ModuleCall, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        recorder, module = self.recorder, call.module
         with unseen_by_modes():
-            self.recorder.before_write([*module.parameters(), args, kwargs])
-        with self.recorder.hidden():
-            run_call, counter = self.recorder.run_call, self.recorder.counter
-            result, call.unseen_cost = run_call(context, counter, function, (module, *args), kwargs, None)
-        return self._close(call, given, result)
+            recorder.before_write([*module.parameters(), args, kwargs])
+        with recorder.hidden():
+            context = recorder.threads.context
+            result, call.unseen_cost = recorder.run_call(
+                context, recorder.counter, function, (module, *args), kwargs, None
+            )
+        return result
 
     def _open(self, context: ThreadContext, module: nn.Module, frame: FrameType) -> ModuleCall:
         parent = context.stack[-1]
@@ -190,8 +204,9 @@ class CallStack:
 
     def _set_values(self, into: dict[str, Value], named: list[tuple[str, Tensor]]) -> None:
         """Record which values go into or come out of a call."""
+        values_of = self._values_of
         for name, tensor in named:
-            if values := self.recorder.provenance.values(tensor):
+            if values := values_of(tensor):
                 into[name] = values[-1]
 
     def _record_as_one_op(

@@ -112,9 +112,10 @@ class Recorder(TorchFunctionMode):
         if function.is_metadata or self.is_closed or (context := self.threads.context).paused:
             return func(*args, **kwargs) if kwargs else func(*args)
         check_time()
-        if types and (wrapper := next((kind for kind in types if not issubclass(kind, Tensor)), None)) is not None:
-            with self:  # an object that holds tensors and calls torch with them
-                return wrapper.__torch_function__(func, types, args, kwargs or {})  # type: ignore[attr-defined]
+        for kind in types if len(types) != 1 or types[0] is not Tensor else ():  # few
+            if not issubclass(kind, Tensor):  # an object that holds tensors and calls torch with them
+                with self:
+                    return kind.__torch_function__(func, types, args, kwargs or {})  # type: ignore[attr-defined]
         frame = sys._getframe(1)  # noqa: SLF001 (see `SourceFinder`)
         return self.observe(context, function, func, args, kwargs or {}, frame)
 
@@ -167,7 +168,8 @@ class Recorder(TorchFunctionMode):
         if not function.pure or "out" in kwargs:
             call.versions = versions_of(call.tensors)
         if function.writes_any or (kwargs and (kwargs.get("inplace") or kwargs.get("max_norm") is not None)):
-            self.before_write(call.tensors)
+            for tensor in call.tensors:
+                self._on_write(without_wrappers(tensor))
         elif function.writes_first or "out" in kwargs:
             self.before_write([*call.args[:1], *kwargs.values()])
 
@@ -175,9 +177,13 @@ class Recorder(TorchFunctionMode):
         """Record a call that ran, if it is an op; return its result for the model."""
         function = call.function
         written = call.written() if call.versions is not None or function.writes_first else []
-        if written or function.is_special or not (type(result) is Tensor or isinstance(result, Tensor)):
+        is_other = written and (len(written) > 1 or written[0] is not result)
+        if is_other or function.is_special or not isinstance(result, Tensor):
             return self._after_special(context, call, result, flops, written)
         op = self._record(context, call, flops)  # nearly all
+        if written:  # as by `relu_`
+            self._output_written(op, function, result)
+            return result
         for tensor in call.tensors:
             if tensor is result:
                 result, _ = run_counted(context, self.counter, alias_of, (result,), {}, FREE)
@@ -265,9 +271,6 @@ class Recorder(TorchFunctionMode):
     ) -> Any:
         """Give every returned and every written tensor a new value; return the result for the model."""
         function = call.function
-        if len(written) == 1 and written[0] is result:  # as `relu_` does
-            self._output_written(op, function, result)
-            return result
         given_ids = list(map(id, call.tensors))
         written_ids = list(map(id, written))
         aliases: dict[int, Tensor] = {}

@@ -46,28 +46,29 @@ class CallFormula:
         self._operations = operations
         self._names = names
 
-    def fits(self, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
-        """Whether it holds for these arguments: not for tensors whose classes may run other operators.
+    def given(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Sequence[Any] | None:
+        """What it needs of a call's arguments; None if it doesn't hold, as for classes that may run other operators.
 
         Nor where torch runs others on other shapes than Python sees: for vmap, and for derivatives on the way forward.
         """
-        if not self._names:
-            return not args or type(args[0]) in PLAIN_TENSORS or not isinstance(args[0], Tensor)
-        if kwargs.get("static_k") is not None:  # keys of attention that are projected already
-            return False
-        is_plain = _BESIDE_TENSORS.issuperset(map(type, self._arguments(args, kwargs)))
-        return is_plain and wraps_now() is None and forward_ad._current_level < 0  # noqa: SLF001 - nothing else tells
+        names = self._names
+        if not names:
+            return () if not args or type(args[0]) in PLAIN_TENSORS or not isinstance(args[0], Tensor) else None
+        given = args[: len(names)]
+        if kwargs:
+            if kwargs.get("static_k") is not None:  # keys of attention that are projected already
+                return None
+            given = [*given, *map(kwargs.get, names[len(given) :])]
+        if len(given) != len(names) or not _BESIDE_TENSORS.issuperset(map(type, given)):
+            return None
+        return given if wraps_now() is None and forward_ad._current_level < 0 else None  # noqa: SLF001 - nothing else tells
 
-    def flops(self, args: Sequence[Any], kwargs: dict[str, Any], result: Any) -> int | None:
+    def flops(self, given: Sequence[Any], result: Any) -> int | None:
         """The operations of a call that ran; None if it has no shapes, as nested tensors have none."""
         try:
-            return self._operations(*self._arguments(args, kwargs), result)
+            return self._operations(*given, result)
         except Exception:  # noqa: BLE001 - torch raises many
             return None
-
-    def _arguments(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Sequence[Any]:
-        given = args[: len(self._names)]
-        return given if len(given) == len(self._names) else [*given, *map(kwargs.get, self._names[len(given) :])]
 
 
 FREE = CallFormula(lambda *_: 0, ())

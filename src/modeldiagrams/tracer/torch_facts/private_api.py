@@ -1,11 +1,14 @@
-"""What the tracer needs of torch's private parts: with `patches.table`, what to look at first with a new torch."""
+"""What the tracer needs of torch's private parts: with `patches.table`, what to look at first with a new torch.
+
+Long because all of it is to be found in one place.
+"""
 
 # ruff: noqa: SLF001
 from __future__ import annotations
 
 import functools
-from itertools import chain, compress, islice
-from operator import attrgetter, itemgetter, not_
+from itertools import chain, islice
+from operator import attrgetter, itemgetter
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodDescriptorType, NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +40,11 @@ SingleLevelFunction: Any = torch.autograd.function._SingleLevelFunction
 UninitializedTensor: Any = nn.parameter.UninitializedTensorMixin  # type: ignore[attr-defined]
 CALL_IMPLEMENTATION: Any = nn.Module._call_impl
 """What ``module(…)`` runs: its hooks and its forward."""
+_GLOBAL_HOOKS = [
+    getattr(nn.modules.module, f"_global_{kind}_hooks")
+    for kind in ("backward", "backward_pre", "forward", "forward_pre")
+]
+_jit: Any = torch.jit._trace
 _NEW_MODULE = vars(nn.Module())
 _BOOKKEEPING = list(_NEW_MODULE)
 """Attributes that every module has, and has first: parameters, buffers, hooks."""
@@ -55,7 +63,6 @@ HIGHER_ORDER_OPERATORS: list[Any] = (
 
 _BUILT_IN = (BuiltinFunctionType, MethodDescriptorType)
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
-_IS_PLAIN = PLAIN_VALUES.__contains__
 _VERSION: Any = attrgetter("_version")
 NO_MEMORY = (RuntimeError, ValueError, NotImplementedError)  # sparse, lazy, functorch's wrappers, other subclasses
 
@@ -133,6 +140,9 @@ n_dispatch_modes: Any = torch._C._len_torch_dispatch_stack
 pop_dispatch_mode: Any = torch._C._pop_torch_dispatch_stack
 """Take the innermost mode from its stack, given None; a context would take ten times as long."""
 push_dispatch_mode: Any = torch._C._push_on_torch_dispatch_stack
+has_function_mode: Any = torch.overrides._is_torch_function_mode_enabled  # type: ignore[attr-defined]
+pop_function_mode: Any = torch._C._pop_torch_function_stack
+push_function_mode: Any = torch._C._push_on_torch_function_stack
 
 is_wrapped: Any = torch._C._functorch.is_functorch_wrapped_tensor
 """Whether a tensor is one of vmap's, grad's and jvp's wrappers."""
@@ -201,6 +211,15 @@ def modules_of(model: Any) -> list[tuple[str, nn.Module]]:
     return found
 
 
+def has_hooks(module: nn.Module) -> bool:
+    """Whether ``module(…)`` may do more than call its forward, as `CALL_IMPLEMENTATION` decides.
+
+    While torch scripts modules, it also notes which of them runs.
+    """
+    own = module._backward_hooks or module._backward_pre_hooks or module._forward_hooks or module._forward_pre_hooks
+    return bool(own) or any(_GLOBAL_HOOKS) or _jit._trace_module_map is not None
+
+
 def classes_of(modules: Sequence[tuple[str, nn.Module]]) -> list[type]:
     """The classes of modules and all their bases, each once."""
     kinds = dict.fromkeys([type(module) for _, module in modules])
@@ -227,13 +246,12 @@ def own_attributes(module: nn.Module) -> Sequence[tuple[str, Any]]:
     attributes, n = vars(module), len(_BOOKKEEPING)
     if list(islice(attributes, n)) != _BOOKKEEPING:
         return [(name, held) for name, held in attributes.items() if name not in _BOOKKEEPING]
-    kinds = list(map(type, islice(attributes.values(), n, None)))
-    if PLAIN_VALUES.issuperset(kinds):
+    if PLAIN_VALUES.issuperset(map(type, islice(attributes.values(), n, None))):
         return ()  # most have numbers only
     return [
         (name, held)
-        for name, held in compress(islice(attributes.items(), n, None), map(not_, map(_IS_PLAIN, kinds)))
-        if not (type(held) is tuple and PLAIN_VALUES.issuperset(map(type, held)))
+        for name, held in islice(attributes.items(), n, None)
+        if (kind := type(held)) not in PLAIN_VALUES and not (kind is tuple and PLAIN_VALUES.issuperset(map(type, held)))
     ]
 
 
