@@ -257,3 +257,24 @@ class Masked(nn.Module):
 
 def test_reading_goes_on_where_a_mask_does_not_suit():
     assert shapes_of(first_entries(Masked()))["extra"][-1] == 16
+
+
+class Measured(nn.Module):
+    """What doesn't suit a size that code asks for doesn't end what is read."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed, self.out = nn.Embedding(9, 4), nn.Linear(6, 4)
+
+    def forward(self, rows, words):
+        hidden = self.out(rows.flatten(1))
+        try:
+            width = hidden.size(2)
+        except IndexError:
+            width = hidden.size(1)
+        return self.embed(words).sum(1) * hidden + width
+
+
+def test_reading_goes_on_where_a_size_is_not_there():
+    entries = first_entries(Measured())
+    assert entries["words"]["high"] == 9

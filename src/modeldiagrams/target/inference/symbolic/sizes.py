@@ -145,13 +145,18 @@ class Shaped(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
 
     def __iter__(self) -> Iterator[Any]:
         count = unpacked_count(sys._getframe(1))  # noqa: SLF001
-        known = self.tensor.known.of_rank(count) if count else self.tensor.known.end()
-        return iter([self.tensor.reading.number(dim) for dim in known.dims()])
+        dims = [Dim() for _ in range(count or 0)]
+        with self.tensor.reading.noting():
+            dims = [*(self.tensor.known.of_rank(count) if count else self.tensor.known).dims()]
+        return iter([self.tensor.reading.number(dim) for dim in dims])
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
             return self._sliced(key)
-        return self.tensor.reading.number(self.tensor.known.at(int(key)))
+        dim = Dim()
+        with self.tensor.reading.noting():
+            dim = self.tensor.known.at(int(key))
+        return self.tensor.reading.number(dim)
 
     def _sliced(self, key: slice) -> tuple[Any, ...]:
         count = unpacked_count(sys._getframe(2))  # noqa: SLF001
