@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from multiprocessing import util
 from pathlib import Path
@@ -54,7 +55,7 @@ class ModelDiagramsDomain(Domain):
         ROLE: "no diagram of %(target)s: expected the model as a `model-graph` directive names it"
     }
     initial_data: ClassVar[dict[str, dict[str, list[Any]]]] = {"diagrams": {}}
-    data_version = 10
+    data_version = 11
 
     _session: Session | None = None
     _diagram_builder: DiagramBuilder | None = None
@@ -96,6 +97,12 @@ class ModelDiagramsDomain(Domain):
         accepted = accepted_problems(diagram.options, settings_of(self.env.config), requested=requested)
         entry = make_entry(diagram, location, self.diagram_builder, accepted)
         self.diagrams.setdefault(self.env.docname, []).append(entry)
+
+    def warn_again(self, docnames: Iterable[str]) -> None:
+        """Warn of what would fail again in documents that are not read again."""
+        for entry in (entry for name in sorted(docnames) for entry in self.diagrams[name]):
+            if entry["warning"]:
+                warn(*entry["warning"], entry["location"]["source"])
 
     def clear_doc(self, docname: str) -> None:
         """Called by Sphinx before a document is read again."""
@@ -207,21 +214,29 @@ def outdated_documents(
 ) -> list[str]:
     """Documents to read again, although their sources have not changed.
 
-    Those with a bad diagram: the cause may be gone, and if not, the warning must be repeated. And those whose diagrams
-    were made with another version of torch, of a library that the model uses, or of this package.
+    Those with a bad diagram whose cause may be gone: a failure that is certain to come again is only reported again, by
+    `run_models`. And those whose diagrams were made with another version of torch, of a library that the model uses, or
+    of this package.
     """
     domain = domain_of(env)
-    builder = domain.diagram_builder
+    entries = itertools.chain.from_iterable(domain.diagrams.values())
+    failing = domain.diagram_builder.tracing.failing(entry["failure"] for entry in entries if entry["failure"])
     return sorted(
-        name for name, entries in domain.diagrams.items() if any(is_outdated(entry, builder) for entry in entries)
+        name for name, entries in domain.diagrams.items() if any(is_outdated(entry, failing) for entry in entries)
     )
 
 
 def run_models(_app: Sphinx, env: BuildEnvironment, docnames: Iterable[str]) -> None:
-    """Called by Sphinx before it reads documents, in this process or in forks of it: run their models already."""
+    """Called by Sphinx before it reads documents, in this process or in forks of it: run their models already.
+
+    Of other documents' models, those that would fail again are reported.
+    """
+    docnames = [*docnames]
     files = (Path(env.doc2path(name)) for name in docnames)
     texts = (file.read_text("utf-8", "replace") for file in files if file.is_file())
-    prefetch(domain_of(env).diagram_builder, settings_of(env.config), texts)
+    domain = domain_of(env)
+    domain.warn_again({*domain.diagrams}.difference(docnames))
+    prefetch(domain.diagram_builder, settings_of(env.config), texts)
 
 
 def close_builder(app: Sphinx, _exception: Exception | None) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict
 
 from modeldiagrams.common.environment import made_with
-from modeldiagrams.engine.failures import RECURRING
-from modeldiagrams.hosting.host import UNKNOWN
+from modeldiagrams.engine.failures import RECURRING, recurs
+from modeldiagrams.engine.tracing import remembered
+from modeldiagrams.hosting.host import UNKNOWN, describe
 from modeldiagrams.hosting.parts import module_fragment
 from modeldiagrams.html.fragment import is_interactive
 from modeldiagrams.ir.graph import ModuleNode
@@ -57,7 +58,9 @@ class Entry(TypedDict):
     python: str | None
     made_with: list[str]
     failure: str | None
-    """Key of a failure that the author has silenced, in the builder's `FailureMemory`."""
+    """Key of a failure that comes again while nothing changes, in the builder's `FailureMemory`."""
+    warning: tuple[str, str] | None
+    """Kind and text of what builds warn of that do not read the page again, as long as it would fail again."""
 
 
 def make_entry(diagram: Diagram, location: Location, builder: DiagramBuilder, accepted: Collection[str]) -> Entry:
@@ -72,7 +75,8 @@ def make_entry(diagram: Diagram, location: Location, builder: DiagramBuilder, ac
     problem, options = diagram.problem, diagram.options
     python = builder.tracing.interpreter(options)
     is_accepted = problem is not None and problem.kind in accepted and problem.kind != "worker"
-    failure = builder.tracing.remembered_failure(options) if is_accepted else None
+    is_reported = problem is not None and problem.kind not in accepted and recurs(problem)
+    failure = builder.tracing.remembered_failure(options) if is_accepted or is_reported else None
     modules = (node.path for node in diagram.graph.nodes if isinstance(node, ModuleNode)) if diagram.graph else ()
     return Entry(
         id=diagram.id,
@@ -84,11 +88,12 @@ def make_entry(diagram: Diagram, location: Location, builder: DiagramBuilder, ac
         has_graph=diagram.graph is not None,
         interactive=is_interactive(diagram),
         modules="\n".join(dict.fromkeys(modules)),
-        failed=problem is not None and (not is_accepted or (failure is None and _can_recover(diagram))),
+        failed=problem is not None and failure is None and (not is_accepted or _can_recover(diagram)),
         libraries=list(diagram.libraries),
         python=python,
         made_with=list(made_with(diagram.libraries, python)),
         failure=failure,
+        warning=(problem.kind, describe(remembered(problem))) if problem and failure and is_reported else None,
     )
 
 
@@ -99,11 +104,16 @@ def _can_recover(diagram: Diagram) -> bool:
     return is_tried and not is_complete and not is_graph_file(diagram.options.call.model)
 
 
-def is_outdated(entry: Entry, builder: DiagramBuilder) -> bool:
-    """Whether a diagram may be another one now, although the sources of its page have not changed."""
+def is_outdated(entry: Entry, failing: Collection[str]) -> bool:
+    """Whether a diagram may be another one now, although the sources of its page have not changed.
+
+    Args:
+        entry: The diagram.
+        failing: Keys of remembered failures that would come again.
+    """
     if entry["failed"] or entry["made_with"] != list(made_with(entry["libraries"], entry["python"])):
         return True
-    return entry["failure"] is not None and not builder.tracing.would_fail(entry["failure"])
+    return entry["failure"] is not None and entry["failure"] not in failing
 
 
 def reference_name(diagram: Diagram) -> str:

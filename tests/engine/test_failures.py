@@ -10,6 +10,7 @@ import pytest
 
 from graphs import small_graph
 from modeldiagrams.engine import builder as builder_module
+from modeldiagrams.engine import failures
 from modeldiagrams.engine.annotations import annotated
 from modeldiagrams.engine.builder import DiagramBuilder, Session
 from modeldiagrams.engine.cache import Cache
@@ -178,3 +179,16 @@ def test_processes_go_on_from_build_to_build(project, runs):
     build(project, "pkg.Other", session=session)
     assert session.workers.get(None, gpu=False) is worker
     assert runs == ["pkg.Net", "pkg.Other"]
+
+
+def test_for_many_failures_folders_are_looked_at_once(tmp_path, monkeypatch):
+    looks = []
+    monkeypatch.setattr(
+        failures, "importable_names_digest", lambda folders, python: str(looks.append([*folders]) or python)
+    )
+    memory = FailureMemory()
+    for key in ("a", "b", "c"):
+        memory.note(key, REFUSED, [tmp_path], None)
+    looks.clear()
+    assert memory.failing(["a", "b", "c", "unknown"]) == {"a", "b", "c"}
+    assert len(looks) == 1

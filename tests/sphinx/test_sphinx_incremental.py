@@ -95,6 +95,30 @@ def test_silenced_failure_is_traced_again_only_after_a_change(make_site, rebuild
     assert "a" in written
 
 
+def test_failure_that_is_certain_to_come_again_is_reported_without_reading_its_page(make_site, rebuild):
+    source = make_site(SPY, a=".. model-graph:: later.Net\n   :inputs: [1, 4]\n", b=".. model-graph:: gone.Net\n")
+    needed = "a process is needed"
+    first, _ = rebuild(source)
+    assert needed in first.stdout
+    assert "a.rst:4: WARNING: model-graph: later.Net: no module named 'later'" in first.stderr
+    for _ in range(2):
+        again, written = rebuild(source)
+        assert needed not in again.stdout
+        assert again.stderr == first.stderr
+        assert written == set()
+    edit(source / "b.rst", page("b", "No diagram any more."))
+    again, written = rebuild(source)
+    assert again.stderr.count("WARNING") == 1
+    assert {"b"} <= written
+    assert "a" not in written
+    (source / "bases.py").write_text(MODEL.format(op="relu"))
+    (source / "later.py").write_text(NETS)
+    mended, written = rebuild(source, "-W")
+    assert needed in mended.stdout
+    assert "a" in written
+    assert "WARNING" not in mended.stderr
+
+
 def test_failed_automatic_diagram_warns_in_every_build(make_site, rebuild):
     raised = Failure(type="ValueError", message="odd width", frames=())
     status = Status(state="partial", mode="real", error=raised)

@@ -76,4 +76,5 @@ def test_silenced_failure_is_tried_again_if_it_could_not_be_remembered(cache, st
         refused = builder.build(make_options(model="mypkg.Net"), accepted={"inputs"})
         diagram = msgspec.structs.replace(refused, graph=graph if state else None)
         entry = make_entry(diagram, Location(anchor="net", source="a.rst:1", automatic=False), builder, {"inputs"})
-        assert is_outdated(entry, builder) == expected
+        keys = [entry["failure"]] if entry["failure"] else []
+        assert is_outdated(entry, builder.tracing.failing(keys)) == expected

@@ -1,6 +1,7 @@
 """Traces that failed, so that a model is not run again in vain."""
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
@@ -42,11 +43,18 @@ class FailureMemory:
 
     def recall(self, key: str) -> Traced | Refused | None:
         """The worker's answer, if trying again would give the same."""
+        return self._recalled(key, _importable)
+
+    def failing(self, keys: Iterable[str]) -> frozenset[str]:
+        """Those that `recall` has an answer for, by one look at the folders where something new may be."""
+        look = functools.cache(_importable)
+        return frozenset(key for key in keys if self._recalled(key, look))
+
+    def _recalled(self, key: str, look: Callable[[tuple[str, ...], str | None], str]) -> Traced | Refused | None:
         failure = self._store.read(f"{key}.failure", _Failure) if self._store else self._failures.get(key)
         if failure is None or not are_unchanged(failure.sources):
             return None
-        importable = importable_names_digest(map(Path, failure.folders), failure.python)
-        return failure.answer if importable == failure.importable else None
+        return failure.answer if look(failure.folders, failure.python) == failure.importable else None
 
     def note(self, key: str, answer: Traced | Refused, folders: Iterable[Path], python: str | None) -> None:
         """Remember a failure.
@@ -69,6 +77,10 @@ class FailureMemory:
             self._store.write(f"{key}.failure", failure)
         else:
             self._failures[key] = failure
+
+
+def _importable(folders: tuple[str, ...], python: str | None) -> str:
+    return importable_names_digest(map(Path, folders), python)
 
 
 def recurs(problem: Problem | None) -> bool:

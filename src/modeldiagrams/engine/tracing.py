@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.store import Store
     from modeldiagrams.options.options import Options
 
-__all__ = ["Tracing", "Workers"]
+__all__ = ["Tracing", "Workers", "remembered"]
 
 A = TypeVar("A", bound="Traced | Refused")
 
@@ -99,12 +99,15 @@ class Tracing:
 
     def prefetch(self, wanted: Iterable[Options]) -> None:
         """Trace what is not known of many models, one for each core at a time; `graph` then has them at hand."""
-        unknown: dict[str, Options] = {}
+        uncached: dict[str, Options] = {}
         for options in map(self._with_interpreter, wanted):
             key = self._failure_key(options)
-            if key not in unknown and not self._is_known(options, key):
-                unknown[key] = options
-                self._announce(options)
+            if key not in uncached and not (self._cache and self._cache.has_graph(graph_key(options, self._folder))):
+                uncached[key] = options
+        failing = self.failing(uncached)
+        unknown = {key: options for key, options in uncached.items() if key not in failing}
+        for options in unknown.values():
+            self._announce(options)
         with _pool(len(unknown), self._workers) as pool:
             self._fresh |= zip(unknown, pool.map(self._newly_traced, unknown.values()), strict=True)
 
@@ -143,11 +146,11 @@ class Tracing:
     def remembered_failure(self, options: Options) -> str | None:
         """Key of the failure that is remembered of a model; None if it would be run again."""
         key = self._failure_key(self._with_interpreter(options))
-        return key if self.would_fail(key) else None
+        return key if self.failing([key]) else None
 
-    def would_fail(self, key: str) -> bool:
-        """Whether a remembered failure would come again."""
-        return self._failures.recall(key) is not None
+    def failing(self, keys: Iterable[str]) -> frozenset[str]:
+        """Those of remembered failures that would come again."""
+        return self._failures.failing(keys)
 
     def _with_interpreter(self, options: Options) -> Options:
         limits = msgspec.structs.replace(options.limits, python=self.interpreter(options))
@@ -160,19 +163,14 @@ class Tracing:
         if self.on_trace:
             self.on_trace(options.call.model)
 
-    def _is_known(self, options: Options, key: str) -> bool:
-        is_cached = self._cache is not None and self._cache.has_graph(graph_key(options, self._folder))
-        return is_cached or self.would_fail(key)
-
     def _known(self, options: Options) -> LoadedGraph | Refused | None:
         """The graph in the cache, or the failure that is remembered."""
         model = options.call.model
         if self._cache and (cached := self._cache.graph(graph_key(options, self._folder))):
             return msgspec.structs.replace(cached, problem=forward_problem(model, cached.graph))
         answer = self._failures.recall(self._failure_key(options))
-        if isinstance(answer, Refused) and answer.problem.kind == "worker":
-            problem = msgspec.structs.replace(answer.problem, remark=_REMEMBERED)
-            answer = msgspec.structs.replace(answer, problem=problem)
+        if isinstance(answer, Refused):
+            answer = msgspec.structs.replace(answer, problem=remembered(answer.problem))
         return loaded_from(answer, model) if answer else None
 
     def _newly_traced(self, options: Options) -> tuple[LoadedGraph | Refused, str]:
@@ -215,6 +213,11 @@ class Tracing:
         folders = [path / package for path in self._looked_in]
         files = [file for folder in folders for file in (folder.with_suffix(".py"), *folder.rglob("*.py"))]
         return tuple(str(file) for file in files if file.is_file())
+
+
+def remembered(problem: Problem) -> Problem:
+    """A problem of an earlier try; that a model ended its process may have had reasons that no file shows."""
+    return msgspec.structs.replace(problem, remark=_REMEMBERED) if problem.kind == "worker" else problem
 
 
 def _is_lasting(answer: Traced | Refused, problem: Problem | None) -> bool:
