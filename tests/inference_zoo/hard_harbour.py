@@ -11,6 +11,7 @@ import torch.nn.functional as F
 
 __all__ = [
     "BerthRanker",
+    "BuoyNetwork",
     "CraneMonitor",
     "HullInspector",
     "PilotPolicy",
@@ -244,3 +245,25 @@ class VoyageReader(nn.Module):
             h = self.cell(words[:, t, :], h)
             made.append(self.out(h))
         return torch.stack(made, dim=1), order
+
+
+class BuoyNetwork(nn.Module):
+    """Waves at all buoys of a network, whose features lie side by side; what else it is made with has defaults."""
+
+    def __init__(self, distances_adj, **model_kwargs):
+        super().__init__()
+        self.n_buoys = len(distances_adj)
+        self.units = int(model_kwargs.get("rnn_units", 24))
+        self.in_features = int(model_kwargs.get("in_features", 3))
+        adj = torch.as_tensor(np.asarray(distances_adj), dtype=torch.float32)
+        self.register_buffer("support", adj / adj.sum(1, keepdim=True).clamp(min=1e-6))
+        self.gate = nn.Linear(2 * (self.in_features + self.units), self.units)
+        self.head = nn.Linear(self.units, 1)
+
+    def forward(self, waves):
+        """waves: (steps, batch, buoys * features)"""
+        h = torch.zeros(waves.shape[1], self.n_buoys, self.units)
+        for step in range(waves.shape[0]):
+            x = torch.cat([waves[step].reshape(waves.shape[1], self.n_buoys, -1), h], dim=-1)
+            h = torch.tanh(self.gate(torch.cat([x, self.support @ x], dim=-1)))
+        return self.head(h).squeeze(-1)

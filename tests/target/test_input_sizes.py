@@ -161,6 +161,18 @@ class Told(nn.Module):
         return self.out(self.words(words[order.indices])[:, : max(counts)]) + steps
 
 
+class Flat(nn.Module):
+    """Steps, rows, and in one dimension all nodes with what each of them has, which only a view tells apart."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2 + 3, 4)
+
+    def forward(self, steps):
+        rows = [each.reshape(each.shape[0], 9, -1) for each in steps]
+        return torch.stack([self.layer(torch.cat((x, x.new_zeros(x.shape[0], 9, 3)), -1)) for x in rows])
+
+
 class Triple(nn.Module):
     def __init__(self):
         super().__init__()
@@ -184,6 +196,7 @@ class Triple(nn.Module):
         (Modalities(), {"features": {"text": [1, 5], "sound": [1, 7]}}),
         (Bands(), {"bands": [1, 48, 98]}),
         (Whole(), {"x": [1, 3, 120, 120]}),
+        (Flat(), {"steps": [1, 16, 18]}),
         (Joined(), {"x": [1, 3], "wind": [1, 4]}),
         (Told(), {"word_lengths": {"shape": [1, 1], "dtype": "int64", "low": 4, "high": 5}}),
     ],

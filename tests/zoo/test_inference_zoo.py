@@ -27,7 +27,6 @@ UNSOLVED = {
     "hard_production.SessionRecommender",  # sixty tries are not enough
     "hard_relations.SyntaxTreeEncoder",  # the place of each word's parent, and -1 for one of them
     "hard_retired_fields.DialogueTracker",  # an ontology that is made up without any slot
-    "hard_retired_forecasting.DCRNN",  # a size that the rows of a graph and their features share
     "hard_retired_generative.RealNVP",  # functions without arguments that make networks, and a distribution
     "hard_retired_library.HeteroGNN",  # kinds of nodes and edges, and dicts by them
     "hard_retired_papers.DETR",  # a made-up transformer whose batch comes second

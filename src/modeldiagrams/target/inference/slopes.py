@@ -52,6 +52,7 @@ class Slopes:
     def __post_init__(self) -> None:
         self._wanted = [*wanted_by(self.probed)]
         self._gaps = [w for w in self._wanted if w.what == "size" and w.got != w.value]
+        self._further: list[Entries] = []  # with sizes that are twice as large, and it fails no more, or elsewhere
 
     def solved(self) -> Iterator[Entries]:
         """The entries with a size by which the failing ones fit."""
@@ -74,6 +75,7 @@ class Slopes:
             for wanted, step in moved:
                 yield from self._alone(size, places, (wanted.got - wanted.value) / step * size)
         if not moving:
+            yield from self._further
             yield from self._exchanged()
         gaps = [(size, places, (moved[0][0].got - moved[0][0].value, moved[0][1])) for size, places, moved in moving]
         yield from self._together(gaps)
@@ -95,7 +97,11 @@ class Slopes:
 
     def _moves(self, size: int, places: list[tuple[Leaf, int]]) -> list[tuple[Wanted, int]]:
         """Sizes that should be others, and by how much the difference changes if a size is twice as large."""
-        moved = self._moved(self.again(self._sized(places, 2 * size)))
+        doubled = self._sized(places, 2 * size)
+        probed = self.again(doubled)
+        if self._gets_further(probed):
+            self._further.append(doubled)
+        moved = self._moved(probed)
         return [(w, step) for w, step in moved if self.sizes.batch not in (w.got, w.value)]
 
     def _parted(self, size: int, places: list[tuple[Leaf, int]]) -> list[list[tuple[Leaf, int]]]:

@@ -87,7 +87,7 @@ def wanted_by(probed: Probed) -> Iterator[Wanted]:
         yield Wanted("dtype", dtype="bool", shapes=shapes[1:])
     yield from (Wanted("rank", more, shapes=of) for more, of in missing(probed, message, shapes))
     yield from _contrasted(message, shapes)
-    yield from _views(message)
+    yield from _views(message, shapes)
     states = re.search(r"Expected hidden\S* size \((?P<want>[\d, ]+)\), got \[(?P<got>[\d, ]+)\]", message)
     if states:
         want, have = (tuple(int(size) for size in states[key].split(",")) for key in ("want", "got"))
@@ -241,13 +241,15 @@ def _named_attributes(probed: Probed, message: str) -> Iterator[Wanted]:
                 yield from (Wanted("size", known[word], x.shape[-1], shapes=(tuple(x.shape),)) for x in operands)
 
 
-def _views(message: str) -> Iterator[Wanted]:
+def _views(message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
     """A view that asks for a number of elements."""
     match = re.search(r"shape '\[(?P<shape>[-\d, ]+)\]' is invalid for input of size (?P<size>\d+)", message)
     if match:
         sizes = [int(size) for size in match["shape"].split(",")]
         product = math.prod(size for size in sizes if size > 1)
         got = int(match["size"])
+        if sizes[0] == got and -1 in sizes:  # `x.view(rows, nodes, -1)` of one number for each row
+            yield Wanted("rank", 1, shapes=shapes[:1])
         tail = tuple(size for size in sizes[1:] if size > 1)
         if sizes[0] == -1 and len(tail) > 1:
             yield Wanted("view", got=got, shapes=((-1, *tail),))
