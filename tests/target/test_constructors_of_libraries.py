@@ -263,3 +263,23 @@ class Columns(nn.Module):
 def test_names_that_were_made_up_make_room_for_those_that_are_read():
     kwargs = found(Columns)
     assert [*kwargs["sizes"]] == kwargs["categoricals"] == ["categorical0", "categorical1"]
+
+
+def layer_of(config):
+    config = dict(config)
+    widths = {"narrow": 4, "wide": 8}
+    return nn.Linear(3, widths[config.pop("name")])
+
+
+class Layered(nn.Module):
+    def __init__(self, layers):
+        super().__init__()
+        self.layers = nn.ModuleList(layer_of(layer) for layer in layers)
+
+
+def test_what_a_table_has_told_is_tried_first():
+    solved = solved_arguments(Layered)
+    assert solved is not None
+    assert [layer["name"] for layer in solved.kwargs["layers"]] == ["narrow", "wide"]
+    assert solved.search is not None
+    assert solved.search.runs < 3

@@ -34,6 +34,7 @@ from modeldiagrams.target.inference.slot_options import reason_of
 from modeldiagrams.target.inference.slots import Slot
 from modeldiagrams.target.inference.unknown import Refused, Use
 from modeldiagrams.target.inference.unknown_containers import PlainData
+from modeldiagrams.target.inference.values_refused import has_learnt
 from modeldiagrams.target.inference.vocabulary import is_listed
 from modeldiagrams.target.inference.weights import replaced_weights
 from modeldiagrams.target.objects import from_option
@@ -117,6 +118,8 @@ class Search:
     pending: list[tuple[int, int, Choices]] = field(default_factory=list)
     """Choices to try: by the number of changes, then in the order in which errors asked for them."""
     seen: set[Choices] = field(default_factory=set)
+    unknown: set[str] = field(default_factory=set)
+    """Strings that were looked up in vain."""
     model: nn.Module = field(default_factory=nn.Module)
     """The last one that was made."""
     started: tuple[float, float] = field(default_factory=lambda: (time.process_time(), time.monotonic()))
@@ -239,7 +242,7 @@ class Search:
             except (Exception, SystemExit) as error:
                 use = refusal(error, self.every())
                 is_refined = use is not None and (rule_out_class(error, use.slot, self.every()) or self._refine(use))
-                if not is_refined and not self._asks_for_another(error):
+                if not (is_refined or has_learnt(error, self.unknown) or self._asks_for_another(error)):
                     raise
 
     def _asks_for_another(self, error: BaseException) -> bool:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.target.inference.slots import Slot
 
-__all__ = ["digits_missing", "is_key", "member_too_many"]
+__all__ = ["digits_missing", "has_learnt", "is_key", "member_too_many"]
 
 _MOST_FRAMES = 12
 
@@ -32,6 +32,20 @@ def is_key(key: str) -> bool:
     """Whether it is no sentence, and no argument that was looked up in a table of the author's."""
     is_choice = isinstance(key, Text) and bool(key.slot.compared)
     return not is_choice and len(key.split()) == 1
+
+
+def has_learnt(error: BaseException, before: set[str]) -> bool:
+    """Whether a string is in no table, which has told meanwhile what it may be.
+
+    Args:
+        error: What the constructor raised.
+        before: Strings of which that was said; this one is added.
+    """
+    key = error.args[0] if isinstance(error, KeyError) and error.args else None
+    if not isinstance(key, Text) or str(key) in (*before, *key.slot.compared):
+        return False
+    before.add(str(key))
+    return bool(key.slot.compared)
 
 
 def member_too_many(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
