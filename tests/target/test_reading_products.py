@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -225,6 +226,17 @@ class Heads(nn.Module):
         return self.head(self.first(image))
 
 
+class Usual(nn.Module):
+    """The same with arguments whose names say more than that."""
+
+    def __init__(self, in_channels, num_classes):
+        super().__init__()
+        self.first, self.head = nn.Conv2d(3, 24, 3), nn.Conv2d(in_channels, num_classes, 1)
+
+    def forward(self, image):
+        return self.head(self.first(image))
+
+
 def tries(model_class):
     return resolve(parse_options({"model": f"{__name__}.{model_class.__name__}"}).call).tried
 
@@ -238,8 +250,9 @@ def test_no_better_inputs_are_looked_for_where_forward_leaves_some_out():
     assert len(tries(Unread)) <= 2
 
 
-def test_a_layer_that_no_input_fits_is_made_anew_at_once():
-    assert [line.partition(":")[0] for line in tries(Heads)][1:] == ["with what fits head"] * 2
+@pytest.mark.parametrize("class_", [Heads, Usual])
+def test_a_layer_that_no_input_fits_is_made_anew_at_once(class_):
+    assert [line.partition(":")[0] for line in tries(class_)][1:] == ["with what fits head"] * 2
 
 
 class Masked(nn.Module):

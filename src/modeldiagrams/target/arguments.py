@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass, field, is_dataclass, replace
+from functools import cached_property
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Arguments",
     "Fitter",
+    "FitterByUse",
     "arguments_of",
     "arguments_shown",
     "other_arguments",
@@ -64,7 +66,7 @@ class Arguments:
     """Whether files could get names that nobody chose."""
     others: tuple[Arguments, ...] = ()
     """Those with other modules that are made up, for a model that no inputs are found for."""
-    fitter: Fitter | None = None
+    fitter: Fitter | FitterByUse | None = None
     """Makes others for a model in which a layer doesn't fit."""
 
     def values_by_name(self, maker: Callable[..., Any]) -> dict[str, Any]:
@@ -142,7 +144,7 @@ def _conventional(found: Callable[..., Any]) -> Arguments:
         return Arguments()
     rule = Rule.CONVENTIONS.assumption("constructor arguments by the names of required parameters")
     values = (assumed(f"kwargs.{name}", value, _reason_of_name(name, value)) for name, value in usual.items())
-    return Arguments(kwargs=usual, assumptions=(rule, *values))
+    return Arguments(kwargs=usual, assumptions=(rule, *values), fitter=FitterByUse(found))
 
 
 def _reason_of_name(name: str, value: Any) -> str:
@@ -224,6 +226,27 @@ class Fitter:
         for kwargs, more in fitted(self.solved.search, misfit) if self.solved.search else ():
             made = Arguments(is_last=True, is_made_up=True, fitter=self)
             yield _filled(made, {**self.given, **kwargs}, self.rule, {**self.reasons, **more})
+
+
+@dataclass(frozen=True)
+class FitterByUse:
+    """Looks at how arguments are used that got the values of their names, only if a layer doesn't fit with these."""
+
+    maker: Callable[..., Any]
+
+    @cached_property
+    def fitter(self) -> Fitter | None:
+        """Knows how they are used."""
+        made = next(_solved(self.maker, "", {}, {}), None)
+        return made.fitter if made and isinstance(made.fitter, Fitter) else None
+
+    def is_about(self, misfit: Misfit) -> bool:
+        """Whether an argument is the size of the layer itself, or its class."""
+        return self.fitter is not None and self.fitter.is_about(misfit)
+
+    def others(self, misfit: Misfit) -> Iterator[Arguments]:
+        """With as many features as come to the layer, or one of another class."""
+        return self.fitter.others(misfit) if self.fitter else iter(())
 
 
 def _filled(arguments: Arguments, kwargs: dict[str, Any], rule: Assumption, reasons: dict[str, str]) -> Arguments:
