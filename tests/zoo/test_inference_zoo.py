@@ -15,6 +15,7 @@ UNSOLVED = {
     "hard_foundry.PooledSentence",  # a mask that is compared with zero before attention takes it
     "hard_injected.Detect",  # a list of pictures whose items forward replaces
     "hard_institute.CrystalGraphNet",  # neighbours of each atom, and lists of the atoms of each crystal
+    "hard_jostling_tensors.PagedDecoder",  # blocks of caches, and a table of rows in them, as whole numbers
     "hard_laboratory.EquivariantMessagePassing",  # sixty tries are not enough
     "hard_laboratory.PackedTagger",  # as many lengths as words in all sentences; others go past the weights of an LSTM
     "hard_markets.NeighbourSampler",  # as many items of two lists as there are layers, and one
@@ -32,6 +33,7 @@ UNSOLVED = {
     "hard_retired_papers.TreeLSTM",  # four inputs whose values depend on each other
     "hard_scenes.DeformableQueries",  # heights and widths of maps, as values that add up to a size of another input
     "hard_sciences.HeteroGNN",  # kinds of nodes and edges, and dicts by them
+    "hard_tangled_batches.RandLASegmenter",  # a list of clouds for each layer, and which points of one are in the next
     "hard_utterances.HierarchicalReviewer",  # lengths in lengths: words of as many sentences as each document has
     "hard_utterances.SpanReader",  # letters of words, whose first dimensions only a later view tells
     "projects.hard_molecules.model.MoleculeModel",  # which bonds reach an atom; was found once, by wrong ranks

@@ -22,6 +22,8 @@ from modeldiagrams.target.inference.symbolic.tensors import Handler, Kind, Readi
 
 __all__ = ["LAYERS"]
 
+_OF_CLIPS = 3
+
 
 def _linear(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     x, weight = args[0], argument(args, kwargs, 1, "weight")
@@ -57,8 +59,13 @@ def _convolution(dimensions: int, *, is_transposed: bool = False) -> Handler:
 
 
 def _sides_kept(weight: Any, args: Args, kwargs: Kwargs) -> list[int]:
-    """The sides that a convolution leaves as they are: it pads as much as its kernel takes."""
+    """The sides that a convolution leaves as they are: it pads as much as its kernel takes.
+
+    Frames stay open: where blocks for pictures were made up for clips, they would be taken for channels.
+    """
     kernel = tuple(Tensor.size(weight))[2:]
+    if len(kernel) == _OF_CLIPS:
+        return []
     padding = argument(args, kwargs, 4, "padding", 0)
     if padding == "same":
         return [*range(len(kernel))]
@@ -173,7 +180,7 @@ def _einsum(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 def _packed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     x, lengths = args[0], args[1]
     shape = r.shape_of(x).of_rank(3)
-    as_lengths(r, lengths, shape.at(0 if argument(args, kwargs, 2, "batch_first") else 1))
+    as_lengths(lengths, shape.at(0 if argument(args, kwargs, 2, "batch_first") else 1))
     return r.tensor(closed(Dim(), shape.at(2)), kind_of(x)), r.tensor(closed(Dim()), Kind("int64"))
 
 
