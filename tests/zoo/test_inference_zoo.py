@@ -10,6 +10,7 @@ from inference_zoo import LEVELS, entries
 UNSOLVED = {
     "easy_retired_courses.KeywordSpotter",  # a picture that isn't square, whose sides a linear layer wants
     "hard_almanac.TrafficForecaster",  # a size that is that of a matrix, in an einsum of a picture's third dimension
+    "hard_braided_signals.PhysicsSolver",  # ranks of points, which only a product with a latent of one row tells
     "hard_decisions.CachedDecoder",  # a default that says that it is set later: a vocabulary of -1
     "hard_decisions.InterestNet",  # columns as named tuples, and those of them that have a history by name
     "hard_foundry.PooledSentence",  # a mask that is compared with zero before attention takes it
