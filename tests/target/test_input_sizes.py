@@ -11,6 +11,7 @@ from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import resolve
 from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.input_solver import InputSolver
+from modeldiagrams.target.inference.sizes import Sizes
 
 PATIENCE = 60
 """Seconds for a search: what is found must not depend on the machine."""
@@ -276,6 +277,9 @@ def test_inputs_that_would_be_large_get_smaller_until_they_are_affordable():
     solver = InputSolver(Wide().eval(), Budget(seconds=PATIENCE))
     assert {tuple(entry[:2]) for entry in next(solver.solutions()).entries.values()} == {(1, 192)}
     assert len(solver.budget.lines) <= 3
+    sizes = Sizes(Wide())
+    entries = {"x": [7, 3, *(sizes.new(("x",), at, is_side=True) for at in (2, 3))]}
+    assert sizes.affordable(entries, 1 << 15) == {"x": [7, 3, 32, 33]}
 
 
 def test_sides_that_fit_by_chance_are_shown_as_usual_ones():

@@ -130,3 +130,38 @@ def test_what_is_added_to_a_list_is_one():
     assert entries["state"].keys() == {"hints"}
     assert entries["state"]["hints"][0][:2] == [7, 2]
     assert runs(Hinted(), entries)
+
+
+class Clicked(nn.Module):
+    """Corners of boxes that lie flat, and how much of the picture counts."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem, self.corner = nn.Conv2d(3, 8, 3, padding=1), nn.Linear(2, 8)
+
+    def forward(self, picture, regions, extent):
+        picture = self.stem(picture)[..., : extent[0], : extent[1]]
+        return picture.mean((2, 3)) + self.corner(regions.reshape(-1, 2, 2)).mean((0, 1))
+
+
+def test_what_is_reshaped_at_once_lies_flat_and_ends_of_slices_are_numbers():
+    entries = first_entries(Clicked())
+    assert entries["regions"] == [7, 4]
+    assert entries["extent"] == {"shape": [2], "dtype": "int64", "low": 4, "high": 5}
+    assert runs(Clicked(), entries)
+
+
+class Rewarded(nn.Module):
+    """One number of each row, in a column or not."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(9, 4)
+
+    def forward(self, before, going):
+        return self.table(torch.where(going.view(-1), before.view(-1), 0))
+
+
+def test_a_view_of_everything_is_no_single_number():
+    entries = first_entries(Rewarded())
+    assert [entries[name]["shape"] for name in entries] == [[7], [7]]

@@ -10,12 +10,14 @@ from inference_zoo import LEVELS, entries
 UNSOLVED = {
     "hard_almanac.TrafficForecaster",  # a size that is that of a matrix, in an einsum of a picture's third dimension
     "hard_borrowed_manners.BlockwiseNet",  # channels of blocks whose configurations say nothing of each other
+    "hard_braided_signals.PhysicsSolver",  # ranks of points, which only a product with a latent of one row tells
     "hard_decisions.InterestNet",  # columns as named tuples, and those of them that have a history by name
     "hard_handed_values.BrainSeparator",  # parts by name, in a dict whose keys only forward has
     "hard_handed_values.GenotypeNet",  # operations with the numbers of the states that they take
     "hard_handed_values.LightGraphRecommender",  # a sparse matrix, from a data set that is asked for it
     "hard_injected.Detect",  # a list of pictures whose items forward replaces
     "hard_institute.CrystalGraphNet",  # neighbours of each atom, and lists of the atoms of each crystal
+    "hard_jostling_tensors.PagedDecoder",  # blocks of caches, and a table of rows in them, as whole numbers
     "hard_laboratory.EquivariantMessagePassing",  # sixty tries are not enough
     "hard_markets.NeighbourSampler",  # as many items of two lists as there are layers, and one
     "hard_nested_settings.EfficientTrunk",  # blocks as strings in a language of their own
@@ -35,6 +37,7 @@ UNSOLVED = {
     "hard_retired_speech_lab.Transducer",  # parts whose widths have to be the same
     "hard_scenes.DeformableQueries",  # heights and widths of maps, as values that add up to a size of another input
     "hard_sciences.HeteroGNN",  # kinds of nodes and edges, and dicts by them
+    "hard_tangled_batches.RandLASegmenter",  # a list of clouds for each layer, and which points of one are in the next
     "projects.hard_molecules.model.MoleculeModel",  # which bonds reach an atom; was found once, by wrong ranks
     "projects.hard_molecules.mpn.MPNEncoder",  # the same
     "projects.hard_recsys.ranker.MultiDomainRanker",  # columns of a batch, by names that only its schema has

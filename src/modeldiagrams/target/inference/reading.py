@@ -159,10 +159,11 @@ class Read:
     def _size(self, leaf: Leaf, at: int, dim: Dim | None, size: int) -> int:
         if dim is None:
             return self._sizes.batch if at == 0 else size or self._sizes.new(leaf.path, at)
-        if not dim.value and dim.least >= _PAIR and at:
+        is_counted = dim.least >= _PAIR and (at or len(leaf.shape) == 1)
+        if not dim.value and is_counted:
             self.cut[leaf.path, at] = dim.least
         own = size if size and not self._sizes.is_own(size) and at else 0
-        if dim.value or (dim.least >= _PAIR and at):
+        if dim.value or is_counted:
             return dim.value or max(dim.least, own)
         if len(parts := factors_of(dim)) > 1:
             return self._sizes.product([self._size(leaf, _PARTS + at, part, 0) for at, part in enumerate(parts)])

@@ -111,16 +111,21 @@ class Sizes:
         """The same with at most so many elements, if only sizes that were given out here need to be smaller."""
         smaller = entries
         for about in _LESS:
-            smaller = entries
-            for leaf in sorted(leaves(entries), key=lambda leaf: -math.prod(leaf.shape)):
-                if element_count(smaller) <= most:
-                    return smaller
-                small = [
-                    self.less(size, about + d) if size > _LARGE and self.is_own(size) else size
-                    for d, size in enumerate(leaf.shape)
-                ]
-                smaller = put_all(smaller, leaf.path, replace(leaf, shape=tuple(small)).entry)
+            smaller = self._with_sides(entries, about, most)
+            if element_count(smaller) <= most:
+                break
         return smaller
+
+    def _with_sides(self, entries: Entries, about: int, most: int) -> Entries:
+        for leaf in sorted(leaves(entries), key=lambda leaf: -math.prod(leaf.shape)):
+            if element_count(entries) <= most:
+                break
+            small = [
+                self.less(size, about + d) if size > _LARGE and self.is_own(size) else size
+                for d, size in enumerate(leaf.shape)
+            ]
+            entries = put_all(entries, leaf.path, replace(leaf, shape=tuple(small)).entry)
+        return entries
 
     def unused(self) -> Iterator[int]:
         """Numbers that are no sizes of the model's own, small ones first."""

@@ -254,7 +254,7 @@ def _aligned(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     ids_below(targets, classes.value)
     same(r.shape_of(targets).of_rank(2).at(0), rows)
     for each in lengths:
-        as_lengths(r, each, rows)
+        as_lengths(each, rows)
     return r.scalar()
 
 

@@ -10,6 +10,7 @@ from modeldiagrams.target.inference.symbolic.elements import broadcast
 from modeldiagrams.target.inference.symbolic.operands import (
     Args,
     Kwargs,
+    as_lengths,
     by,
     ids_below,
     kind_of,
@@ -161,8 +162,11 @@ def _taken_back(r: Reading, shape: Shape, keys: list[Any]) -> Shape:
 
 def _sliced(r: Reading, dim: Dim, key: slice) -> Dim:
     start, stop = key.start, key.stop
-    if key == slice(None):
+    if start is stop is key.step is None:
         return dim
+    for end in (start, stop):
+        if isinstance(end, SymbolicTensor):
+            as_lengths(end)
     if dim.end().value and not any(isinstance(end, Size | SymbolicTensor) for end in (start, stop, key.step)):
         return Dim(len(range(dim.end().value)[key]))
     if isinstance(start, int) and start < 0 and key.step is None:

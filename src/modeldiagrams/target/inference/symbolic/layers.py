@@ -22,6 +22,8 @@ from modeldiagrams.target.inference.symbolic.tensors import Handler, Kind, Readi
 
 __all__ = ["LAYERS", "packed_dims"]
 
+_OF_CLIPS = 3
+
 
 def _linear(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     x, weight = args[0], argument(args, kwargs, 1, "weight")
@@ -57,8 +59,13 @@ def _convolution(dimensions: int, *, is_transposed: bool = False) -> Handler:
 
 
 def _sides_kept(weight: Any, args: Args, kwargs: Kwargs) -> list[int]:
-    """The sides that a convolution leaves as they are: it pads as much as its kernel takes."""
+    """The sides that a convolution leaves as they are: it pads as much as its kernel takes.
+
+    Frames stay open: where blocks for pictures were made up for clips, they would be taken for channels.
+    """
     kernel = tuple(Tensor.size(weight))[2:]
+    if len(kernel) == _OF_CLIPS:
+        return []
     padding = argument(args, kwargs, 4, "padding", 0)
     if padding == "same":
         return [*range(len(kernel))]
@@ -174,7 +181,7 @@ def _packed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     x, lengths, batch_first = args[:3]
     shape = r.shape_of(x).reaching(1)
     rows, steps = (shape.at(0), shape.at(1)) if batch_first else (shape.at(1), shape.at(0))
-    as_lengths(r, lengths, rows)
+    as_lengths(lengths, rows)
     sizes = r.tensor(closed(steps), Kind("int64"))
     sizes.__dict__["packed"] = rows, steps
     return r.tensor(shape.replaced(0).replaced(0, Dim()), kind_of(x)), sizes

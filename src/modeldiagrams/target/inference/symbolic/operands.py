@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from modeldiagrams.target.inference.symbolic.shapes import Dim, same
-from modeldiagrams.target.inference.symbolic.tensors import Handler, Kind, Reading, SymbolicTensor
+from modeldiagrams.target.inference.symbolic.shapes import Dim, closed, unified
+from modeldiagrams.target.inference.symbolic.tensors import Handler, Kind, SymbolicTensor
 
 __all__ = ["Args", "Kwargs", "argument", "as_float", "as_lengths", "by", "ids_below", "kind_of", "numbers_in"]
 
@@ -24,12 +24,12 @@ def as_float(value: Any) -> None:
         value.kind.become("float32")
 
 
-def as_lengths(r: Reading, value: Any, rows: Dim) -> None:
-    """Note that an operand says how long each row is."""
+def as_lengths(value: Any, *rows: Dim) -> None:
+    """Note that an operand says how long each row is, or how long something is."""
     if isinstance(value, SymbolicTensor):
         value.kind.become("int64")
         value.kind.end().is_length = True
-        same(value.known.of_rank(1).at(0), rows)
+        unified(value.known, closed(*rows))
 
 
 def ids_below(value: Any, high: int = 0) -> None:

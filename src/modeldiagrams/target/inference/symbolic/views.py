@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from torch import Tensor
@@ -101,16 +102,19 @@ def _viewed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     sizes = numbers_in(args[1:])
     new = [Dim() if size == -1 else r.dim(size) for size in sizes]
     before = r.shape_of(args[0])
+    items = math.prod(dim.end().value for dim in new[1:])
+    if before.rank is None and not before.dims() and sizes[0] == -1 and items > 1 and r.guesses.is_usual():
+        before = unified(before, closed(new[0], Dim(items)))  # ``boxes.view(-1, 2, 2)``, or patches, are flat rows
     plain = [dim for dim in new if dim.end().value != 1]
     if before.rank is None and len(before.dims()) < 2 and sizes.count(1) == len(sizes) - 1 > 0 > sizes[0]:  # noqa: PLR2004
-        unified(before, closed(new[0]))  # ``scale.view(-1, 1, 1, 1)`` is of one number for each row
+        before = unified(before, closed(new[0]))  # ``scale.view(-1, 1, 1, 1)`` is of one number for each row
     if before.rank is None and len(before.dims()) <= len(plain) < len(new) and -1 not in sizes and r.guesses.is_usual():
         before = unified(before, closed(*plain))  # a view that only adds dimensions of one item
     apart = [part for dim in new for part in factors_of(dim)]
     if before.rank is None and len(before.dims()) <= len(apart) and len(apart) > len(new) and r.guesses.is_usual():
         before = unified(before, closed(*apart))  # ``frames.view(batch * steps, channels, height, width)``
     if before.rank:
-        _regrouped(r, [part for dim in before.front for part in factors_of(dim)], apart)
+        _regrouped(r, [part for dim in before.dims() for part in factors_of(dim)], apart)
     r.products.add(before, closed(*new))
     return r.tensor(closed(*new), kind_of(args[0]))
 
