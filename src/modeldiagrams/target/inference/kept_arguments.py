@@ -7,6 +7,8 @@ import inspect
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from torch import Tensor
+
 from modeldiagrams.target.inference.lookups import resolved
 from modeldiagrams.target.inference.made_up_modules import gives_map
 from modeldiagrams.target.inference.unknown import Number, Real, Refused, Use, slots_of
@@ -36,6 +38,7 @@ def forward_uses(model: nn.Module, known: Iterable[Slot] = ()) -> Iterator[Refus
         kept = {name: value for name, value in vars(module).items() if isinstance(value, Number | Real)}
         fields = {name: value for name, value in vars(module).items() if isinstance(value, Fields)}
         lists = {name: value for name, value in vars(module).items() if isinstance(value, Items)}
+        yield from _kept_graphs(lists.values())
         holds_text = any(isinstance(value, Text) for value in vars(module).values())
         if type(module).__module__.startswith("torch.nn"):
             yield from (Refused(kept[name].slots[0], Use("text", "")) for name in kept if is_listed("text_uses", name))
@@ -47,6 +50,12 @@ def forward_uses(model: nn.Module, known: Iterable[Slot] = ()) -> Iterator[Refus
                 yield from _handed_on(node, kept)
                 yield from _kept_field(node, fields)
                 yield from _kept_keys(node, lists)
+
+
+def _kept_graphs(lists: Iterable[Items]) -> Iterator[Refused]:
+    """Graphs that the constructor makes no tensors of."""
+    for slot in (each.slot for each in lists if is_listed("graph_lists", each.slot.name)):
+        yield from (Refused(item, Use("instance", (Tensor,))) for item in slot.tried()[1:] if item.kind == "number")
 
 
 def _methods(class_: type) -> Iterator[ast.AST]:

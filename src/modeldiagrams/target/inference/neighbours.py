@@ -47,8 +47,6 @@ def make_items_alike(items: Sequence[Slot]) -> None:
     for index, slot in enumerate(items):
         first = items[0]
         slot.place = (index, len(items))
-        if slot.kind == "number" and is_listed("graph_lists", slot.name):
-            slot.kind, slot.why = "tensor", "a list of graphs has their matrices"
         if first.kind == "text" and slot.kind == "number":
             slot.kind = "text"
         if first.kind == "items" and slot.kind == "number":
