@@ -3,6 +3,8 @@
 Their shapes are unknown (`shapes`), so nothing is computed: each call of PyTorch only says which shapes and dtypes it
 takes and returns (`elements`, `items`, `layers`, `modules`, `views`). The model's own code runs as in a pass, with its
 loops, branches and modules.
+
+Long because one class has to stand for a tensor in every way in which code may use one.
 """
 
 from __future__ import annotations
@@ -246,9 +248,9 @@ class SymbolicTensor(Tensor):
         return _A_NUMBER if self.kind.end().dtype != "float32" else float(_A_NUMBER)
 
     def tolist(self) -> Any:
-        """As of a tensor: its items, which stay what they are."""
+        """As of a tensor; the items of an input stay what they are."""
         self._use()
-        return self.reading.tensor(self.known, self.kind)
+        return self.reading.tensor(self.known, self.kind) if self.given else [_A_NUMBER] * USUAL_ITEMS
 
     def __hash__(self) -> int:
         return id(self)
