@@ -1,4 +1,7 @@
-"""Rules by which a model that nobody has said anything of runs at the first try, each on a model as people write it."""
+"""Rules by which a model that nobody has said anything of runs at the first try, each on a model as people write it.
+
+Long because every rule has a model of its own.
+"""
 
 from __future__ import annotations
 

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Arguments",
     "Fitter",
-    "FitterByUse",
     "arguments_of",
     "arguments_shown",
     "other_arguments",
@@ -237,8 +236,7 @@ class FitterByUse:
     @cached_property
     def fitter(self) -> Fitter | None:
         """Knows how they are used."""
-        made = next(_solved(self.maker, "", {}, {}), None)
-        return made.fitter if made and isinstance(made.fitter, Fitter) else None
+        return next((x.fitter for x in _solved(self.maker, "", {}, {}) if isinstance(x.fitter, Fitter)), None)
 
     def is_about(self, misfit: Misfit) -> bool:
         """Whether an argument is the size of the layer itself, or its class."""

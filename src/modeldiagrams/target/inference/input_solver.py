@@ -4,6 +4,8 @@ The first entries come from what the forward does with its inputs (`reading`), t
 alone; the sizes of their dimensions are `sizes` that occur nowhere else. A failed pass is answered by the changes that
 it asks for (`structure` and `failure_changes`), and of all that wait those come first whose parent got furthest.
 Inputs that carry the model through get usual sizes where nobody asked for others, if it still runs with them.
+
+Long because what a search knows so far decides what comes next, and whether anything does.
 """
 
 from __future__ import annotations

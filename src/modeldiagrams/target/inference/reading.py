@@ -73,7 +73,6 @@ class Read:
         self.is_sure = reading.error is None and not (reading.guesses.clashes or reading.guesses.others)
         """Whether the forward was read to its end, and all uses suit each other in their likeliest meaning."""
         self.is_in_vain = reading.is_in_vain()
-        """Whether something doesn't fit whatever the inputs are."""
         self.clashes = reading.guesses.clashes
         self.unused = [] if reading.error else [name for name, given in reading.inputs.items() if not given.is_read]
         """Inputs that the forward doesn't do anything with."""

@@ -26,7 +26,10 @@ class Products:
     def add(self, before: Shape, after: Shape) -> None:
         """A tensor is seen in another shape."""
         self._pairs.append((before, after))
-        _tell(before, after)
+        try:
+            _tell(before, after)
+        except TypeError:  # code has a size that is no number
+            self._pairs.pop()
 
     def solve(self) -> list[ClashError]:
         """Tell the sizes that follow, and then the ranks.
@@ -47,6 +50,8 @@ def _is_told(tell: object, pair: tuple[Shape, Shape], clashes: list[ClashError])
         return bool(tell(*pair))  # type: ignore[operator]
     except ClashError as error:
         clashes.append(error)
+        return True
+    except TypeError:  # code has a size that is no number
         return True
 
 

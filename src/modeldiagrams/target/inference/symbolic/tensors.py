@@ -253,9 +253,9 @@ class SymbolicTensor(Tensor):
         return _A_NUMBER if self.kind.end().dtype != "float32" else float(_A_NUMBER)
 
     def tolist(self) -> Any:
-        """As of a tensor: its items, which stay what they are."""
+        """As of a tensor; the items of an input stay what they are."""
         self._use()
-        return self.reading.tensor(self.known, self.kind)
+        return self.reading.tensor(self.known, self.kind) if self.given else [_A_NUMBER] * USUAL_ITEMS
 
     def __hash__(self) -> int:
         return id(self)
