@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from dataclasses import dataclass, field, is_dataclass, replace
 from types import UnionType
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Arguments",
     "Fitter",
+    "LateFitter",
     "arguments_of",
     "arguments_shown",
     "other_arguments",
@@ -64,7 +66,7 @@ class Arguments:
     """Whether files could get names that nobody chose."""
     others: tuple[Arguments, ...] = ()
     """Those with other modules that are made up, for a model that no inputs are found for."""
-    fitter: Fitter | None = None
+    fitter: Fitter | LateFitter | None = None
     """Makes others for a model in which a layer doesn't fit."""
 
     def values_by_name(self, maker: Callable[..., Any]) -> dict[str, Any]:
@@ -142,7 +144,7 @@ def _conventional(found: Callable[..., Any]) -> Arguments:
         return Arguments()
     rule = Rule.CONVENTIONS.assumption("constructor arguments by the names of required parameters")
     values = (assumed(f"kwargs.{name}", value, _reason_of_name(name, value)) for name, value in usual.items())
-    return Arguments(kwargs=usual, assumptions=(rule, *values))
+    return Arguments(kwargs=usual, assumptions=(rule, *values), fitter=LateFitter(found))
 
 
 def _reason_of_name(name: str, value: Any) -> str:
@@ -226,20 +228,39 @@ class Fitter:
             yield _filled(made, {**self.given, **kwargs}, self.rule, {**self.reasons, **more})
 
 
+@dataclass(frozen=True)
+class LateFitter:
+    """The same for arguments that only their names told: how they are used is asked for when it is needed."""
+
+    found: Callable[..., Any]
+
+    @functools.cached_property
+    def _fitter(self) -> Fitter | None:
+        solved = solved_arguments(self.found)
+        rule = Rule.CONVENTIONS.assumption("constructor arguments by how they are used")
+        return Fitter(solved, {}, rule, solved.reasons) if solved else None
+
+    def is_about(self, misfit: Misfit) -> bool:
+        """Whether an argument is the size of the layer itself, or its class."""
+        return self._fitter is not None and self._fitter.is_about(misfit)
+
+    def others(self, misfit: Misfit) -> Iterator[Arguments]:
+        """With as many features as come to the layer, or one of another class."""
+        yield from self._fitter.others(misfit) if self._fitter else ()
+
+
 def _filled(arguments: Arguments, kwargs: dict[str, Any], rule: Assumption, reasons: dict[str, str]) -> Arguments:
     values = (assumed(f"kwargs.{name}", value, reasons[name]) for name, value in kwargs.items())
     return replace(arguments, kwargs=kwargs, assumptions=(rule, *values))
 
 
 def _with(arguments: Arguments, more: dict[str, Any]) -> Arguments:
-    rule = (
-        () if arguments.assumptions else (Rule.CONVENTIONS.assumption("constructor arguments without which it fails"),)
-    )
+    rule = Rule.CONVENTIONS.assumption("constructor arguments without which it fails")
     values = (assumed(f"kwargs.{name}", value, "making the model failed without it") for name, value in more.items())
     return replace(
         arguments,
         kwargs={**arguments.kwargs, **more},
-        assumptions=(*rule, *arguments.assumptions, *values),
+        assumptions=(*(arguments.assumptions or (rule,)), *values),
     )
 
 

@@ -17,6 +17,7 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.target.arguments import (
     Arguments,
     Fitter,
+    LateFitter,
     arguments_of,
     arguments_shown,
     other_arguments,
@@ -67,7 +68,7 @@ class Built:
     """The call in the project whose arguments it was made with."""
     others: tuple[Arguments, ...] = ()
     """Other arguments, for a model that no inputs are found for."""
-    fitter: Fitter | None = None
+    fitter: Fitter | LateFitter | None = None
     """Makes other arguments, for a model in which a layer doesn't fit."""
     variant: str = ""
     """How it differs from the default model; empty for that one."""
