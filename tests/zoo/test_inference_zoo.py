@@ -25,7 +25,7 @@ UNSOLVED = {
     "hard_platforms.Darknet",  # layers as a list in a language of its own
     "hard_production.SessionRecommender",  # sixty tries are not enough
     "hard_relations.SyntaxTreeEncoder",  # the place of each word's parent, and -1 for one of them
-    "hard_retired_competition.AtariNet",  # steps and games in the first two dimensions, and keys of a dict that count them
+    "hard_retired_competition.AtariNet",  # steps and games in the first two dimensions of a dict
     "hard_retired_competition.DLRM_Net",  # defaults of None with which no layer is made
     "hard_retired_fields.DialogueTracker",  # an ontology that is made up without any slot
     "hard_retired_fields.LatentDynamics",  # a size that is the sum of two others
