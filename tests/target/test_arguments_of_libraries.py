@@ -5,6 +5,8 @@ PYTEST_DONT_REWRITE: asserts of models have no messages of pytest's, as in users
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -250,3 +252,32 @@ def test_named_constants_are_choices():
 
 def test_lists_of_one_length_grow_together():
     assert {len(each) for each in solved(Levels).values()} == {4}
+
+
+class Depth(nn.Module):
+    """A number of units that is left after something is subtracted, and pictures whose shape is an argument."""
+
+    def __init__(self, depth, img_shape):
+        super().__init__()
+        assert (depth - 4) % 6 == 0
+        self.units = nn.Sequential(*(nn.Conv2d(img_shape[0], img_shape[0], 3) for _ in range((depth - 4) // 6)))
+
+
+def test_what_is_left_of_a_depth_is_not_nothing():
+    assert solved(Depth)["depth"] > 4
+
+
+def test_a_shape_whose_first_number_is_that_of_channels_has_three():
+    assert solved(Depth)["img_shape"] == [3, 32, 32]
+
+
+class Window(nn.Module):
+    def __init__(self, seq_len, pad_idx, src_pad_idx):
+        super().__init__()
+        self.table = nn.Embedding(10, 4, padding_idx=pad_idx)
+        self.act, self.src_pad_idx = nn.LeakyReLU(0.1), src_pad_idx
+        self.fc = nn.Linear(4 * (math.floor((seq_len - 20) / 5) - 30), 4)
+
+
+def test_a_window_may_be_long_and_every_padding_has_the_first_index():
+    assert solved(Window) == {"seq_len": 256, "pad_idx": 0, "src_pad_idx": 0}

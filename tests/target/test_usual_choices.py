@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -64,3 +65,35 @@ class Ranks(nn.Module):
 
 def test_places_in_space_are_no_whole_numbers():
     assert found(Ranks)["positions"] == [1, 16, 3]
+
+
+class Fields(nn.Module):
+    """Ids of several fields in one table, each after those of the fields before."""
+
+    def __init__(self):
+        super().__init__()
+        self.offsets = np.array([0, 5, 10])
+        self.table = nn.Embedding(15, 4)
+
+    def forward(self, x):
+        return self.table(x + x.new_tensor(self.offsets).unsqueeze(0)).sum(dim=1)
+
+
+def test_offsets_tell_how_many_fields_there_are():
+    assert found(Fields)["x"]["shape"] == [1, 3]
+
+
+class Remembered(nn.Module):
+    """Rows that the model makes itself are as wide as another argument than the one that takes them."""
+
+    def __init__(self, input_size, output_size):
+        super().__init__()
+        self.rows = torch.zeros(5, output_size)
+        self.rnn = nn.GRU(input_size, 16)
+
+    def forward(self, item):
+        return self.rnn(self.rows.scatter(1, item.view(-1, 1), 1).unsqueeze(0))[0]
+
+
+def test_arguments_by_their_names_change_where_a_layer_does_not_fit():
+    assert found(Remembered)["item"]["high"] <= 10

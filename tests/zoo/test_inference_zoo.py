@@ -28,7 +28,12 @@ UNSOLVED = {
     "hard_platforms.Darknet",  # layers as a list in a language of its own
     "hard_production.SessionRecommender",  # sixty tries are not enough
     "hard_relations.SyntaxTreeEncoder",  # the place of each word's parent, and -1 for one of them
+    "hard_retired_competition.AtariNet",  # steps and games in the first two dimensions of a dict
+    "hard_retired_competition.DLRM_Net",  # defaults of None with which no layer is made
     "hard_retired_fields.DialogueTracker",  # an ontology that is made up without any slot
+    "hard_retired_fieldwork.CrystalGraphConvNet",  # neighbours of each atom, and lists of the atoms of each crystal
+    "hard_retired_fieldwork.ProteinMPNN",  # seven inputs of the same residues, of which a layer is made of distances
+    "hard_retired_fieldwork.Tacotron",  # lengths in a list of inputs that are spectrograms and texts
     "hard_retired_generative.RealNVP",  # functions without arguments that make networks, and a distribution
     "hard_retired_library.HeteroGNN",  # kinds of nodes and edges, and dicts by them
     "hard_retired_papers.DETR",  # a made-up transformer whose batch comes second
@@ -41,7 +46,13 @@ UNSOLVED = {
     "projects.hard_molecules.model.MoleculeModel",  # which bonds reach an atom; was found once, by wrong ranks
     "projects.hard_molecules.mpn.MPNEncoder",  # the same
     "projects.hard_recsys.ranker.MultiDomainRanker",  # columns of a batch, by names that only its schema has
+    "projects.hard_retired_kitchen.models.recipe.JointEmbedding",  # its search takes longer than ten seconds
+    "projects.hard_retired_kitchen.models.slowfast.SlowFast",  # a configuration whose file only a script reads
     "usual_repositories.LSTNet",  # numbers that the constructor takes and no forward can use
+    "usual_retired_scientific_repos.MalConv",  # two million bytes: a pool is as long as a default of the constructor
+    "usual_retired_visual_repos.PointNet2Cls",  # hundreds of steps that choose points: each pass takes too long
+    "usual_workshop.PreActNet",  # a depth by its name with which a condition holds, but for no layers
+    "usual_workshop.PromoterNet",  # a window by its name that convolutions leave nothing of
 }
 """Models that are seen while rules are tuned, and why none is found yet."""
 SLOW = {

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Arguments",
     "Fitter",
+    "LateFitter",
     "arguments_of",
     "arguments_shown",
     "other_arguments",
@@ -253,14 +254,12 @@ def _filled(arguments: Arguments, kwargs: dict[str, Any], rule: Assumption, reas
 
 
 def _with(arguments: Arguments, more: dict[str, Any]) -> Arguments:
-    rule = (
-        () if arguments.assumptions else (Rule.CONVENTIONS.assumption("constructor arguments without which it fails"),)
-    )
+    rule = Rule.CONVENTIONS.assumption("constructor arguments without which it fails")
     values = (assumed(f"kwargs.{name}", value, "making the model failed without it") for name, value in more.items())
     return replace(
         arguments,
         kwargs={**arguments.kwargs, **more},
-        assumptions=(*rule, *arguments.assumptions, *values),
+        assumptions=(*(arguments.assumptions or (rule,)), *values),
     )
 
 

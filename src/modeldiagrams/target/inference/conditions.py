@@ -223,7 +223,7 @@ def _combined(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> in
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) in (int, Number)
+    return isinstance(value, Number) or type(value) is int
 
 
 def _attribute(owner: Any, name: str) -> Any:

@@ -22,6 +22,8 @@ __all__ = ["uses_in_conditions"]
 _LIMITS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_FEW = 4
+"""Multiples that are tried."""
 
 
 def uses_in_conditions(error: BaseException) -> Iterator[Refused]:
@@ -155,6 +157,19 @@ def _divisible(check: ast.expr, names: Names, *, is_wanted: bool) -> Iterator[Re
             step = _step(plain(slot.option()), plain(number), plain(divisor))
             if step > 1:
                 yield Refused(slot, Use("multiple", step))
+            elif shifted := _shifted(rest.left, names, plain(divisor)):
+                yield Refused(slot, Use("one of", shifted))
+
+
+def _shifted(node: ast.expr, names: Names, divisor: Any) -> tuple[int, ...]:
+    """What an argument may be of which a number is subtracted, ``(depth - 4) % 6``: so that something is left."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Sub() | ast.Add()):
+            argument, less = value_of(left, names), plain(value_of(left, names)) - plain(value_of(node, names))
+            if isinstance(argument, Number) and not argument.is_derived and type(divisor) is int and divisor > 1:
+                first = max(less, 0) + divisor - max(-less, 0) % divisor
+                return tuple(first + step * divisor for step in range(_FEW))
+    return ()
 
 
 def _step(argument: Any, number: Any, divisor: Any) -> int:

@@ -34,6 +34,8 @@ _MADE_UP = re.compile(r"\.item(\d+)$")
 """Of words in a vocabulary, whose values count them."""
 _MOST_OF_A_PICTURE = 4
 """Channels; what a module says that it gives are features, and more."""
+_OF_A_PICTURE = 3
+"""Numbers in its shape."""
 
 
 def options_of(slot: Slot) -> list[Any]:
@@ -43,7 +45,7 @@ def options_of(slot: Slot) -> list[Any]:
     make: dict[str, Callable[[Slot], list[Any]]] = {
         "number": _numbers,
         "text": _texts,
-        "items": lambda slot: [slot.count] if slot.count else usual_counts(slot.name),
+        "items": _counts,
         "fields": lambda _: [None],
         "result": lambda _: [None],
         "class": _classes,
@@ -52,6 +54,14 @@ def options_of(slot: Slot) -> list[Any]:
     }
     options = make[slot.kind](slot)
     return [*options[:1], None, *options[1:]] if slot.may_be_none and slot.kind in ("number", "text") else options
+
+
+def _counts(slot: Slot) -> list[Any]:
+    """How many items; a shape whose first number layers have as channels is that of a picture."""
+    counts = [slot.count] if slot.count else usual_counts(slot.name)
+    has_channels = 0 in slot.children and "in_channels" in slot.children[0].attributes
+    is_picture = has_channels and bool(usual_item(slot.name, 0, _OF_A_PICTURE))
+    return sorted(counts, key=lambda count: count != _OF_A_PICTURE) if is_picture else counts
 
 
 def _classes(slot: Slot) -> list[Any]:

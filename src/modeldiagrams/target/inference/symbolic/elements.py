@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import numpy as np
 from torch import Tensor, nn
 
 from modeldiagrams.target.inference.symbolic.operands import (
@@ -222,6 +223,11 @@ def _made_new(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     return r.tensor(closed(*(r.dim(size) for size in numbers_in(args[1:]))), Kind("float32"))
 
 
+def _made_of(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """``x.new_tensor(self.offsets)``: of the shape of what it is made of."""
+    return r.tensor(closed(*map(Dim, np.shape(args[1]))), kind_of(args[0]))
+
+
 def _inverse(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     as_float(args[0])
     shape = r.shape_of(args[0]).reaching(-2)
@@ -281,6 +287,7 @@ ELEMENTS: dict[str, Handler] = {
     **by(_topk, "topk"),
     **by(_made_like, "zeros_like ones_like randn_like rand_like full_like empty_like"),
     **by(_made_new, "new_zeros new_ones new_empty new_full"),
+    **by(_made_of, "new_tensor"),
     **by(_distances, "cdist"),
     **by(_inverse, "inverse linalg_inv linalg_pinv pinverse linalg_cholesky cholesky matrix_exp linalg_matrix_exp"),
     **by(_loss, "cross_entropy nll_loss"),
