@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Arguments",
     "Fitter",
-    "LateFitter",
     "arguments_of",
     "arguments_shown",
     "other_arguments",
