@@ -73,10 +73,14 @@ class Fields(nn.Module):
     def __init__(self):
         super().__init__()
         self.offsets = np.array([0, 5, 10])
-        self.table = nn.Embedding(15, 4)
+        self.table, self.weights = nn.Embedding(15, 4), nn.Embedding(15, 1)
+        self.deep = nn.Linear(12, 1)
 
     def forward(self, x):
-        return self.table(x + x.new_tensor(self.offsets).unsqueeze(0)).sum(dim=1)
+        x = x + x.new_tensor(self.offsets).unsqueeze(0)
+        parts = self.table(x)
+        pairs = (parts.sum(dim=1) ** 2 - (parts**2).sum(dim=1)).sum(dim=1, keepdim=True)
+        return self.weights(x).sum(dim=1) + pairs + self.deep(parts.view(-1, 12))
 
 
 def test_offsets_tell_how_many_fields_there_are():
