@@ -151,7 +151,7 @@ class Read:
         free = rank - len(shape.front) - len(shape.back)
         dims = (*shape.front, *(None,) * free, *shape.back)
         return tuple(
-            self._size(leaf, at, dim.end() if dim else None, size)
+            int(self._size(leaf, at, dim.end() if dim else None, size))  # code may have given it one of its own
             for at, (dim, size) in enumerate(zip(dims, leaf.shape, strict=True))
         )
 
@@ -165,7 +165,8 @@ class Read:
         if dim.value or is_counted:
             return dim.value or max(dim.least, own)
         if len(parts := factors_of(dim)) > 1:
-            return self._sizes.product([self._size(leaf, _PARTS + at, part, 0) for at, part in enumerate(parts)])
+            first = _PARTS if at else 0  # rows of rows are as many as rows
+            return self._sizes.product([self._size(leaf, i and _PARTS + i or first, p, 0) for i, p in enumerate(parts)])
         if dim not in self._numbers:
             is_side = len(leaf.shape) > 3 and at >= len(leaf.shape) - 2  # noqa: PLR2004
             number = own or (self._sizes.batch if at == 0 else self._sizes.new(leaf.path, at, is_side=is_side))

@@ -55,6 +55,7 @@ _BOOL = re.compile(
     r"boolean mask|only (supports? )?bool|Boolean-type|expected .*bool|Bool but|logical_not|bitwise", re.IGNORECASE
 )
 _COMPLEX = re.compile(r"non-complex|only supported for complex|[Ee]xpected .*complex|must be complex")
+_SHORT = re.compile(r"index (?P<at>\d+) is out of bounds for dimension \d+ with size (?P<have>\d+)")
 _SMALL = re.compile(r"Kernel size can't be greater|too small|smaller than|Output size|non-?zero size|[Pp]adding size")
 
 
@@ -74,6 +75,8 @@ def wanted_by(probed: Probed) -> Iterator[Wanted]:
     yield from _masked(message)
     if isinstance(probed.error, LookupError):
         yield from counted_too_far(probed)
+    if short := _SHORT.search(message):
+        yield Wanted("size", 1 << int(short["at"]).bit_length(), int(short["have"]), shapes=shapes)
     if _FLOAT.search(message):
         whole = [s for s, o in zip(shapes, probed.operands, strict=True) if not o.is_floating_point()]
         yield Wanted("dtype", dtype="float32", shapes=tuple(whole) or shapes)
