@@ -99,7 +99,12 @@ def _keys(container: ast.expr, frame: FrameType) -> Iterator[Any]:
             values = resolved(container, {**frame.f_globals, **frame.f_locals})
     is_known = not hasattr(type(values), "_slots_of")
     if is_known and isinstance(values, dict | set | frozenset | list | tuple):
-        yield from values
+        yield from sorted(values, key=_name) if isinstance(values, set | frozenset) else values
+
+
+def _name(key: Any) -> str:
+    """By which a set has the same order in every process."""
+    return str.__str__(key) if isinstance(key, str) else str(getattr(key, "__qualname__", getattr(key, "_name_", "")))
 
 
 def resolved(node: ast.expr, names: Mapping[str, Any]) -> Any:

@@ -6,6 +6,7 @@ import contextlib
 import copy
 import math
 from dataclasses import dataclass, field, replace
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -232,17 +233,19 @@ def _mark(value: Any, origins: frozenset[Path]) -> None:
 
 def _visited(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[Any, Path]]:
     """All values in the inputs with their places, outer ones first."""
-    pending = [*_inside(args, ()), *_inside(kwargs, ())]
+    pending, opened = [*_inside(args, ()), *_inside(kwargs, ())], set[int]()
     for value, path in pending:
         yield value, path
-        pending += _inside(value, path)
+        if id(value) not in opened:  # a node knows its parent
+            opened.add(id(value))
+            pending += _inside(value, path)
 
 
 def _inside(value: Any, path: Path) -> list[tuple[Any, Path]]:
     owner = value
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         owner = value._asdict()
-    elif not isinstance(value, Tensor | nn.Module | dict) and hasattr(value, "__dict__"):
+    elif not isinstance(value, Tensor | nn.Module | ModuleType | dict) and hasattr(value, "__dict__"):
         owner = vars(value)
     if isinstance(owner, list | tuple):
         return [(item, (*path, index)) for index, item in enumerate(owner)]

@@ -70,7 +70,8 @@ class Read:
 
     def __init__(self, reading: Reading, sizes: Sizes, seed: Callable[[str, Path], Any]) -> None:
         self._inputs, self._sizes, self._seed = reading.inputs, sizes, seed
-        self.is_sure = reading.error is None and not (reading.guesses.clashes or reading.guesses.others)
+        is_clear = not (reading.error or reading.guesses.clashes or reading.guesses.others)
+        self.is_sure = is_clear and not any(map(_is_taken_by_number, _all(reading.inputs)))
         """Whether the forward was read to its end, and all uses suit each other in their likeliest meaning."""
         self.is_in_vain = reading.is_in_vain()
         self.clashes = reading.guesses.clashes
@@ -174,6 +175,12 @@ class Read:
                 number = self._sizes.multiple(leaf.path, at, dim.step)
             self._numbers[dim] = math.ceil(number / dim.step) * dim.step
         return self._numbers[dim]
+
+
+def _is_taken_by_number(given: Given) -> bool:
+    """Whether code reads several items of an input by number: it may be a list, or one tensor with two rows."""
+    shape = given.tensor.known.end()
+    return bool(given.is_used and shape.rank != 1 and shape.front and shape.front[0].end().least >= _PAIR)
 
 
 def _is_place(given: Given) -> bool:

@@ -159,7 +159,7 @@ class Slopes:
 
     def _beside(self, leaf: Leaf, first: int, area: Area) -> Iterator[Entries]:
         """One side is a number of the model's own; the other is estimated, and then what the estimate gave tells."""
-        for known, axis in itertools.product(self.sizes.own, (0, 1)):
+        for known, axis in itertools.product(self.sizes.own[:_MOST_SIDES], (0, 1)):
             measured, estimate = None, area.beside(known, axis)
             for step in (0, *_NEAR) if estimate else ():
                 other = (area.beside(known, axis, measured) if measured else estimate) + step
@@ -229,6 +229,6 @@ def _area_of(leaf: Leaf, first: int, moving: Sequence[_Moving]) -> Area | None:
     }
     if not {first, first + 1} <= growth.keys():
         return None
-    wanted = next(moved[0][0] for _, places, moved in moving if places[0][1] == first)
+    wanted = next(moved[0][0] for _, places, moved in moving if (places[0][0].path, places[0][1]) == (leaf.path, first))
     sides = (leaf.shape[first], leaf.shape[first + 1])
     return Area(sides, (growth[first], growth[first + 1]), wanted.value / wanted.got)

@@ -140,7 +140,8 @@ def _allowed(slot: Slot, values: list[Any]) -> list[Any]:
     """Those that conditions of the constructor let pass."""
     if slot.one_of:
         return [*dict.fromkeys([*(v for v in values if v in slot.one_of), *slot.one_of])]
-    values = [v for v in values if _is_within(slot, v)] or [v for v in _near_limits(slot) if _is_within(slot, v)]
+    near = [v for v in _near_limits(slot) if _is_within(slot, v)]
+    values = [v for v in values if _is_within(slot, v)] or near or values
     step = math.lcm(*slot.divisors)
     if step == 1:
         return values
@@ -154,8 +155,9 @@ def _is_within(slot: Slot, value: Any) -> bool:
 
 def _near_limits(slot: Slot) -> list[Any]:
     """Numbers beside those that an argument has to be more or less than."""
-    steps = (1, 0, -1) if slot.annotation is not float else (1.0, 0.5, 0.1, 0.0, -0.1, -0.5, -1.0)
-    return [limit + step for limit in slot.limits.values() for step in steps]
+    whole, parts = (1, 0, -1), (1.0, 0.5, 0.1, 0.0, -0.1, -0.5, -1.0)
+    steps = whole if slot.annotation is int else parts if slot.annotation is float else (*whole, *parts)
+    return [limit + step for step in steps for limit in slot.limits.values()]
 
 
 def _made(slot: Slot) -> list[Any]:

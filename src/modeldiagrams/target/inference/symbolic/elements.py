@@ -257,7 +257,7 @@ def _aligned(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     as_float(scores)
     steps, rows, classes = r.shape_of(scores).of_rank(3).front
     del steps
-    ids_below(targets, classes.value)
+    ids_below(targets, classes.end().value)
     same(r.shape_of(targets).of_rank(2).at(0), rows)
     for each in lengths:
         as_lengths(each, rows)

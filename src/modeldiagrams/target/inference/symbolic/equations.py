@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Equations", "product"]
 
+_MOST_FACTORS = 8
+"""More are no shape: ``for _ in range(40): n = n * n``."""
+
 _Terms = dict[Dim, Fraction]
 
 
@@ -68,7 +71,7 @@ def product(equations: Equations, dims: Iterable[Dim]) -> Dim:
         return Dim(times)
     if times == len(unknown) == 1:
         return unknown[0]
-    whole = Dim(factors=tuple(ends) if len(unknown) > 1 else ())
+    whole = Dim(factors=tuple(ends) if 1 < len(unknown) <= _MOST_FACTORS else ())
     if len(unknown) == 1:
         equations.add(whole, {unknown[0]: times})
     return whole

@@ -22,6 +22,8 @@ class Given:
     """The project's own class that it is annotated as."""
     plain: dict[str, Any] = field(default_factory=dict)
     """Fields of such an object that are no tensors."""
+    within: tuple[Any, ...] = ()
+    """The classes of the objects that it is a field of."""
     is_list: bool = False
     """Whether it is annotated as several tensors."""
     is_used: bool = False

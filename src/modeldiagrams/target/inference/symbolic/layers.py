@@ -233,7 +233,8 @@ def _transformed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     waves = r.shape_of(args[0])
     waves = waves if waves.rank == 1 else waves.of_rank(2)
     waves.at(-1).end().least = max(waves.at(-1).end().least, 2 * window)
-    return r.tensor(closed(*waves.front[:-1], Dim(window // 2 + 1), Dim()), Kind("float32"))
+    bands = window // 2 + 1 if argument(args, kwargs, 8, "onesided") is not False else window
+    return r.tensor(closed(*waves.front[:-1], Dim(bands), Dim()), Kind("float32"))
 
 
 def _transformed_back(r: Reading, args: Args, kwargs: Kwargs) -> Any:

@@ -47,11 +47,15 @@ def made_of_fields(reading: Any, given: Given) -> Any:
         given: The input.
     """
     fields = _fields_of(given.class_)
-    given.way, given.plain = "field", {name: _PLAIN[kind] for name, kind in fields.items() if kind in _PLAIN}
+    classes = {name: class_of(kind) for name, kind in fields.items()}
+    within = (*given.within, given.class_)
+    ends = {name: None for name, class_ in classes.items() if class_ in within}  # a tree without more branches
+    plain = {name: _PLAIN[kind] for name, kind in fields.items() if kind in _PLAIN}
+    given.way, given.plain = "field", {**plain, **ends}
     parts = {name: reading.given((*given.path, name)) for name in fields if name not in given.plain}
     given.parts.update(parts)
     for name, part in parts.items():
-        part.class_ = class_of(fields[name])
+        part.class_, part.within = classes[name], within
     try:
         return given.class_(**given.plain, **{name: reading.value(part) for name, part in parts.items()})
     except Exception:  # noqa: BLE001  (whatever the constructor raises)

@@ -66,7 +66,8 @@ def factors_of(dim: Dim, of: tuple[Dim, ...] = ()) -> list[Dim]:
     end = dim.end()
     if end.value or not end.factors or end in of:
         return [end]
-    return [each for part in end.factors for each in factors_of(part, (*of, end))]
+    parts = [each for part in end.factors for each in factors_of(part, (*of, end))]
+    return [end] if end in parts else parts
 
 
 @dataclass(eq=False)

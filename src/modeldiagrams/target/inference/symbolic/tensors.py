@@ -304,10 +304,14 @@ class SymbolicTensor(Tensor):
             self._use()
 
     def __add__(self, other: Any) -> Any:
-        return [*self._items(1), *other] if isinstance(other, list) and self.given else torch.add(self, other)
+        return [*self._listed(), *other] if isinstance(other, list) else torch.add(self, other)
 
     def __radd__(self, other: Any) -> Any:
-        return [*other, *self._items(1)] if isinstance(other, list) and self.given else torch.add(self, other)
+        return [*other, *self._listed()] if isinstance(other, list) else torch.add(self, other)
+
+    def _listed(self) -> Any:
+        """What it is as a list: one input, or the items of what ``tolist`` gives."""
+        return self._items(1) if self.given else self
 
     def get(self, key: str, default: Any = None) -> Any:
         """As of a dict."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
+from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.symbolic.equations import product
 from modeldiagrams.target.inference.symbolic.operands import (
     Args,
@@ -22,6 +23,7 @@ from modeldiagrams.target.inference.symbolic.tensors import Handler, Parts, Read
 
 __all__ = ["VIEWS"]
 
+_OF_PICTURES, _CHANNELS = 4, (1, 3)
 _FEW = 4
 """Times that each item of a sequence is repeated, where a tensor says how often."""
 
@@ -99,11 +101,13 @@ def _flattened(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 
 def _viewed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
-    sizes = numbers_in(args[1:])
+    if not (sizes := numbers_in(args[1:] or [*kwargs.values()])):  # ``x.view(torch.int32)``
+        return r.tensor()
     new = [Dim() if size == -1 else r.dim(size) for size in sizes]
     before = r.shape_of(args[0])
     items = math.prod(dim.end().value for dim in new[1:])
-    if before.rank is None and not before.dims() and sizes[0] == -1 and items > 1 and r.guesses.is_usual():
+    is_flat = before.rank is None and not before.dims() and sizes[0] == -1 and not _is_picture(args[0], sizes)
+    if is_flat and items > 1 and r.guesses.is_usual():
         before = unified(before, closed(new[0], Dim(items)))  # ``boxes.view(-1, 2, 2)``, or patches, are flat rows
     plain = [dim for dim in new if dim.end().value != 1]
     if before.rank is None and len(before.dims()) < 2 and sizes.count(1) == len(sizes) - 1 > 0 > sizes[0]:  # noqa: PLR2004
@@ -113,22 +117,16 @@ def _viewed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     apart = [part for dim in new for part in factors_of(dim)]
     if before.rank is None and len(before.dims()) <= len(apart) and len(apart) > len(new) and r.guesses.is_usual():
         before = unified(before, closed(*apart))  # ``frames.view(batch * steps, channels, height, width)``
-    if before.rank:
-        _regrouped(r, [part for dim in before.dims() for part in factors_of(dim)], apart)
     r.products.add(before, closed(*new))
     return r.tensor(closed(*new), kind_of(args[0]))
 
 
-def _regrouped(r: Reading, left: list[Dim], right: list[Dim]) -> None:
-    """The dimensions that a view leaves, from the front and from the back, tell of the one between them."""
-    while left and right and left[0] is right[0]:
-        left, right = left[1:], right[1:]
-    while left and right and left[-1] is right[-1]:
-        left, right = left[:-1], right[:-1]
-    if len(left) == 1:
-        same(left[0], product(r.equations, right))
-    elif len(right) == 1:
-        same(right[0], product(r.equations, left))
+def _is_picture(x: Any, sizes: list[Any]) -> bool:
+    """Whether a view is that of pictures, or the name of an input says that it has so many dimensions as it is."""
+    given = x.given if isinstance(x, SymbolicTensor) else None
+    role = role_of(str(given.path[-1])) if given else None
+    is_named = role is not None and len(sizes) in (role.dimensions or ())
+    return is_named or (len(sizes) == _OF_PICTURES and sizes[1] in _CHANNELS)
 
 
 def _unsqueezed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
@@ -162,7 +160,7 @@ def _split(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     if isinstance(sizes, int):
         count = shape.at(dim).end().value // sizes
         return tuple(r.tensor(shape.replaced(dim, r.dim(sizes)), kind_of(args[0])) for _ in range(count or 2))
-    if not any(isinstance(size, Size) for size in sizes):
+    if not any(isinstance(size, Size | SymbolicTensor) for size in sizes):
         same(shape.at(dim), Dim(sum(sizes)))
     return tuple(r.tensor(shape.replaced(dim, r.dim(size)), kind_of(args[0])) for size in sizes)
 
