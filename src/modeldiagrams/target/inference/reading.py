@@ -167,7 +167,9 @@ class Read:
             return dim.value or max(dim.least, own)
         if len(parts := factors_of(dim)) > 1:
             first = _PARTS if at else 0  # rows of rows are as many as rows
-            return self._sizes.product([self._size(leaf, i and _PARTS + i or first, p, 0) for i, p in enumerate(parts)])
+            return self._sizes.product(
+                [self._size(leaf, (i and _PARTS + i) or first, p, 0) for i, p in enumerate(parts)]
+            )
         if dim not in self._numbers:
             is_side = len(leaf.shape) > 3 and at >= len(leaf.shape) - 2  # noqa: PLR2004
             number = own or (self._sizes.batch if at == 0 else self._sizes.new(leaf.path, at, is_side=is_side))

@@ -74,9 +74,7 @@ def wanted_by(probed: Probed) -> Iterator[Wanted]:
     yield from _named_attributes(probed, message)
     yield from _masked(message)
     if isinstance(probed.error, LookupError):
-        yield from counted_too_far(probed)
-    if short := _SHORT.search(message):
-        yield Wanted("size", 1 << int(short["at"]).bit_length(), int(short["have"]), shapes=shapes)
+        yield from counted_too_far(probed, shapes)
     if _FLOAT.search(message):
         whole = [s for s, o in zip(shapes, probed.operands, strict=True) if not o.is_floating_point()]
         yield Wanted("dtype", dtype="float32", shapes=tuple(whole) or shapes)
@@ -183,10 +181,12 @@ def _counted_places(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wante
         yield from (Wanted("size", shapes[1][0], size) for size in shapes[0] if size > shapes[1][0])
 
 
-def counted_too_far(probed: Probed) -> Iterator[Wanted]:
-    """A loop over a size of a tensor that went on where a list or a table of the model ended."""
-    for size, count, shapes in counted_too_far_in(probed.error):
-        yield Wanted("size", count, size, shapes=shapes)
+def counted_too_far(probed: Probed, shapes: tuple[Shape, ...] = ()) -> Iterator[Wanted]:
+    """A loop over a size of a tensor that went on where a list or a table of the model, or another tensor, ended."""
+    for size, count, of in counted_too_far_in(probed.error):
+        yield Wanted("size", count, size, shapes=of)
+    if short := _SHORT.search(probed.message):
+        yield Wanted("size", 1 << int(short["at"]).bit_length(), int(short["have"]), shapes=shapes)
 
 
 def _joined(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
