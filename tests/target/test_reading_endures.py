@@ -138,11 +138,12 @@ class Rollout(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.stem, self.rnn = nn.Conv2d(3, 5, 32), nn.GRU(5, 5)
+        self.stem = nn.Sequential(nn.Conv2d(3, 2, 29), nn.Flatten(), nn.Linear(32, 5))
+        self.rnn = nn.GRU(5, 5)
 
     def forward(self, observed, state, done):
         games = state.shape[1]
-        hidden = self.stem(observed).flatten(1).view(-1, games, 5)
+        hidden = self.stem(observed).view(-1, games, 5)
         return self.rnn(hidden, state)[0] * (1 - done.view(-1, games, 1))
 
 
