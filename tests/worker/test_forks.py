@@ -1,4 +1,7 @@
-"""A process per model: what begins and what ends with it."""
+"""A process per model: what begins and what ends with it.
+
+Long because processes are watched in many states.
+"""
 
 from __future__ import annotations
 

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from modeldiagrams.engine.problems import forward_problem, in_words
+from modeldiagrams.engine.problems import Problem, forward_problem, in_words
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.graph import ModuleNode, OpNode
 from modeldiagrams.ir.text import readable
-from modeldiagrams.worker import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["forward_problem", "in_words", "naming"]
+__all__ = ["Problem", "forward_problem", "in_words", "naming"]
 
 _LONGEST_MESSAGE = 600
 _LONGEST_TEXT = 850

@@ -1,4 +1,7 @@
-"""Which unknown arguments an error is about: those in the failing expression, in its message, in its frames."""
+"""Which unknown arguments an error is about: those in the failing expression, in its message, in its frames.
+
+Long because errors name arguments in many ways.
+"""
 
 from __future__ import annotations
 

@@ -26,6 +26,7 @@ from modeldiagrams.target.inference.failure_changes import changes
 from modeldiagrams.target.inference.inferred import inferred_candidates, is_graph, tensor_candidates
 from modeldiagrams.target.inference.layers import state_entries
 from modeldiagrams.target.inference.misfits import ENOUGH, Fitter, Furthest, Stuck, is_for_constructor
+from modeldiagrams.target.inference.names import project_value
 from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.probing import MOST_WITH_VALUES, Probe, needs_values
 from modeldiagrams.target.inference.sizes import Sizes
@@ -163,6 +164,8 @@ class InputSolver:
 
     def is_read(self) -> bool:
         """Whether the forward tells its inputs, or that none will do."""
+        if any(project_value("inputs", name) is not None for name in parameters_of(self.model.forward)):
+            return False  # the project does
         next(iter(self._seeds()), None)
         reads = [read for read in self._readings.values() if read]
         return any(read.is_sure or (self.fitter is not None and read.clashes) or read.is_in_vain for read in reads)

@@ -2,6 +2,8 @@
 
 The inputs are `symbolic.tensors`; what they are used for tells shapes (`symbolic.shapes`), dtypes, and the parts of
 dicts and lists.
+
+Long because entries follow from shapes, kinds and parts together.
 """
 
 from __future__ import annotations

@@ -30,6 +30,8 @@ _PRIMES = (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 7
 _LARGE_PRIMES = (127, 131, 137, 139, 149, 151, 157, 163, 167, 173, 179, 181, 191, 193, 197, 199)
 """For the sides of images, which layers make smaller."""
 _PAIR = 2
+_CHANNELS = (1, 3)
+"""Of pictures in gray and in colour."""
 _VIDEO_RANK = 5
 _LONG = 1000
 _LARGE = 40
@@ -163,7 +165,7 @@ class Sizes:
             batch: Its number of rows.
             beside: All tensors: a size that one has as a picture is the same in others.
         """
-        pictures = [each.shape for each in (leaf, *beside) if len(each.shape) > 1 + _PAIR]
+        pictures = [each.shape for each in (leaf, *beside) if len(each.shape) > 1 + _PAIR or _is_listed_picture(each)]
         videos = [shape for shape in pictures if len(shape) >= _VIDEO_RANK]
         frames = {size for shape in videos for size in shape[:-_PAIR]} - {size for v in videos for size in v[-_PAIR:]}
         sides = {size for shape in pictures for size in shape} - frames
@@ -174,3 +176,8 @@ class Sizes:
         wholes = {n: math.prod(given.get(part, part) for part in parts) for n, parts in self._products.items()}
         given = wholes | given
         return replace(leaf, shape=tuple(given.get(size, size) for size in leaf.shape))
+
+
+def _is_listed_picture(leaf: Leaf) -> bool:
+    """Whether it is one of several pictures, without a batch."""
+    return len(leaf.shape) == 1 + _PAIR and leaf.shape[0] in _CHANNELS and any(type(key) is int for key in leaf.path)

@@ -1,4 +1,7 @@
-"""What is known about each unknown constructor argument: its kind, the values it may have, and those inside it."""
+"""What is known about each unknown constructor argument: its kind, the values it may have, and those inside it.
+
+Long because values for every kind of argument are decided in one place.
+"""
 
 from __future__ import annotations
 
