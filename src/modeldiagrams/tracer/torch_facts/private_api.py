@@ -214,7 +214,7 @@ def modules_of(model: Any) -> list[tuple[str, nn.Module]]:
 def has_hooks(module: nn.Module) -> bool:
     """Whether ``module(…)`` may do more than call its forward, as `CALL_IMPLEMENTATION` decides.
 
-    While torch scripts modules, it also notes which of them runs.
+    While `torch.jit.trace` runs, it also notes the scope of each module.
     """
     own = module._backward_hooks or module._backward_pre_hooks or module._forward_hooks or module._forward_pre_hooks
     return bool(own) or any(_GLOBAL_HOOKS) or _jit._trace_module_map is not None
