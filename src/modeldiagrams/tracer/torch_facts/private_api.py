@@ -7,6 +7,7 @@ Long because all of it is to be found in one place.
 from __future__ import annotations
 
 import functools
+from contextlib import contextmanager
 from itertools import chain, islice
 from operator import attrgetter, itemgetter
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodDescriptorType, NoneType
@@ -19,7 +20,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from modeldiagrams.common.class_facts import bases_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 Operator: Any = torch._ops.OpOverload
 """One operator: ``torch.ops.aten.add.Tensor``."""
@@ -209,6 +210,17 @@ def modules_of(model: Any) -> list[tuple[str, nn.Module]]:
             around.discard(id(module))
             open_.pop()
     return found
+
+
+@contextmanager
+def sizes_as_numbers() -> Iterator[None]:
+    """Sizes are numbers in the block, also while `torch.jit.trace` runs, for which they are tensors."""
+    state = torch._C._get_tracing_state()
+    torch._C._set_tracing_state(None)
+    try:
+        yield
+    finally:
+        torch._C._set_tracing_state(state)
 
 
 def has_hooks(module: nn.Module) -> bool:
