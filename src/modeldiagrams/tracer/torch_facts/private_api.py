@@ -46,6 +46,7 @@ _GLOBAL_HOOKS = [
     for kind in ("backward", "backward_pre", "forward", "forward_pre")
 ]
 _jit: Any = torch.jit._trace
+_set_tracing_state: Any = torch._C._set_tracing_state  # type: ignore[attr-defined]
 _NEW_MODULE = vars(nn.Module())
 _BOOKKEEPING = list(_NEW_MODULE)
 """Attributes that every module has, and has first: parameters, buffers, hooks."""
@@ -216,11 +217,11 @@ def modules_of(model: Any) -> list[tuple[str, nn.Module]]:
 def sizes_as_numbers() -> Iterator[None]:
     """Sizes are numbers in the block, also while `torch.jit.trace` runs, for which they are tensors."""
     state = torch._C._get_tracing_state()
-    torch._C._set_tracing_state(None)
+    _set_tracing_state(None)
     try:
         yield
     finally:
-        torch._C._set_tracing_state(state)
+        _set_tracing_state(state)
 
 
 def has_hooks(module: nn.Module) -> bool:
