@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from modeldiagrams.common.environment import made_with
 from modeldiagrams.engine.failures import RECURRING, recurs
+from modeldiagrams.engine.problems import forward_problem
 from modeldiagrams.engine.tracing import remembered
 from modeldiagrams.hosting.host import UNKNOWN, describe
 from modeldiagrams.hosting.parts import module_fragment
@@ -75,7 +76,7 @@ def make_entry(diagram: Diagram, location: Location, builder: DiagramBuilder, ac
     problem, options = diagram.problem, diagram.options
     python = builder.tracing.interpreter(options)
     is_accepted = problem is not None and problem.kind in accepted and problem.kind != "worker"
-    is_reported = problem is not None and problem.kind not in accepted and recurs(problem)
+    is_reported = problem is not None and problem.kind not in accepted and _is_of_the_trace(diagram)
     failure = builder.tracing.remembered_failure(options) if is_accepted or is_reported else None
     modules = (node.path for node in diagram.graph.nodes if isinstance(node, ModuleNode)) if diagram.graph else ()
     return Entry(
@@ -95,6 +96,14 @@ def make_entry(diagram: Diagram, location: Location, builder: DiagramBuilder, ac
         failure=failure,
         warning=(problem.kind, describe(remembered(problem))) if problem and failure and is_reported else None,
     )
+
+
+def _is_of_the_trace(diagram: Diagram) -> bool:
+    """Whether a problem is one trace's alone: what else went wrong beside it, as in drawing, may be gone."""
+    problem, graph, call = diagram.problem, diagram.graph, diagram.options.call
+    if not recurs(problem) or diagram.options.compare.before is not None:
+        return False
+    return graph is None or problem == forward_problem(call.model, graph)
 
 
 def _can_recover(diagram: Diagram) -> bool:

@@ -14,6 +14,7 @@ import textwrap
 import time
 from contextlib import nullcontext
 
+import click
 import msgspec
 import pytest
 import yaml
@@ -75,6 +76,15 @@ def test_trace_and_render_write_files(run, tmp_path):
         drawn = run("render", tmp_path / "graph.json", "-o", tmp_path / name, "--depth", "1", "--direction", "LR")
         assert (drawn.exit_code, drawn.stdout) == (0, "")
         assert "layers" in (tmp_path / name).read_text("utf-8")
+
+
+@pytest.mark.parametrize("typed", ["trac", "wach", "zzz"])
+def test_command_with_a_typing_error_gets_the_hint_of_click(run, typed):
+    """Which names the nearest in its newer versions."""
+    plain = click.Group(commands=[click.Command(name) for name in main.list_commands(click.Context(main))])
+    expected = CliRunner().invoke(plain, [typed]).stderr.splitlines()[-1]
+    done = run(typed)
+    assert (done.exit_code, done.stderr.splitlines()[-1]) == (2, expected)
 
 
 @pytest.mark.parametrize(("name", "convert"), [("a.dot", modeldiagrams.to_dot), ("a.mmd", modeldiagrams.to_mermaid)])

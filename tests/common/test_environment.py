@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 
@@ -84,14 +86,20 @@ def test_installed_names_are_read_again_only_after_an_installation(tmp_path, mon
     assert importable_names_digest([folder]) != before
 
 
-def test_all_that_decides_on_a_graph_is_in_the_digest_of_our_code():
-    rooms = ("ir", "tracer", "target", "worker")
-    kept = [path for room in rooms for path in (environment._PACKAGE / room).rglob("*")]
-    expected = {path.relative_to(environment._PACKAGE).as_posix() for path in kept if path.is_file()}
-    found = {
-        name for part in environment._TRACER_CODE for name, _ in environment._files_below(environment._PACKAGE / part)
-    }
-    assert found == {"common/user_files.py", *(name for name in expected if "__pycache__" not in name)}
+def test_all_that_the_worker_loads_is_in_the_digest_of_our_code():
+    script = (
+        "import modeldiagrams.worker.tracing, sys; print(*[getattr(m, '__file__', '') for m in sys.modules.values()])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    package = environment._PACKAGE
+    loaded = {Path(file) for file in done.stdout.split() if file.startswith(str(package))} - {package / "__init__.py"}
+    found = {name for part in environment._TRACER_CODE for name, _ in environment._files_below(package / part)}
+    names = {path.relative_to(package).as_posix() for path in loaded}
+    assert found >= {name for name in names if not name.startswith("render/")}  # which draws what was recorded
+    assert found >= {"errors.py", "common/user_files.py", "options/options.py"}
+    kept = [path for room in ("ir", "tracer", "target", "worker") for path in (package / room).rglob("*")]
+    data = [path for path in kept if path.is_file() and "__pycache__" not in path.parts]
+    assert found >= {path.relative_to(package).as_posix() for path in data}
 
 
 def test_versions_are_read_without_the_description_of_the_package(monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -204,6 +205,19 @@ def test_what_was_meant_can_be_pasted(option, value, pasted, means):
         parse_option(option, value)
     assert f"; did you mean {pasted}?" in str(error.value)
     assert parse_option(option, pasted) == means
+
+
+def test_arguments_with_a_part_that_would_be_lost_get_no_suggestion():
+    with pytest.raises(OptionError) as error:
+        parse_option("kwargs", "size=1,2, bias=False")
+    assert "did you mean" not in str(error.value)
+
+
+def test_long_text_is_rejected_at_once():
+    before = time.process_time()
+    with pytest.raises(OptionError):
+        parse_option("kwargs", "a" * 50_000)
+    assert time.process_time() - before < 1
 
 
 @pytest.mark.parametrize("value", ["all", "Full", -1, "-1", "*"])

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from graphs import small_graph
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.options.patterns import Unmatched
@@ -17,6 +19,11 @@ def test_all_is_a_pattern_that_matches_all():
     error = Unmatched(option="expand", patterns=("all",)).error(small_graph())
     assert "did you mean '*'" in str(error)
     assert small_graph().module_calls("*")
+
+
+@pytest.mark.parametrize(("option", "patterns"), [("collapse", ("all",)), ("part", ("all",)), ("expand", ("a", "all"))])
+def test_all_is_a_name_where_it_cannot_be_meant(option, patterns):
+    assert "'*'" not in str(Unmatched(option=option, patterns=patterns).error(small_graph()))
 
 
 def test_error_explains_patterns_where_no_module_is_near():

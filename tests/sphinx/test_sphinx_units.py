@@ -11,9 +11,12 @@ from docutils import nodes
 from graphs import small_graph
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.diagram import Diagram
-from modeldiagrams.ir.graph import Status
+from modeldiagrams.errors import WorkerError
+from modeldiagrams.ir.graph import Failure, Status
+from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.draw import OutlineRow
-from modeldiagrams.worker import Problem, Refused, Worker
+from modeldiagrams.worker import Problem, Refused, Traced, Worker
+from modeldiagrams.worker.drawing import Drawer
 from option_helpers import make_options
 from sphinx_modeldiagrams import outlines
 from sphinx_modeldiagrams.autodoc import _add_diagram
@@ -78,3 +81,24 @@ def test_silenced_failure_is_tried_again_if_it_could_not_be_remembered(cache, st
         entry = make_entry(diagram, Location(anchor="net", source="a.rst:1", automatic=False), builder, {"inputs"})
         keys = [entry["failure"]] if entry["failure"] else []
         assert is_outdated(entry, builder.tracing.failing(keys)) == expected
+
+
+@pytest.mark.parametrize("can_draw", [True, False])
+def test_page_is_read_again_for_a_drawing_that_failed_beside_a_forward_that_fails_again(
+    can_draw, tmp_path, monkeypatch
+):
+    def slow(*_):
+        raise WorkerError("drawing took longer than 60 s")
+
+    status = Status(state="partial", mode="real", error=Failure(type="ValueError", message="never"))
+    graph = msgspec.structs.replace(small_graph(), status=status)
+    monkeypatch.setattr(Worker, "trace", lambda *_: Traced(graph=serialize(graph)))
+    with DiagramBuilder(tmp_path / "cache", folder=tmp_path) as builder:
+        if not can_draw:
+            monkeypatch.setattr(Drawer, "render", slow)
+        diagram = builder.build(make_options(model="mypkg.Net"))
+        assert diagram.problem
+        assert (diagram.problem.kind, diagram.picture is not None) == ("forward", can_draw)
+        entry = make_entry(diagram, Location(anchor="net", source="a.rst:1", automatic=False), builder, set())
+        keys = [entry["failure"]] if entry["failure"] else []
+        assert is_outdated(entry, builder.tracing.failing(keys)) == (not can_draw)

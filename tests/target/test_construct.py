@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import signal
+import time
 from enum import Enum
 from typing import Any
 
@@ -204,3 +206,30 @@ def test_map_in_the_place_of_an_object_is_told_with_what_to_write(made, option, 
 def test_nothing_is_proposed_that_would_fail():
     with pytest.raises(TargetError, match=r"'dict' object has no attribute 'out'$"):
         target(ConfiguredByKeys, kwargs={"cfg": {"width": 10, "out": 4}})
+
+
+class ReadsItsOwn(nn.Linear):
+    def __init__(self, cfg):
+        MADE.append(torch.device("cpu"))
+        super().__init__(cfg["width"], {}.out)
+
+
+class Slow(Configured):
+    def __init__(self, cfg):
+        super().__init__(cfg)
+        time.sleep(30)
+
+
+def test_map_of_the_model_itself_is_no_reason_for_another_call():
+    MADE.clear()
+    with pytest.raises(TargetError, match=r"'dict' object has no attribute 'out'$"):
+        target(ReadsItsOwn, kwargs={"cfg": {"width": 10}})
+    assert len(MADE) == 1
+
+
+def test_message_does_not_wait_for_a_trial_that_takes_long():
+    handler, before = signal.getsignal(signal.SIGALRM), time.monotonic()
+    with pytest.raises(TargetError, match=r"'dict' object has no attribute 'width'$"):
+        target(Slow, kwargs={"cfg": {"width": 10, "out": 4}})
+    assert time.monotonic() - before < 20
+    assert (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)) == (handler, (0, 0))

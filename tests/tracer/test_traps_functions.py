@@ -15,6 +15,7 @@ from torch.nn.functional import gelu as gelu_taken_before_the_trace
 from torch.utils.checkpoint import checkpoint
 
 from modeldiagrams.ir.graph import OpNode
+from modeldiagrams.ir.serialize import deserialize, serialize
 from modeldiagrams.tracer import trace
 from tracer.traced_graph import DoubleInPlace, Lambda, checked, linear, names, x
 
@@ -220,6 +221,19 @@ def test_scripted_submodule_is_one_opaque_op(convert):
     assert found.graph.hierarchy[op.id] == "s"
     assert found.edges("linear", "Sequential")
     assert found.edges("Sequential", "linear")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_module_that_forward_traces_with_jit_has_numbers_for_sizes():
+    model = Lambda(
+        lambda self, h: torch.jit.trace(self.s, h, check_trace=False)(h), s=nn.Sequential(linear(), nn.ReLU())
+    )
+    graph = trace(model, (x(),))
+    assert deserialize(serialize(graph)) == graph
+    (call,) = [node for node in graph.nodes if node.id == "s.0"]
+    plain = trace(Lambda(lambda self, h: self.s(h), s=model.s), (x(),))
+    (expected,) = [node for node in plain.nodes if node.id == "s.0"]
+    assert (call.flops, call.activation_bytes) == (expected.flops, expected.activation_bytes)
 
 
 @pytest.mark.filterwarnings("ignore")

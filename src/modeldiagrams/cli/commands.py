@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 import click
 
@@ -26,6 +27,11 @@ _MODULES = {
 
 
 class _Commands(click.Group):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Called by click, which looks here for the names that are near to a wrong one."""
+        super().__init__(*args, **kwargs)
+        self.commands = dict.fromkeys(_MODULES, click.Command(None))
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's signature)
         """Called by click."""
         return [*_MODULES]

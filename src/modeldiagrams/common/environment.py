@@ -27,8 +27,8 @@ _NAME = re.compile(r"(\w+)(?:\.|$)")
 _VERSION = re.compile(r"^Version: *(.*?)\s*$", re.MULTILINE)
 _MOST_LOOKED_AT = 1000
 """Entries of a folder: one of data may have millions."""
-_TRACER_CODE = ("ir", "tracer", "target", "common/user_files.py", "worker")
 _CODE = (".py", ".yaml", ".toml")
+_TRACER_CODE = ("common", "errors.py", "ir", "options", "target", "tracer", "worker")
 """The code that decides on a graph's content: in a development checkout it changes while the version doesn't."""
 
 
@@ -127,8 +127,9 @@ def _files_below(path: Path) -> Iterator[tuple[str, str]]:
     """Name below our package and path of each file of code; every build asks, so without a `Path` for each."""
     folders = [(str(path.parent), [], [path.name])] if path.is_file() else os.walk(path)
     for folder, _, names in folders:
-        below = folder[len(str(_PACKAGE)) + 1 :].replace(os.sep, "/")
-        yield from ((f"{below}/{name}", f"{folder}{os.sep}{name}") for name in names if name.endswith(_CODE))
+        start = len(str(_PACKAGE)) + 1
+        files = (f"{folder}{os.sep}{name}" for name in names if name.endswith(_CODE))
+        yield from ((file[start:].replace(os.sep, "/"), file) for file in files)
 
 
 def _content(file: str) -> bytes:

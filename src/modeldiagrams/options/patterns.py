@@ -33,7 +33,7 @@ class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
         if self.hidden:
             ways = "the option `hide`, or a comment in the code, leaves it out"
             return OptionError(self.option, f"the picture has no {named}: {ways}; show it, or name another part")
-        if "all" in self.patterns:
+        if self.option == "expand" and self.patterns == ("all",):
             return OptionError(self.option, "no module matches 'all'; did you mean '*', which matches all?")
         near = nearest(self.patterns[0], [*_names(graph), *more])
         hint = f"did you mean {near!r}?" if near else "write a path (`encoder.layers.0`), a class, or `*` in them"

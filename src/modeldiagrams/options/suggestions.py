@@ -24,6 +24,8 @@ _UNITS: dict[str, dict[str, float]] = {
     "memory": {"g": 1, "gb": 1, "gib": 1, "mb": 0.001, "mib": 0.001},
 }
 
+_PAIR = re.compile(r"\b(\w+)\s*=\s*([^,=]+)")
+
 
 def suggestion(name: str, value: Any, is_taken: Callable[[str], bool]) -> str:
     """The end of the sentence that rejects a value: a full stop, or ``; did you mean [1, 4]?``.
@@ -53,7 +55,8 @@ def _variants(name: str, text: str) -> Iterator[str]:
         return
     if "," in inner:  # as Python writes lists: `1, 4` or `(1, 4)`
         yield f"[{inner}]"
-    if pairs := re.findall(r"(\w+)\s*=\s*([^,=]+)", inner):  # as Python writes arguments: `depth=4, bias=True`
+    pairs = _PAIR.findall(inner)  # as Python writes arguments: `depth=4, bias=True`
+    if pairs and not _PAIR.sub("", inner).strip(" ,"):
         yield "{" + ", ".join(f"{key}: {one.strip()}" for key, one in pairs) + "}"
 
 

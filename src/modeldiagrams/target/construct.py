@@ -16,7 +16,7 @@ from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.conventions import likely_value, required_parameters
 from modeldiagrams.target.locate import did_you_mean
 from modeldiagrams.target.objects import from_option
-from modeldiagrams.target.user_code import user_code
+from modeldiagrams.target.user_code import at_most, user_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,6 +25,8 @@ __all__ = ["call_problem", "construct", "construct_afforded"]
 
 _OBJECT = "types.SimpleNamespace"
 _FACTORY = ", or name a function of yours that makes the model"
+_SECONDS_OF_TRIAL = 2
+"""For a hint nobody waits longer."""
 
 
 def construct(found: Callable[..., Any], name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> nn.Module:
@@ -130,13 +132,14 @@ def _example(found: Callable[..., Any], name: str, args: Sequence[Any], kwargs: 
 
 def _objects_hint(found: Callable[..., Any], error: TargetError, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
     """What to write where an author gave a map and the model reads attributes of it, if that works."""
-    if not (isinstance(error.__cause__, AttributeError) and isinstance(error.__cause__.obj, dict)):
+    cause = error.__cause__
+    if not (isinstance(cause, AttributeError) and isinstance(cause.obj, dict) and cause.name in cause.obj):
         return ""
     given = {"args": [*args], "kwargs": kwargs}
     for deep in (False, True):
         tried = {option: _with_objects(value, deep=deep, level=0) for option, value in given.items()}
         try:
-            with torch.device("meta"), user_code(f"calling it with {_OBJECT}"):
+            with torch.device("meta"), user_code(f"calling it with {_OBJECT}"), at_most(_SECONDS_OF_TRIAL):
                 found(*from_option(tried["args"]), **from_option(tried["kwargs"]))
             changed = [f"`{option}: {yaml_line(tried[option])}`" for option in given if tried[option] != given[option]]
         except (TargetError, yaml.YAMLError):

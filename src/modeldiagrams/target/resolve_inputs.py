@@ -278,10 +278,8 @@ def _no_inputs(model: nn.Module, name: str, budget: Budget) -> Inputs:
         f"No inputs were found that {name} can be called with, so the diagram shows modules but no data flow"
         f"{_reason(budget)}. Its forward takes {', '.join(required or parameters)}: {WRITE_INPUTS}."
     )
-    rule = Rule.HIERARCHY.assumption(
-        f"only the modules are shown, because no example inputs were found in {len(budget.lines)} tries"
-    )
-    return Inputs(assumptions=(rule,), note=note, tried=tuple(budget.lines))
+    reason = f"only the modules are shown, because no example inputs were found in {len(budget.lines)} tries"
+    return Inputs(assumptions=(Rule.HIERARCHY.assumption(reason),), note=note, tried=tuple(budget.lines))
 
 
 def _reason(budget: Budget) -> str:

@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from modeldiagrams.tracer.recording.time_limit import check_time
 from modeldiagrams.tracer.torch_facts.flops import flop_formula
-from modeldiagrams.tracer.torch_facts.private_api import Operator, schema_of, unseen_by_modes
+from modeldiagrams.tracer.torch_facts.private_api import Operator, schema_of, sizes_as_numbers, unseen_by_modes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,7 +60,11 @@ class DispatchRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         result = func(*args, **kwargs)
         if formula is not None:
             with contextlib.suppress(Exception):  # the formula does not know these arguments
-                context.flops = (context.flops or 0) + formula(*args, **kwargs, out_val=result)
+                counted = formula(*args, **kwargs, out_val=result)
+                if type(counted) is not int:
+                    with sizes_as_numbers():
+                        counted = formula(*args, **kwargs, out_val=result)
+                context.flops = (context.flops or 0) + counted
         return result
 
 

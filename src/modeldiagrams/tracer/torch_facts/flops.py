@@ -20,7 +20,7 @@ from torch.autograd import forward_ad
 from torch.utils.flop_counter import flop_registry
 
 from modeldiagrams.tracer.torch_facts.argument_names import positional_names
-from modeldiagrams.tracer.torch_facts.private_api import PLAIN_TENSORS, is_one_kernel, wraps_now
+from modeldiagrams.tracer.torch_facts.private_api import PLAIN_TENSORS, is_one_kernel, sizes_as_numbers, wraps_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,7 +66,11 @@ class CallFormula:
     def flops(self, given: Sequence[Any], result: Any) -> int | None:
         """The operations of a call that ran; None if it has no shapes, as nested tensors have none."""
         try:
-            return self._operations(*given, result)
+            found = self._operations(*given, result)
+            if type(found) is int:
+                return found
+            with sizes_as_numbers():
+                return self._operations(*given, result)
         except Exception:  # noqa: BLE001 - torch raises many
             return None
 

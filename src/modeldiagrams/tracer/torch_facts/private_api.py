@@ -7,6 +7,7 @@ Long because all of it is to be found in one place.
 from __future__ import annotations
 
 import functools
+from contextlib import contextmanager
 from itertools import chain, islice
 from operator import attrgetter, itemgetter
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodDescriptorType, NoneType
@@ -19,7 +20,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from modeldiagrams.common.class_facts import bases_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 Operator: Any = torch._ops.OpOverload
 """One operator: ``torch.ops.aten.add.Tensor``."""
@@ -45,6 +46,7 @@ _GLOBAL_HOOKS = [
     for kind in ("backward", "backward_pre", "forward", "forward_pre")
 ]
 _jit: Any = torch.jit._trace
+_set_tracing_state: Any = torch._C._set_tracing_state  # type: ignore[attr-defined]
 _NEW_MODULE = vars(nn.Module())
 _BOOKKEEPING = list(_NEW_MODULE)
 """Attributes that every module has, and has first: parameters, buffers, hooks."""
@@ -211,10 +213,21 @@ def modules_of(model: Any) -> list[tuple[str, nn.Module]]:
     return found
 
 
+@contextmanager
+def sizes_as_numbers() -> Iterator[None]:
+    """Sizes are numbers in the block, also while `torch.jit.trace` runs, for which they are tensors."""
+    state = torch._C._get_tracing_state()
+    _set_tracing_state(None)
+    try:
+        yield
+    finally:
+        _set_tracing_state(state)
+
+
 def has_hooks(module: nn.Module) -> bool:
     """Whether ``module(…)`` may do more than call its forward, as `CALL_IMPLEMENTATION` decides.
 
-    While torch scripts modules, it also notes which of them runs.
+    While `torch.jit.trace` runs, it also notes the scope of each module.
     """
     own = module._backward_hooks or module._backward_pre_hooks or module._forward_hooks or module._forward_pre_hooks
     return bool(own) or any(_GLOBAL_HOOKS) or _jit._trace_module_map is not None

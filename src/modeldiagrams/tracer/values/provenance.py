@@ -19,6 +19,7 @@ from modeldiagrams.tracer.torch_facts.private_api import (
     PLAIN_TENSORS,
     is_wrapped,
     parts_of,
+    sizes_as_numbers,
     storage_of,
     unseen_by_modes,
     without_wrappers,
@@ -218,8 +219,9 @@ def spec_of(tensor: Tensor) -> Spec:
         return Spec(None, dtype_name(tensor.dtype), 0)
     try:
         return _spec(shape, tensor.dtype)
-    except TypeError:  # symbolic sizes
-        return _spec_of_symbolic(tensor)
+    except TypeError:  # symbolic sizes, or tensors in the place of numbers
+        with sizes_as_numbers():
+            return _spec_of_symbolic(tensor)
 
 
 @functools.lru_cache(maxsize=4096)
