@@ -193,7 +193,7 @@ class Triple(nn.Module):
         (Stepwise(), {"x": [1, 6], "state": {"memory": [1, 4, 3], "hidden": [1, 9]}}),
         (Exchange(), {"a": [1, 16], "b": [1, 10]}),
         (Graph(), {"nodes": [1, 16], "links": [1, 1]}),
-        (Pictures(), {"images": [[3, 16, 16], [3, 16, 16]]}),
+        (Pictures(), {"images": [[3, 32, 32], [3, 32, 32]]}),
         (Modalities(), {"features": {"text": [1, 5], "sound": [1, 7]}}),
         (Bands(), {"bands": [1, 48, 98]}),
         (Whole(), {"x": [1, 3, 120, 120]}),

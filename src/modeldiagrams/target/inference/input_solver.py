@@ -105,6 +105,7 @@ class InputSolver:
         self._seen: set[str] = set()
         self._work = 0
         self._gave_up = False
+        self._unanswered: tuple[_Try, Probed] | None = None  # the last pass, if none could follow
         self._tried: Probed | None = None
         self._beside: Probed | None = None  # no try by itself
         self._readings: dict[tuple[str, ...], Read | None] = {}
@@ -125,7 +126,9 @@ class InputSolver:
             most_tries: Passes until there is a solution.
             more_tries: Passes after the first one, for a better one.
         """
-        has_one = False
+        has_one, unanswered, self._unanswered = False, self._unanswered, None
+        if unanswered:
+            self._answer(*unanswered)
         if self.start:
             self._push(_Try(-1, 0, 0, 0, self.start.entries))
         for order, entries in enumerate(self._seeds()):
@@ -145,14 +148,22 @@ class InputSolver:
                 tries = tries if has_one else more_tries
                 has_one = True
                 continue
-            if needs_values(probed.error):
-                smaller = self.sizes.affordable(entries, MOST_WITH_VALUES)
-                for each in (smaller, self._usual.shown(smaller)):  # of one row
-                    self._push(_Try(-probed.depth, 0, len(self._seen), probed.depth, each))
-            for place, changed in zip(range(_MOST_CHANGES), changes(entries, probed, self.sizes, self), strict=False):
-                # what breaks something earlier may be right if that is mended, too
-                depth = max(probed.depth, parent.reached if place < _FIRST_CHANGES else 0)
-                self._push(_Try(-depth, place, len(self._seen), probed.depth, changed))
+            if tries:
+                self._answer(parent, probed)
+            else:
+                self._unanswered = parent, probed
+
+    def _answer(self, parent: _Try, probed: Probed) -> None:
+        """What else to try after a failed pass, which may take passes itself."""
+        if needs_values(probed.error):
+            smaller = self.sizes.affordable(parent.entries, MOST_WITH_VALUES)
+            for each in (smaller, self._usual.shown(smaller)):  # of one row
+                self._push(_Try(-probed.depth, 0, len(self._seen), probed.depth, each))
+        changed = changes(parent.entries, probed, self.sizes, self)
+        for place, entries in zip(range(_MOST_CHANGES), changed, strict=False):
+            # what breaks something earlier may be right if that is mended, too
+            depth = max(probed.depth, parent.reached if place < _FIRST_CHANGES else 0)
+            self._push(_Try(-depth, place, len(self._seen), probed.depth, entries))
 
     def _next(self, tries: int) -> _Try:
         """What got furthest; now and then another first guess, which no changes of one may lead to."""
