@@ -36,14 +36,14 @@ UNSOLVED = {
     "hard_retired_fieldwork.ProteinMPNN",  # seven inputs of the same residues, of which a layer is made of distances
     "hard_retired_fieldwork.Tacotron",  # lengths in a list of inputs that are spectrograms and texts
     "hard_retired_generative.RealNVP",  # functions without arguments that make networks, and a distribution
+    "hard_retired_library.MetaLearner",  # layers as names with numbers, in a list of pairs; was found before
     "hard_retired_library.HeteroGNN",  # kinds of nodes and edges, and dicts by them
     "hard_retired_papers.DETR",  # a made-up transformer whose batch comes second
     "hard_retired_papers.TreeLSTM",  # four inputs whose values depend on each other
     "hard_retired_recommenders.DIN",  # columns as named tuples, and those of them that have a history by name
-    "hard_retired_speech_lab.Transducer",  # parts whose widths have to be the same
     "hard_scenes.DeformableQueries",  # heights and widths of maps, as values that add up to a size of another input
     "hard_sciences.HeteroGNN",  # kinds of nodes and edges, and dicts by them
-    "projects.hard_molecules.mpn.MPNEncoder",  # which bonds reach an atom; was found once, by wrong ranks
+    "hard_startups.VoiceCloner",  # sizes by name that no change is tried of; was found before
     "projects.hard_recsys.ranker.MultiDomainRanker",  # columns of a batch, by names that only its schema has
     "projects.hard_retired_kitchen.models.slowfast.SlowFast",  # a configuration whose file only a script reads
     "usual_repositories.LSTNet",  # numbers that the constructor takes and no forward can use
@@ -63,7 +63,7 @@ SLOW = {
     "hard_sciences.EEGNet",
 }
 """Found or not: on a slow machine, a search has no time for all its tries."""
-ASIDE = {"easy": 0.95, "usual": 0.9, "hard": 0.65}
+ASIDE = {"easy": 0.95, "usual": 0.7, "hard": 0.45}
 """Of those that are never looked at."""
 MOST_TRIES = 60
 """Of any model."""
