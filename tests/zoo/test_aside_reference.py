@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import tomllib
 from argparse import Namespace
 from pathlib import Path
@@ -32,6 +33,10 @@ pytree.register_pytree_node(
 )
 DRAWS = 6
 """Other values of an input, one of which has to change the output: some don't fit the other inputs."""
+LEAST_LINES = 12
+"""Of a class that is compared with others."""
+MOST_ALIKE = 0.6
+"""Share of lines that a model may have from a seen one: the same repositories come to many minds."""
 HELPERS = {
     "torch": torch,
     "nn": nn,
@@ -86,3 +91,19 @@ def is_changed(expected, model, first, index, value):
 
 def same(one, other):
     return one.shape == other.shape and torch.equal(one, other)
+
+
+def test_no_model_kept_aside_is_written_like_one_that_is_seen():
+    seen = [lines for entry in entries() if not entry.is_aside and len(lines := lines_of(entry.path)) >= LEAST_LINES]
+    likeness = {
+        path: max(len(lines & other) / min(len(lines), len(other)) for other in seen)
+        for path in REFERENCES
+        if len(lines := lines_of(path)) >= LEAST_LINES
+    }
+    assert len(likeness) > len(REFERENCES) / 2
+    assert {path for path, share in likeness.items() if share > MOST_ALIKE} == set()
+
+
+def lines_of(path):
+    file, _, name = path.rpartition(".")
+    return {line.strip() for line in inspect.getsource(getattr(importlib.import_module(file), name)).splitlines()}

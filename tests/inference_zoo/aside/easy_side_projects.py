@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.autograd import Variable
 
-__all__ = ["ActorCritic", "Generator", "KeypointNet", "StockLSTM", "SuperResolutionNet", "TitanicNet"]
+__all__ = ["ActorCritic", "KeypointNet", "StockLSTM", "SuperResolutionNet", "TitanicNet"]
 
 
 class KeypointNet(nn.Module):
@@ -124,33 +124,3 @@ class SuperResolutionNet(nn.Module):
         for conv in (self.conv1, self.conv2, self.conv3):
             nn.init.orthogonal_(conv.weight, nn.init.calculate_gain("relu"))
         nn.init.orthogonal_(self.conv4.weight)
-
-
-class Generator(nn.Module):
-    """Anime faces from noise."""
-
-    def __init__(self, latent_size=100, ngf=64, nc=3):
-        super().__init__()
-        self.main = nn.Sequential(
-            nn.ConvTranspose2d(latent_size, ngf * 8, 4, 1, 0, bias=False),
-            nn.BatchNorm2d(ngf * 8),
-            nn.ReLU(True),
-            # state size: (ngf*8) x 4 x 4
-            nn.ConvTranspose2d(ngf * 8, ngf * 4, 4, 2, 1, bias=False),
-            nn.BatchNorm2d(ngf * 4),
-            nn.ReLU(True),
-            # state size: (ngf*4) x 8 x 8
-            nn.ConvTranspose2d(ngf * 4, ngf * 2, 4, 2, 1, bias=False),
-            nn.BatchNorm2d(ngf * 2),
-            nn.ReLU(True),
-            # state size: (ngf*2) x 16 x 16
-            nn.ConvTranspose2d(ngf * 2, ngf, 4, 2, 1, bias=False),
-            nn.BatchNorm2d(ngf),
-            nn.ReLU(True),
-            # state size: ngf x 32 x 32
-            nn.ConvTranspose2d(ngf, nc, 4, 2, 1, bias=False),
-            nn.Tanh(),
-        )
-
-    def forward(self, input):
-        return self.main(input)

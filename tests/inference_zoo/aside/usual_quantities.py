@@ -5,104 +5,15 @@ Long because it is a list of models.
 
 from __future__ import annotations
 
-import math
-
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
-from torch.distributions import Normal
 from torch.nn.modules.padding import ReplicationPad2d
 
-__all__ = [
-    "NCF",
-    "STGCN",
-    "DeepDTA",
-    "GaussianPolicy",
-    "MalConv",
-    "ResNet1D",
-    "SiamUnet_diff",
-    "deeplob",
-]
+__all__ = ["NCF", "DeepDTA", "ResNet1D", "SiamUnet_diff", "deeplob"]
 
 
 # traffic
-
-
-class TimeBlock(nn.Module):
-    """
-    Neural network block that applies a temporal convolution to each node of
-    a graph in isolation.
-    """
-
-    def __init__(self, in_channels, out_channels, kernel_size=3):
-        """
-        :param in_channels: Number of input features at each node in each time step.
-        :param out_channels: Desired number of output channels at each node in each time step.
-        :param kernel_size: Size of the 1D temporal kernel.
-        """
-        super().__init__()
-        self.conv1 = nn.Conv2d(in_channels, out_channels, (1, kernel_size))
-        self.conv2 = nn.Conv2d(in_channels, out_channels, (1, kernel_size))
-        self.conv3 = nn.Conv2d(in_channels, out_channels, (1, kernel_size))
-
-    def forward(self, X):
-        """
-        :param X: Input data of shape (batch_size, num_nodes, num_timesteps, num_features=in_channels)
-        :return: Output data of shape (batch_size, num_nodes, num_timesteps_out, num_features_out=out_channels)
-        """
-        # Convert into NCHW format for pytorch to perform convolutions.
-        X = X.permute(0, 3, 1, 2)
-        temp = self.conv1(X) + torch.sigmoid(self.conv2(X))
-        out = F.relu(temp + self.conv3(X))
-        # Convert back from NCHW to NHWC
-        return out.permute(0, 2, 3, 1)
-
-
-class STGCNBlock(nn.Module):
-    def __init__(self, in_channels, spatial_channels, out_channels, num_nodes):
-        super().__init__()
-        self.temporal1 = TimeBlock(in_channels=in_channels, out_channels=out_channels)
-        self.Theta1 = nn.Parameter(torch.FloatTensor(out_channels, spatial_channels))
-        self.temporal2 = TimeBlock(in_channels=spatial_channels, out_channels=out_channels)
-        self.batch_norm = nn.BatchNorm2d(num_nodes)
-        self.reset_parameters()
-
-    def reset_parameters(self):
-        stdv = 1.0 / math.sqrt(self.Theta1.shape[1])
-        self.Theta1.data.uniform_(-stdv, stdv)
-
-    def forward(self, X, A_hat):
-        t = self.temporal1(X)
-        lfs = torch.einsum("ij,jklm->kilm", [A_hat, t.permute(1, 0, 2, 3)])
-        t2 = F.relu(torch.matmul(lfs, self.Theta1))
-        t3 = self.temporal2(t2)
-        return self.batch_norm(t3)
-
-
-class STGCN(nn.Module):
-    """
-    Spatio-temporal graph convolutional network as described in
-    https://arxiv.org/abs/1709.04875v3 by Yu et al.
-    Input should have shape (batch_size, num_nodes, num_input_time_steps, num_features).
-    """
-
-    def __init__(self, num_nodes, num_features, num_timesteps_input, num_timesteps_output):
-        super().__init__()
-        self.block1 = STGCNBlock(in_channels=num_features, out_channels=64, spatial_channels=16, num_nodes=num_nodes)
-        self.block2 = STGCNBlock(in_channels=64, out_channels=64, spatial_channels=16, num_nodes=num_nodes)
-        self.last_temporal = TimeBlock(in_channels=64, out_channels=64)
-        self.fully = nn.Linear((num_timesteps_input - 2 * 5) * 64, num_timesteps_output)
-
-    def forward(self, A_hat, X):
-        """
-        :param A_hat: Normalized adjacency matrix.
-        :param X: Input data of shape (batch_size, num_nodes, num_timesteps, num_features=in_channels).
-        """
-        out1 = self.block1(X, A_hat)
-        out2 = self.block2(out1, A_hat)
-        out3 = self.last_temporal(out2)
-        out4 = self.fully(out3.reshape((out3.shape[0], out3.shape[1], -1)))
-        return out4
 
 
 # change detection
@@ -583,78 +494,5 @@ class DeepDTA(nn.Module):
 
 # continuous control
 
-LOG_SIG_MAX = 2
-LOG_SIG_MIN = -20
-epsilon = 1e-6
-
-
-def weights_init_(m):
-    if isinstance(m, nn.Linear):
-        torch.nn.init.xavier_uniform_(m.weight, gain=1)
-        torch.nn.init.constant_(m.bias, 0)
-
-
-class GaussianPolicy(nn.Module):
-    def __init__(self, num_inputs, num_actions, hidden_dim, action_space=None):
-        super().__init__()
-        self.linear1 = nn.Linear(num_inputs, hidden_dim)
-        self.linear2 = nn.Linear(hidden_dim, hidden_dim)
-        self.mean_linear = nn.Linear(hidden_dim, num_actions)
-        self.log_std_linear = nn.Linear(hidden_dim, num_actions)
-        self.apply(weights_init_)
-
-        # action rescaling
-        if action_space is None:
-            self.action_scale = torch.tensor(1.0)
-            self.action_bias = torch.tensor(0.0)
-        else:
-            self.action_scale = torch.FloatTensor((action_space.high - action_space.low) / 2.0)
-            self.action_bias = torch.FloatTensor((action_space.high + action_space.low) / 2.0)
-
-    def forward(self, state):
-        x = F.relu(self.linear1(state))
-        x = F.relu(self.linear2(x))
-        mean = self.mean_linear(x)
-        log_std = self.log_std_linear(x)
-        log_std = torch.clamp(log_std, min=LOG_SIG_MIN, max=LOG_SIG_MAX)
-        return mean, log_std
-
-    def sample(self, state):
-        mean, log_std = self.forward(state)
-        normal = Normal(mean, log_std.exp())
-        x_t = normal.rsample()  # for reparameterization trick (mean + std * N(0,1))
-        y_t = torch.tanh(x_t)
-        action = y_t * self.action_scale + self.action_bias
-        log_prob = normal.log_prob(x_t)
-        # Enforcing Action Bound
-        log_prob -= torch.log(self.action_scale * (1 - y_t.pow(2)) + epsilon)
-        log_prob = log_prob.sum(1, keepdim=True)
-        mean = torch.tanh(mean) * self.action_scale + self.action_bias
-        return action, log_prob, mean
-
 
 # malware
-
-
-class MalConv(nn.Module):
-    def __init__(self, input_length, window_size=500, channels=128, embed_dim=8):
-        super().__init__()
-        self.embed = nn.Embedding(257, embed_dim, padding_idx=0)
-        self.conv_1 = nn.Conv1d(4, channels, window_size, stride=window_size, bias=True)
-        self.conv_2 = nn.Conv1d(4, channels, window_size, stride=window_size, bias=True)
-        self.pooling = nn.MaxPool1d(int(input_length / window_size))
-        self.fc_1 = nn.Linear(channels, channels)
-        self.fc_2 = nn.Linear(channels, 1)
-        self.sigmoid = nn.Sigmoid()
-
-    def forward(self, x):
-        x = self.embed(x)
-        # Channel first
-        x = torch.transpose(x, -1, -2)
-        cnn_value = self.conv_1(x.narrow(-2, 0, 4))
-        gating_weight = self.sigmoid(self.conv_2(x.narrow(-2, 4, 4)))
-        x = cnn_value * gating_weight
-        x = self.pooling(x)
-        x = x.view(-1, self.fc_1.in_features)
-        x = self.fc_1(x)
-        return self.fc_2(x)

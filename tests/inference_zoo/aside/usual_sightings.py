@@ -13,16 +13,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.nn.modules.utils import _triple
 
-__all__ = [
-    "Backbone",
-    "Generator",
-    "Glow",
-    "HourglassNet",
-    "LPRNet",
-    "PointNet2",
-    "R2Plus1DClassifier",
-    "RRDBNet",
-]
+__all__ = ["Backbone", "Generator", "Glow", "HourglassNet", "LPRNet", "R2Plus1DClassifier", "RRDBNet"]
 
 
 # super resolution
@@ -478,129 +469,6 @@ class R2Plus1DClassifier(nn.Module):
 
 
 # point clouds
-
-
-def index_points(points, idx):
-    """
-    Input:
-        points: input points data, [B, N, C]
-        idx: sample index data, [B, S] or [B, S, K]
-    Return:
-        new_points:, indexed points data, [B, S, C] or [B, S, K, C]
-    """
-    B = points.shape[0]
-    batch = torch.arange(B, device=points.device).view([B] + [1] * (idx.dim() - 1)).expand_as(idx)
-    return points[batch, idx, :]
-
-
-def farthest_point_sample(xyz, npoint):
-    """
-    Input:
-        xyz: pointcloud data, [B, N, 3]
-        npoint: number of samples
-    Return:
-        centroids: sampled pointcloud index, [B, npoint]
-    """
-    device = xyz.device
-    B, N, _ = xyz.shape
-    centroids = torch.zeros(B, npoint, dtype=torch.long).to(device)
-    distance = torch.ones(B, N).to(device) * 1e10
-    farthest = torch.randint(0, N, (B,), dtype=torch.long).to(device)
-    batch_indices = torch.arange(B, dtype=torch.long).to(device)
-    for i in range(npoint):
-        centroids[:, i] = farthest
-        centroid = xyz[batch_indices, farthest, :].view(B, 1, 3)
-        dist = torch.sum((xyz - centroid) ** 2, -1)
-        mask = dist < distance
-        distance[mask] = dist[mask]
-        farthest = torch.max(distance, -1)[1]
-    return centroids
-
-
-def query_ball_point(radius, nsample, xyz, new_xyz):
-    B, N, _ = xyz.shape
-    S = new_xyz.shape[1]
-    group_idx = torch.arange(N, dtype=torch.long).to(xyz.device).view(1, 1, N).repeat([B, S, 1])
-    sqrdists = torch.cdist(new_xyz, xyz) ** 2
-    group_idx[sqrdists > radius**2] = N
-    group_idx = group_idx.sort(dim=-1)[0][:, :, :nsample]
-    group_first = group_idx[:, :, 0].view(B, S, 1).repeat([1, 1, nsample])
-    mask = group_idx == N
-    group_idx[mask] = group_first[mask]
-    return group_idx
-
-
-class PointNetSetAbstraction(nn.Module):
-    def __init__(self, npoint, radius, nsample, in_channel, mlp, group_all):
-        super().__init__()
-        self.npoint = npoint
-        self.radius = radius
-        self.nsample = nsample
-        self.mlp_convs = nn.ModuleList()
-        self.mlp_bns = nn.ModuleList()
-        last_channel = in_channel
-        for out_channel in mlp:
-            self.mlp_convs.append(nn.Conv2d(last_channel, out_channel, 1))
-            self.mlp_bns.append(nn.BatchNorm2d(out_channel))
-            last_channel = out_channel
-        self.group_all = group_all
-
-    def sample_and_group(self, xyz, points):
-        new_xyz = index_points(xyz, farthest_point_sample(xyz, self.npoint))
-        idx = query_ball_point(self.radius, self.nsample, xyz, new_xyz)
-        grouped = index_points(xyz, idx) - new_xyz.unsqueeze(2)
-        if points is not None:
-            grouped = torch.cat([grouped, index_points(points, idx)], dim=-1)
-        return new_xyz, grouped
-
-    def forward(self, xyz, points):
-        """xyz: [B, C, N], points: [B, D, N]"""
-        xyz = xyz.permute(0, 2, 1)
-        if points is not None:
-            points = points.permute(0, 2, 1)
-        if self.group_all:
-            new_xyz = torch.zeros(xyz.shape[0], 1, 3, device=xyz.device)
-            new_points = torch.cat([xyz.unsqueeze(1), points.unsqueeze(1)], dim=-1)
-        else:
-            new_xyz, new_points = self.sample_and_group(xyz, points)
-        new_points = new_points.permute(0, 3, 2, 1)  # [B, C+D, nsample, npoint]
-        for i, conv in enumerate(self.mlp_convs):
-            new_points = F.relu(self.mlp_bns[i](conv(new_points)))
-        new_points = torch.max(new_points, 2)[0]
-        return new_xyz.permute(0, 2, 1), new_points
-
-
-class PointNet2(nn.Module):
-    def __init__(self, num_class, normal_channel=True):
-        super().__init__()
-        in_channel = 6 if normal_channel else 3
-        self.normal_channel = normal_channel
-        self.sa1 = PointNetSetAbstraction(512, 0.2, 32, in_channel, mlp=[64, 64, 128], group_all=False)
-        self.sa2 = PointNetSetAbstraction(128, 0.4, 64, 128 + 3, mlp=[128, 128, 256], group_all=False)
-        self.sa3 = PointNetSetAbstraction(None, None, None, 256 + 3, mlp=[256, 512, 1024], group_all=True)
-        self.fc1 = nn.Linear(1024, 512)
-        self.bn1 = nn.BatchNorm1d(512)
-        self.drop1 = nn.Dropout(0.4)
-        self.fc2 = nn.Linear(512, 256)
-        self.bn2 = nn.BatchNorm1d(256)
-        self.drop2 = nn.Dropout(0.4)
-        self.fc3 = nn.Linear(256, num_class)
-
-    def forward(self, xyz):
-        B, _, _ = xyz.shape
-        if self.normal_channel:
-            norm = xyz[:, 3:, :]
-            xyz = xyz[:, :3, :]
-        else:
-            norm = None
-        l1_xyz, l1_points = self.sa1(xyz, norm)
-        l2_xyz, l2_points = self.sa2(l1_xyz, l1_points)
-        _, l3_points = self.sa3(l2_xyz, l2_points)
-        x = l3_points.view(B, 1024)
-        x = self.drop1(F.relu(self.bn1(self.fc1(x))))
-        x = self.drop2(F.relu(self.bn2(self.fc2(x))))
-        x = F.log_softmax(self.fc3(x), -1)
-        return x, l3_points
 
 
 # flows
