@@ -8,6 +8,7 @@ import yaml
 
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import resolve
+from modeldiagrams.target.inference.input_solver import InputSolver
 
 if TYPE_CHECKING:
     from torch import nn
@@ -18,3 +19,8 @@ def found(model_class: type[nn.Module]) -> dict[str, Any]:
     target = resolve(parse_options({"model": f"{model_class.__module__}.{model_class.__name__}"}).call)
     values = {a.subject: a.value for a in target.assumptions if a.subject.startswith("inputs.")}
     return {name.removeprefix("inputs."): yaml.safe_load(value) for name, value in values.items()}
+
+
+def first_entries(model: nn.Module) -> dict[str, Any]:
+    """What a reading of the forward proposes before any pass, with sizes that occur nowhere else."""
+    return next(InputSolver(model.eval())._seeds())

@@ -17,10 +17,7 @@ from modeldiagrams.target.inference.input_solver import InputSolver
 from modeldiagrams.target.inference.probing import Probe
 from modeldiagrams.target.inference.symbolic.equations import Equations
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Row, Shape, closed, same, unified
-
-
-def first_entries(model):
-    return next(InputSolver(model.eval())._seeds())
+from target.found_inputs import first_entries
 
 
 class Tides(nn.Module):

@@ -11,12 +11,7 @@ from torch import nn
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.options.reading import yaml_line
 from modeldiagrams.target import resolve
-from modeldiagrams.target.inference.input_solver import InputSolver
-from target.found_inputs import found
-
-
-def first_entries(model):
-    return next(InputSolver(model.eval())._seeds())
+from target.found_inputs import first_entries, found
 
 
 class Layers(nn.Module):

@@ -10,11 +10,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import resolve
 from modeldiagrams.target.inference.input_solver import InputSolver
-from target.found_inputs import found
-
-
-def first_entries(model):
-    return next(InputSolver(model.eval())._seeds())
+from target.found_inputs import first_entries, found
 
 
 def shapes_of(entries):
