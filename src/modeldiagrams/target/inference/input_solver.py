@@ -21,6 +21,7 @@ from modeldiagrams.target.forward import VARIADIC, columns_read, parameters_of, 
 from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, element_count, resolved
 from modeldiagrams.target.inference.constructor_sizes import values_of
+from modeldiagrams.target.inference.documented.hints import Hints, hints_of
 from modeldiagrams.target.inference.entries import is_repeated, leaves, put
 from modeldiagrams.target.inference.failure_changes import changes
 from modeldiagrams.target.inference.inferred import inferred_candidates, is_graph, tensor_candidates
@@ -179,7 +180,7 @@ class InputSolver:
             return False  # the project does
         next(iter(self._seeds()), None)
         reads = [read for read in self._readings.values() if read]
-        return any(read.is_sure or (self.fitter is not None and read.clashes) or read.is_in_vain for read in reads)
+        return any(read.is_sure or read.is_told or (self.fitter is not None and read.clashes) or read.is_in_vain for read in reads)
 
     def is_in_vain(self) -> bool:
         """Whether layers don't fit each other, whatever the inputs are, because of an argument of the constructor."""
@@ -207,7 +208,7 @@ class InputSolver:
         """Input → why it is what it is."""
         first = next(iter(self._seeds()), {})
         return {
-            name: BY_FORWARD
+            name: self.hints.reason(name, entry) or BY_FORWARD
             if self._usual.shown(first.get(name)) == entry
             else "found by trying: the model runs with it"
             for name, entry in entries.items()
@@ -237,6 +238,11 @@ class InputSolver:
         next(iter(self._seeds()), None)
         cut = {place: size for read in self._readings.values() if read for place, size in read.cut.items()}
         return self._usual.with_read_sizes(entries, cut)
+
+    @functools.cached_property
+    def hints(self) -> Hints:
+        """What docstrings, comments and annotations say of the inputs."""
+        return hints_of(self.model)
 
     @functools.cached_property
     def states(self) -> list[Any]:
@@ -287,6 +293,9 @@ class InputSolver:
                 for name, options in candidates.items()
                 if options and options[0] is not ABSENT
             }
+            for name in lists:
+                if (plain := self.hints.plain(str(name))) is not None:
+                    lists[name] = [{"value": plain}]
             for name, strings in choices.items():
                 if name in lists:
                     lists[name] = [{"value": string} for string in strings]
@@ -309,7 +318,7 @@ class InputSolver:
         names = tuple(known)
         if names not in self._readings:
             with time_limited(self.budget.seconds_of_pass):
-                self._readings[names] = self._probe.read(known, self.sizes, self.seed)
+                self._readings[names] = self._probe.read(known, self.sizes, self.seed, self.hints)
         return self._readings[names]
 
     def _own_sizes(self, entry: Any, path: Path) -> Any:

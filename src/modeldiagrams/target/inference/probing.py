@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from types import FrameType
 
+    from modeldiagrams.target.inference.documented.hints import Hints
     from modeldiagrams.target.inference.entries import Leaf, Path
     from modeldiagrams.target.inference.reading import Read
     from modeldiagrams.target.inference.sizes import Sizes
@@ -141,12 +142,14 @@ class Probe:
             return replace(real, depth=max(real.depth, probed.depth))
         return probed
 
-    def read(self, known: Mapping[str, Any], sizes: Sizes, seed: Callable[[str, Path], Any]) -> Read | None:
+    def read(
+        self, known: Mapping[str, Any], sizes: Sizes, seed: Callable[[str, Path], Any], hints: Hints
+    ) -> Read | None:
         """What the forward does with its inputs, where it can be read."""
         if self._is_lazy or not all(name.isidentifier() for name in known):
             return None
         with as_it_was(self.model, (), self._written):
-            return read_forward(self.model, known, sizes, seed)
+            return read_forward(self.model, known, sizes, seed, hints)
 
     def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_fake: bool) -> Probed:
         mode = (

@@ -12,6 +12,7 @@ import contextlib
 import math
 import re
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -19,6 +20,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.annotations import annotations_of
+from modeldiagrams.target.inference.documented.hints import Hints, Symbols, with_words
+from modeldiagrams.target.inference.documented.trust import trusted_reading
 from modeldiagrams.target.inference.entries import OBJECT, Leaf, leaves
 from modeldiagrams.target.inference.makers import path_of
 from modeldiagrams.target.inference.steps import Steps
@@ -65,6 +68,8 @@ class _Earlier:
 
     counts: dict[Path, int] = field(default_factory=dict)
     lists: frozenset[Path] = frozenset()
+    hints: Hints | None = None
+    """What is said of inputs, as far as it is trusted."""
 
 
 class Read:
@@ -79,7 +84,12 @@ class Read:
         self.clashes = reading.guesses.clashes
         self.unused = [] if reading.error else [name for name, given in reading.inputs.items() if not given.is_read]
         """Inputs that the forward doesn't do anything with."""
-        self._numbers: dict[Dim, int] = {}
+        self.is_told = reading.is_told()
+        """Whether words say the shape of every input, and the code doesn't contradict."""
+        self._numbers: dict[Dim, int] = {
+            dim: sizes.new(path, at) if path else sizes.batch
+            for dim, path, at in (reading.symbols.ranks() if reading.symbols else ())
+        }
         self.cut: dict[tuple[Path, int], int] = {}
         """Places of dimensions of which items are read by number → how many there are at least."""
 
@@ -122,9 +132,9 @@ class Read:
 
     def _tensor(self, given: Given, entries: list[Any]) -> Any:
         is_plain = isinstance(entries[0], dict) and "value" in entries[0]
-        if is_plain or not given.is_used:
+        if is_plain or not (given.is_used or (given.hint and given.hint.dims)):
             return entries[0]
-        shape, kind = given.tensor.known.end(), given.tensor.kind.with_casts()
+        shape, kind = given.tensor.known.end(), with_words(given.tensor.kind.with_casts(), given)
         first = next(leaves(entries[0]), Leaf((), ()))
         dtype = kind.dtype or ("bool" if first.dtype == "bool" else "")  # a mask is one, whatever layers take
         for leaf in [next(leaves(entry), None) for entry in entries]:
@@ -215,7 +225,11 @@ def _suits(leaf: Leaf, shape: Shape, dtype: str) -> bool:
 
 
 def read_forward(
-    model: nn.Module, known: Mapping[str, Any], sizes: Sizes, seed: Callable[[str, Path], Any]
+    model: nn.Module,
+    known: Mapping[str, Any],
+    sizes: Sizes,
+    seed: Callable[[str, Path], Any],
+    hints: Hints | None = None,
 ) -> Read | None:
     """Read a forward with symbolic tensors for some of its parameters.
 
@@ -224,11 +238,20 @@ def read_forward(
         known: Parameters that are given, with the entries of those that the model makes itself.
         sizes: Gives the sizes that nobody tells.
         seed: Gives a first guess for a part of an input.
+        hints: What is said of inputs in words.
 
     Returns:
         None where nothing could be read.
     """
-    first, earlier = _read(model, known, sizes), _Earlier()
+    read = partial(_best_reading, model, known, sizes)
+    best = trusted_reading(hints, read) if hints else read(None)
+    return Read(best, sizes, seed) if best.calls or best.is_told() else None
+
+
+def _best_reading(model: nn.Module, known: Mapping[str, Any], sizes: Sizes, hints: Hints | None) -> Reading:
+    """With as many lists, items and meanings as suit each other."""
+    earlier = _Earlier(hints=hints)
+    first = _read(model, known, sizes, earlier)
     for _ in range(_MOST_LISTS):
         if more := {*list_wanted(first.error)} - earlier.lists:
             earlier = replace(earlier, lists=earlier.lists | more)
@@ -240,8 +263,7 @@ def read_forward(
         counted = replace(earlier, counts={path: count for path, count in counts.items() if count})
         second = _read(model, known, sizes, counted)
         first, earlier = (second, counted) if second.error is None else (first, earlier)
-    best = _without_clashes(first, lambda others: _read(model, known, sizes, earlier, others))
-    return Read(best, sizes, seed) if best.calls else None
+    return _without_clashes(first, lambda others: _read(model, known, sizes, earlier, others))
 
 
 def _without_clashes(reading: Reading, again: Callable[[frozenset[int]], Reading]) -> Reading:
@@ -297,13 +319,14 @@ def _read(
         counts=earlier.counts,
         lists=earlier.lists,
         guesses=Guesses(others),
+        symbols=Symbols(earlier.hints) if earlier.hints else None,
     )
     reading.inputs = {name: reading.given((name,)) for name in known}
     annotations = annotations_of(model.forward)
     for name, parameter in parameters_of(model.forward).items():
         if name in reading.inputs:
             is_list = isinstance(known[name], list) and not isinstance(known[name][0], int)
-            reading.inputs[name].is_list = is_list or bool(_TENSORS.search(str(parameter.annotation)))
+            reading.inputs[name].is_list |= is_list or bool(_TENSORS.search(str(parameter.annotation)))
             reading.inputs[name].class_ = class_of(annotations.get(name))
     is_on_meta = any(parameter.is_meta for parameter in model.parameters())
     mode = contextlib.nullcontext() if is_on_meta else FakeTensorMode(allow_non_fake_inputs=True)

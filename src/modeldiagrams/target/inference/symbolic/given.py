@@ -26,6 +26,8 @@ class Given:
     """The classes of the objects that it is a field of."""
     is_list: bool = False
     """Whether it is annotated as several tensors."""
+    hint: Any = None
+    """What docstrings, comments or annotations say of it."""
     is_used: bool = False
     """Whether PyTorch got it as a tensor."""
 

@@ -57,6 +57,8 @@ class Reading:
     lists: frozenset[tuple[str | int, ...]] = frozenset()
     """Where PyTorch takes several tensors, and no tensor."""
     guesses: Guesses = field(default_factory=Guesses)
+    symbols: Any = None
+    """What is said of inputs, in words."""
     inputs: dict[str, Given] = field(default_factory=dict)
     calls: int = 0
     error: BaseException | None = None
@@ -70,6 +72,8 @@ class Reading:
         """A new input."""
         found = Given(path)
         found.tensor = self.tensor(None, Kind(), found)
+        if self.symbols:
+            self.symbols.told(found, self.guesses)
         return found
 
     def value(self, given: Given) -> Any:
@@ -145,9 +149,17 @@ class Reading:
         is_refused = bool(frames) and frames[0].tb_frame.f_globals.get("__name__", "").startswith("torch.nn.modules.")
         return (is_refused or self.guesses.clashes > 0) and not self.guesses.may_be_wrong
 
+    def is_told(self) -> bool:
+        """Whether words say the shapes of all inputs, and nothing that was read contradicts."""
+        return bool(self.symbols) and not self.guesses.clashes and all(map(_is_told, self.inputs.values()))
+
     def shape_of(self, value: Any) -> Shape:
         """The shape of an operand."""
         return value.known.end() if isinstance(value, SymbolicTensor) else closed(*map(self.dim, Tensor.size(value)))
+
+
+def _is_told(given: Given) -> bool:
+    return bool(given.hint and given.hint.dims) or (bool(given.parts) and all(map(_is_told, given.parts.values())))
 
 
 class SymbolicTensor(Tensor):
