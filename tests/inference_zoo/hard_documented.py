@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Dict, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, Optional, Tuple
 
 import torch
 import torch.nn as nn
@@ -54,7 +54,7 @@ class RadianceField(nn.Module):
             rgb: [N_rays, 3], depth: [N_rays]
         """
         t = torch.linspace(0, 1, self.num_samples, device=rays_o.device)
-        z = near * (1 - t) + far * t                            # [N_rays, N_samples]
+        z = near * (1 - t) + far * t  # [N_rays, N_samples]
         pts = rays_o[..., None, :] + rays_d[..., None, :] * z[..., :, None]
         h = F.relu(self.trunk(self.encode(pts, self.freqs)))
         dirs = self.encode(F.normalize(rays_d, dim=-1), self.dir_freqs)
@@ -198,7 +198,7 @@ class MeshDeformer(nn.Module):
         adj:   V x V, normalised adjacency
         K:     B x 3 x 3, intrinsics
         """
-        feats = self.cnn(img)                                   # B x F x H/8 x W/8
+        feats = self.cnn(img)  # B x F x H/8 x W/8
         uvw = torch.einsum("bij,bvj->bvi", K, verts)
         uv = uvw[..., :2] / uvw[..., 2:].clamp(min=1e-3)
         grid = uv[:, :, None] * 2 - 1

@@ -33,7 +33,7 @@ class KeywordSpotter(nn.Module):
     def __init__(self, n_mels=40, n_keywords=12, width=32):
         super().__init__()
         self.stem = nn.Conv2d(1, width, (3, 3), stride=(2, 1), padding=1)
-        self.blocks = nn.ModuleList([nn.Conv2d(width, width, 3, padding=2 ** i, dilation=2 ** i) for i in range(3)])
+        self.blocks = nn.ModuleList([nn.Conv2d(width, width, 3, padding=2**i, dilation=2**i) for i in range(3)])
         self.norm = nn.BatchNorm2d(width)
         self.freq_pool = nn.Linear(n_mels, 1)
         self.out = nn.Linear(width, n_keywords)
@@ -59,8 +59,13 @@ class SleepStager(nn.Module):
         super().__init__()
         self.n_samples = n_samples
         self.encoder = nn.Sequential(
-            nn.Conv1d(n_channels, 32, kernel_size=50, stride=6), nn.BatchNorm1d(32), nn.ReLU(), nn.MaxPool1d(8),
-            nn.Conv1d(32, hidden_size, kernel_size=8), nn.BatchNorm1d(hidden_size), nn.ReLU(),
+            nn.Conv1d(n_channels, 32, kernel_size=50, stride=6),
+            nn.BatchNorm1d(32),
+            nn.ReLU(),
+            nn.MaxPool1d(8),
+            nn.Conv1d(32, hidden_size, kernel_size=8),
+            nn.BatchNorm1d(hidden_size),
+            nn.ReLU(),
         )
         n_out = self._n_out(n_channels)
         self.reduce = nn.Linear(hidden_size * n_out, hidden_size)
@@ -75,11 +80,11 @@ class SleepStager(nn.Module):
         # x: (batch, seq_len, n_channels, n_samples), a sequence of 30 s epochs
         bs, seq_len = x.shape[0], x.shape[1]
         x = x.flatten(0, 1)
-        x = self.encoder(x).flatten(1)          # (bs * seq_len, hidden * n_out)
+        x = self.encoder(x).flatten(1)  # (bs * seq_len, hidden * n_out)
         x = F.relu(self.reduce(x))
-        x = x.view(bs, seq_len, -1)             # (bs, seq_len, hidden)
+        x = x.view(bs, seq_len, -1)  # (bs, seq_len, hidden)
         x, _ = self.rnn(x)
-        return self.classifier(x)               # (bs, seq_len, n_classes)
+        return self.classifier(x)  # (bs, seq_len, n_classes)
 
 
 class PoseRefiner(nn.Module):
@@ -88,7 +93,7 @@ class PoseRefiner(nn.Module):
     def __init__(self, num_joints=17, in_features=3, window=27, channels=128):
         super().__init__()
         self.expand = nn.Conv1d(num_joints * in_features, channels, 3)
-        self.layers = nn.ModuleList([nn.Conv1d(channels, channels, 3, dilation=3 ** i) for i in (1, 2)])
+        self.layers = nn.ModuleList([nn.Conv1d(channels, channels, 3, dilation=3**i) for i in (1, 2)])
         self.shrink = nn.Conv1d(channels, num_joints * 2, 1)
         self.num_joints = num_joints
 
@@ -102,7 +107,7 @@ class PoseRefiner(nn.Module):
         x = keypoints.reshape(b, t, -1).transpose(1, 2)
         x = F.relu(self.expand(x))
         for layer in self.layers:
-            res = x[:, :, layer.dilation[0]:-layer.dilation[0]]
+            res = x[:, :, layer.dilation[0] : -layer.dilation[0]]
             x = res + F.relu(layer(x))
         x = self.shrink(x).mean(-1)
         return x.view(b, self.num_joints, 2)
@@ -163,17 +168,19 @@ class BeatTracker(nn.Module):
         f = num_bands - 2
         f = f // 3 - 11
         self.conv3 = nn.Conv2d(num_filters, num_filters, (3, f // 3), padding=(1, 0))
-        self.tcn = nn.Sequential(*[
-            nn.Sequential(nn.Conv1d(num_filters, num_filters, 5, padding=2 * 2 ** i, dilation=2 ** i), nn.ELU())
-            for i in range(num_layers)
-        ])
+        self.tcn = nn.Sequential(
+            *[
+                nn.Sequential(nn.Conv1d(num_filters, num_filters, 5, padding=2 * 2**i, dilation=2**i), nn.ELU())
+                for i in range(num_layers)
+            ]
+        )
         self.head = nn.Conv1d(num_filters, 2, 1)
 
     def forward(self, x):
         x = F.elu(F.max_pool2d(self.conv1(x), (1, 3)))
         x = F.elu(F.max_pool2d(self.conv2(x), (1, 3)))
         x = F.elu(self.conv3(x))
-        x = x.squeeze(-1)                       # N x C x T
+        x = x.squeeze(-1)  # N x C x T
         return torch.sigmoid(self.head(self.tcn(x)))
 
 
@@ -190,7 +197,7 @@ class AnomalyAutoencoder(nn.Module):
 
     def forward(self, x, return_score=False):
         """x: sensor readings, (window_size, batch, n_sensors)"""
-        _, (h, _) = self.encoder(x)             # h: (1, batch, latent_dim)
+        _, (h, _) = self.encoder(x)  # h: (1, batch, latent_dim)
         z = h.repeat(self.window_size, 1, 1)
         out, _ = self.decoder(z)
         recon = self.readout(out)

@@ -104,7 +104,7 @@ def columns_read(model: nn.Module) -> dict[str, tuple[int, int]]:
 
 
 def strings_compared(model: nn.Module) -> dict[str | int, list[str]]:
-    """Parameters of a forward that it compares with strings, and these."""
+    """Parameters of a forward that it compares with strings, or chooses among its parts by, and these strings."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(type(model).forward))))
     except (OSError, TypeError, SyntaxError, AttributeError):  # compiled code has no forward in its class
@@ -117,6 +117,10 @@ def strings_compared(model: nn.Module) -> dict[str | int, list[str]]:
             case ast.Compare(left=ast.Name(id=name), comparators=[ast.Tuple(elts=items) | ast.List(elts=items)]):
                 texts = [i.value for i in items if isinstance(i, ast.Constant) and isinstance(i.value, str)]
                 found.setdefault(name, []).extend(texts)
+            case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=attribute), slice=ast.Name(id=name)):
+                parts = {**vars(model), **dict(model.named_children())}.get(attribute)
+                keys = [*parts] if isinstance(parts, dict | nn.ModuleDict) else []
+                found.setdefault(name, []).extend(key for key in keys if isinstance(key, str))
     return {name: texts for name, texts in found.items() if texts}
 
 

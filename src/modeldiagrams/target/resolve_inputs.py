@@ -65,6 +65,8 @@ _ALL_TRIES = (_MANY, 12)
 """Until there is a solution, and after the first one, for a better one."""
 _TRIES_AS_READ = (1, 12)
 """Where all uses in forward suit each other."""
+_TRIES_AS_SAID = (6, 12)
+"""Where docstrings or annotations say the shapes of all inputs."""
 _TRIES_FOR_ROWS = (5, 5)
 """Where the model runs, but only with one row."""
 _MOST_SOLUTIONS = 12
@@ -162,7 +164,8 @@ def _from_search(built: Built, budget: Budget, solver: Callable[[], InputSolver]
         reason = "forward has no parameters"
         return Inputs(assumptions=(Rule.CLASS.assumption(reason), assumed("inputs", [], reason)))
     usual = [Search(model, inferred, budget) for inferred in inferred_candidates(model) if inferred]
-    as_read = _from_failures(model, budget, solver(), _ALL_REACH, _TRIES_AS_READ) if solver().is_read() else None
+    tries = _TRIES_AS_SAID if solver().is_told() else _TRIES_AS_READ
+    as_read = _from_failures(model, budget, solver(), _ALL_REACH, tries) if solver().is_read() else None
     if as_read or solver().is_in_vain():
         return as_read
     return (

@@ -18,6 +18,7 @@ __all__ = [
     "factored",
     "instances_in",
     "is_repeated",
+    "is_text",
     "leaves",
     "put",
     "put_all",
@@ -100,6 +101,11 @@ def is_repeated(entry: Any) -> bool:
     return (
         isinstance(entry, list) and len(entry) > 1 and not isinstance(entry[0], int) and entry == entry[:1] * len(entry)
     )
+
+
+def is_text(entry: Any) -> bool:
+    """Whether an entry is a string."""
+    return isinstance(entry, dict) and isinstance(entry.get("value"), str)
 
 
 def instances_in(value: Any, type_: type[T]) -> Iterator[T]:

@@ -134,7 +134,8 @@ def _annotated(parameter: inspect.Parameter) -> list[Candidate] | None:
     """Candidates that the annotation alone decides; None where it leaves the shape open."""
     annotation = parameter.annotation
     written = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
-    plain = _PLAIN.get(written.removesuffix(" | None"))
+    written = written.strip("'\"").removesuffix(" | None")
+    plain = _PLAIN.get(written)
     if plain is not None:
         return [Candidate({"value": plain}, f"it is annotated as {written}")]
     several = _NUMBERS.fullmatch(str(annotation))

@@ -22,7 +22,7 @@ from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, element_count, resolved
 from modeldiagrams.target.inference.constructor_sizes import values_of
 from modeldiagrams.target.inference.documented.hints import Hints, hints_of
-from modeldiagrams.target.inference.entries import is_repeated, leaves, put
+from modeldiagrams.target.inference.entries import is_repeated, is_text, leaves, put
 from modeldiagrams.target.inference.failure_changes import changes
 from modeldiagrams.target.inference.inferred import inferred_candidates, is_graph, tensor_candidates
 from modeldiagrams.target.inference.layers import state_entries
@@ -180,7 +180,13 @@ class InputSolver:
             return False  # the project does
         next(iter(self._seeds()), None)
         reads = [read for read in self._readings.values() if read]
-        return any(read.is_sure or read.is_told or (self.fitter is not None and read.clashes) or read.is_in_vain for read in reads)
+        is_about_model = any(self.fitter is not None and read.clashes for read in reads)
+        return is_about_model or any(read.is_sure or read.is_told or read.is_in_vain for read in reads)
+
+    def is_told(self) -> bool:
+        """Whether words say the shapes of all inputs, and the code doesn't contradict."""
+        next(iter(self._seeds()), None)
+        return any(read.is_told for read in self._readings.values() if read)
 
     def is_in_vain(self) -> bool:
         """Whether layers don't fit each other, whatever the inputs are, because of an argument of the constructor."""
@@ -300,7 +306,7 @@ class InputSolver:
                 if name in lists:
                     lists[name] = [{"value": string} for string in strings]
             lists = {name: [self._own_sizes(entry, (name,)) for entry in each] for name, each in lists.items() if each}
-            known: dict[str, Any] = dict.fromkeys(map(str, lists))
+            known = {str(name): options[0] if is_text(options[0]) else None for name, options in lists.items()}
             for name in lists:
                 role = role_of(str(name))
                 if role and role.name == "state":

@@ -22,7 +22,7 @@ from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.annotations import annotations_of
 from modeldiagrams.target.inference.documented.hints import Hints, Symbols, with_words
 from modeldiagrams.target.inference.documented.trust import trusted_reading
-from modeldiagrams.target.inference.entries import OBJECT, Leaf, leaves
+from modeldiagrams.target.inference.entries import OBJECT, Leaf, is_text, leaves
 from modeldiagrams.target.inference.makers import path_of
 from modeldiagrams.target.inference.steps import Steps
 from modeldiagrams.target.inference.symbolic.containers import MOST_ITEMS, USUAL_ITEMS, list_wanted
@@ -321,7 +321,8 @@ def _read(
         guesses=Guesses(others),
         symbols=Symbols(earlier.hints) if earlier.hints else None,
     )
-    reading.inputs = {name: reading.given((name,)) for name in known}
+    texts = {name: entry["value"] for name, entry in known.items() if is_text(entry)}
+    reading.inputs = {name: reading.given((name,)) for name in known if name not in texts}
     annotations = annotations_of(model.forward)
     for name, parameter in parameters_of(model.forward).items():
         if name in reading.inputs:
@@ -333,7 +334,7 @@ def _read(
     with seeded(), torch.no_grad(), silenced():
         try:
             with layers_replaced(model, reading), mode, Steps():
-                model(**{name: reading.value(given) for name, given in reading.inputs.items()})
+                model(**texts, **{name: reading.value(given) for name, given in reading.inputs.items()})
         except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the model raises)
             reading.error = error
     for name, entry in known.items():

@@ -1,4 +1,4 @@
-"""What is said of each input, in a form that a reading can start from, and what becomes of it if code says otherwise."""
+"""What is said of each input, in a form that a reading can start from."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.target.forward import parameters_of
+from modeldiagrams.target.inference.annotations import annotations_of, choices_of, without_none
 from modeldiagrams.target.inference.documented.kind_text import KindText, kind_in
 from modeldiagrams.target.inference.documented.shape_text import ANY, ELLIPSIS, is_batch, rank_in, shape_in
 from modeldiagrams.target.inference.documented.statements import legend, required_tensors, statements
 from modeldiagrams.target.inference.documented.values import NamedNumbers
 from modeldiagrams.target.inference.entries import leaves
+from modeldiagrams.target.inference.plain_values import plain_value
 from modeldiagrams.target.inference.symbolic.kinds import Kind
 from modeldiagrams.target.inference.symbolic.shapes import Dim, Row, Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from torch import nn
 
@@ -34,7 +36,7 @@ class Hint:
 
     source: str
     dims: Dims | None = None
-    kind: KindText = KindText()
+    kind: KindText = field(default_factory=KindText)
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class Hints:
     """Parameter or part → what is said."""
     numbers: NamedNumbers | None = None
     required: tuple[str, ...] = ()
+    texts: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters that are annotated as strings, or as one of several → one that suits."""
     is_only_rank: bool = False
     """Whether sizes are not trusted."""
 
@@ -64,8 +68,10 @@ class Hints:
         return hint is not None and hint.kind.is_several and hint.dims is not None
 
     def plain(self, name: str) -> Any:
-        """A value for an input that is said to be a number; None for others."""
+        """A value for an input that is said to be a number or a text; None for others."""
         hint = self.found.get(name)
+        if self.texts.get(name) is not None:
+            return self.texts[name]
         return _PLAIN.get(hint.kind.plain) if hint else None
 
     def reason(self, name: str | int, entry: Any) -> str:
@@ -107,6 +113,11 @@ def hints_of(model: nn.Module) -> Hints:
         {name: _with_number(hint, numbers) for name, hint in found.items()},
         numbers,
         tuple(parameters_of(model.forward)),
+        {
+            name: plain_value(a)
+            for name, a in annotations_of(model.forward).items()
+            if without_none(a) is str or choices_of(a)
+        },
     )
 
 
@@ -146,7 +157,7 @@ class Symbols:
             given.tensor.known = Shape(tuple(dims))
 
     def _dim(self, word: str, path: tuple[str | int, ...], at: int) -> Dim:
-        if word == ANY or word == ELLIPSIS or self.hints.is_only_rank:
+        if word in (ANY, ELLIPSIS) or self.hints.is_only_rank:
             return Dim()
         own = f"{word} of {path[-1]}" if isinstance(path[-1], int) and re.fullmatch(r"\w+_(i|l|k|n)", word) else word
         if own not in self._dims:

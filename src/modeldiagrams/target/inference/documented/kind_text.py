@@ -9,16 +9,21 @@ __all__ = ["KindText", "kind_in"]
 
 _WHOLE = re.compile(
     r"\b(Long|Int)Tensor|\bu?int(64|32|16|8)\b|torch\.(long|int)|\bintegers?\b|\blong\b"
-    r"|\b(token|word|item|user|node|class|category|char|character|phoneme|subword|vocab\w*) ?(ids?|ind(ices|exes)|index)\b",
+    r"|\b(token|word|item|user|node|class|category|char|character|phoneme|subword|vocab\w*)"
+    r" ?(ids?|ind(ices|exes)|index)\b",
     re.IGNORECASE,
 )
-_BOOL = re.compile(r"BoolTensor|torch\.bool|\bbool(ean)?\b|\bTrue (for|where|at|if|means|marks)\b|ByteTensor", re.IGNORECASE)
+_BOOL = re.compile(
+    r"BoolTensor|torch\.bool|\bbool(ean)?\b|\bTrue (for|where|at|if|means|marks)\b|ByteTensor", re.IGNORECASE
+)
 _FLOAT = re.compile(r"\b(Float|Half|Double)Tensor\b|torch\.float\w*|\bfloat(32|16|64)\b", re.IGNORECASE)
 _BELOW = re.compile(
     r"(?:\bin|range|∈|values?|between|from)\W{0,4}[\[({]\s*0\s*(?:,|to|\.\.+|-)\s*(?:\.\.\.,?\s*)?"
     r"(?P<high>\w+)\s*(?P<less>-\s*1\s*)?(?P<end>[)\]}])"
 )
-_SEVERAL = re.compile(r"^\W{0,6}(an? )?((list|tuple|sequence)\W*\[|(list|tuple)\b|sequence of [\w.]*tensors)", re.IGNORECASE)
+_SEVERAL = re.compile(
+    r"^\W{0,6}(an? )?((list|tuple|sequence)\W*\[|(list|tuple)\b|sequence of [\w.]*tensors)", re.IGNORECASE
+)
 _PLAIN = re.compile(r"\s*[(:]\s*(?:a |an )?(int|float|bool)\b\s*(?:[),.;:]|$|\n)")
 
 

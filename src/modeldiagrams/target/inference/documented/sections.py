@@ -28,12 +28,14 @@ _INPUT = re.compile(
 )
 _NAMES = r"[A-Za-z_]\w*(?:\s*(?:,|/|&|\band\b)\s*[A-Za-z_]\w*)*"
 _QUOTES = r"[\"'*]*"
+_AFTER = r"\(|\[|:(?!:)|=(?!=)|-[ \t-]|–|of\s+(?:shape|size)|(?:is|has)\s.{0,20}shape|\w+\ of\ shape"
+"""What follows a name of which something is said."""
 _ITEM = re.compile(
     rf"""
     ^[ \t]*(?:[-*•+]|\d+[.)])?[ \t]*
     (?:
       [:@](?:param|parameter|arg|argument|type)\s+(?:[\w.\[\]|]+\s+)?(?P<marked>\w+)[ \t]*:?
-      |{_QUOTES}(?P<names>{_NAMES}){_QUOTES}[ \t]*(?=\(|\[|:(?!:)|=(?!=)|-[ \t-]|–|of\s+(?:shape|size)|(?:is|has)\s.{{0,20}}shape|\w+\ of\ shape)
+      |{_QUOTES}(?P<names>{_NAMES}){_QUOTES}[ \t]*(?={_AFTER})
     )
     |(?<=[,;.({{])[ \t]+{_QUOTES}(?P<inline>[A-Za-z_]\w*){_QUOTES}[ \t]*(?::|\ of\ shape)[ \t]*(?=[\[(<]|[A-Z]\w*\ x)
     |(?<=[,;.({{]){_QUOTES}(?<=["'])(?P<key>[A-Za-z_]\w*)["'][ \t]*:[ \t]*(?=[\[(<])

@@ -5,26 +5,25 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_origin
 
 from torch import Tensor, nn
 
 from modeldiagrams.common.user_files import is_user_file
 from modeldiagrams.target.forward import VARIADIC, parameters_of
 from modeldiagrams.target.inference.annotations import annotations_of, is_own_class, without_none
+from modeldiagrams.target.inference.plain_values import NOTHING, plain_value
 
 if TYPE_CHECKING:
     from modeldiagrams.target.inference.symbolic.given import Given
 
 __all__ = ["class_of", "made_of_fields"]
 
-_PLAIN: dict[Any, Any] = {int: 2, float: 1.0, bool: False}
-"""What fields of a plain type have."""
-
 
 def class_of(annotation: Any) -> Any:
     """The project's own class that an annotation names, of which an instance can be written down; None for others."""
     found = without_none(annotation)
+    found = get_origin(found) or found  # of a generic class, which is made without its arguments
     if not is_own_class(found) or issubclass(found, (Tensor, nn.Module, Mapping)) or "<" in found.__qualname__:
         return None
     file = getattr(sys.modules.get(found.__module__), "__file__", None)
@@ -50,7 +49,8 @@ def made_of_fields(reading: Any, given: Given) -> Any:
     classes = {name: class_of(kind) for name, kind in fields.items()}
     within = (*given.within, given.class_)
     ends = {name: None for name, class_ in classes.items() if class_ in within}  # a tree without more branches
-    plain = {name: _PLAIN[kind] for name, kind in fields.items() if kind in _PLAIN}
+    values = {name: plain_value(kind) for name, kind in fields.items()}
+    plain = {name: value for name, value in values.items() if value is not NOTHING}
     given.way, given.plain = "field", {**plain, **ends}
     parts = {name: reading.given((*given.path, name)) for name in fields if name not in given.plain}
     given.parts.update(parts)
