@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Dict, Optional, Tuple
+from typing import Dict, NamedTuple, Optional, Sequence, Tuple
 
 import torch
 import torch.nn as nn
@@ -17,10 +17,15 @@ from torch import Tensor
 __all__ = [
     "CrossModalRetriever",
     "DockingScorer",
+    "FlowPolicy",
     "LatentDynamics",
+    "LatticeDecoder",
     "MeshDeformer",
     "PairformerStack",
     "RadianceField",
+    "RelationHead",
+    "SlotEncoder",
+    "SparseMoELayer",
 ]
 
 
@@ -237,3 +242,160 @@ class CrossModalRetriever(nn.Module):
         text = (joint * mask[..., None]).sum(1) / mask.sum(1, keepdim=True).clamp(min=1)
         image = regions.mean(1)
         return self.logit_scale.exp() * F.normalize(text, dim=-1) @ F.normalize(image, dim=-1).T
+
+
+class SlotEncoder(nn.Module):
+    """Slots of a video, handed from frame to frame."""
+
+    def __init__(self, num_slots=5, slot_dim=48, feat_dim=64, n_iters=2):
+        super().__init__()
+        self.init = nn.Parameter(torch.randn(num_slots, slot_dim) * 0.1)
+        self.to_q, self.to_kv = nn.Linear(slot_dim, slot_dim), nn.Linear(feat_dim, 2 * slot_dim)
+        self.gru = nn.GRUCell(slot_dim, slot_dim)
+        self.n_iters = n_iters
+
+    def step(self, slots, feats):
+        k, v = self.to_kv(feats).chunk(2, -1)
+        for _ in range(self.n_iters):
+            q = self.to_q(slots)
+            attn = torch.einsum("bnd,bkd->bnk", k, q).softmax(-1) + 1e-8
+            attn = attn / attn.sum(1, keepdim=True)
+            upd = torch.einsum("bnk,bnd->bkd", attn, v)
+            slots = self.gru(upd.flatten(0, 1), slots.flatten(0, 1)).view_as(slots)
+        return slots, attn
+
+    def forward(self, feats, prev_slots=None):
+        """
+        Args:
+            feats: `[b, t, n, d]` tokens of a frozen backbone, where n = h * w
+            prev_slots: `[b, k, slot_dim]`, or None for the first clip
+
+        Returns:
+            slots: `[b, t, k, slot_dim]`
+        """
+        slots = self.init.expand(feats.shape[0], -1, -1) if prev_slots is None else prev_slots
+        out = []
+        for frame in feats.unbind(dim=1):
+            slots, _ = self.step(slots, frame)
+            out.append(slots)
+        return torch.stack(out, 1)
+
+
+class FlowPolicy(nn.Module):
+    """A diffusion-style policy conditioned on several cameras and proprioception."""
+
+    def __init__(self, action_dim: int = 7, horizon: int = 16, cond_dim: int = 64, camera_names: Sequence[str] = ("wrist", "front")):
+        super().__init__()
+        self.cameras = nn.ModuleDict({
+            name: nn.Sequential(nn.Conv2d(3, 16, 8, 4), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, cond_dim))
+            for name in camera_names
+        })
+        self.proprio = nn.Linear(9, cond_dim)
+        self.time = nn.Sequential(nn.Linear(1, cond_dim), nn.Mish(), nn.Linear(cond_dim, cond_dim))
+        self.inp = nn.Conv1d(action_dim, cond_dim, 5, padding=2)
+        self.film = nn.Linear(cond_dim, 2 * cond_dim)
+        self.out = nn.Conv1d(cond_dim, action_dim, 1)
+
+    def forward(self, sample: Tensor, timestep: Tensor, obs: Dict[str, Tensor]) -> Tensor:
+        """
+        Args:
+            sample: (B, horizon, action_dim) noisy actions
+            timestep: (B,) in [0, 1]
+            obs: dict of observations:
+                wrist: (B, 3, 96, 96)
+                front: (B, 3, 96, 96)
+                proprio: (B, 9), joint positions and gripper
+        """
+        cond = self.proprio(obs["proprio"]) + self.time(timestep[:, None])
+        for name, net in self.cameras.items():
+            cond = cond + net(obs[name])
+        scale, shift = self.film(F.mish(cond)).chunk(2, -1)
+        x = self.inp(sample.transpose(1, 2))
+        x = F.mish(x * (1 + scale[..., None]) + shift[..., None])
+        return self.out(x).transpose(1, 2)
+
+
+class Roi(NamedTuple):
+    boxes: Tensor  # (R, 4), xyxy in pixels
+    batch_index: Tensor  # (R,) long, which image each belongs to
+    image_size: Tuple[int, int]  # H, W
+
+
+class RelationHead(nn.Module):
+    """Relations of boxes by their geometry and pooled features."""
+
+    def __init__(self, in_channels=32, geo_dim=16, n_predicates=50):
+        super().__init__()
+        self.feat = nn.Linear(in_channels, geo_dim)
+        self.geo = nn.Sequential(nn.Linear(4, geo_dim), nn.ReLU(), nn.Linear(geo_dim, geo_dim))
+        self.rel = nn.Bilinear(geo_dim, geo_dim, n_predicates)
+
+    def forward(self, fmap: Tensor, rois: Roi):
+        """
+        fmap: (B, in_channels, H/8, W/8) map of the backbone
+        rois: proposals of all images
+        """
+        h, w = rois.image_size
+        size = torch.tensor([w, h, w, h], dtype=fmap.dtype)
+        boxes = rois.boxes / size
+        centre = (boxes[:, :2] + boxes[:, 2:])
+        sampled = F.grid_sample(fmap, (centre[None] - 1).expand(fmap.shape[0], -1, -1)[:, :, None], align_corners=False)
+        sampled = sampled[..., 0].permute(0, 2, 1)                    # B x R x C
+        own = F.one_hot(rois.batch_index, fmap.shape[0]).to(fmap.dtype).t()
+        feats = (sampled * own[..., None]).sum(0)                     # R x C
+        nodes = self.feat(feats) + self.geo(boxes)
+        r = nodes.shape[0]
+        return self.rel(nodes[:, None].expand(r, r, -1).contiguous(), nodes[None].expand(r, r, -1).contiguous())
+
+
+class SparseMoELayer(nn.Module):
+    """Routed experts with a capacity, as in a block of a decoder.
+
+    Shape:
+        - hidden: ``[seq_len, batch, d_model]``
+        - residual: ``[seq_len, batch, d_model]``
+        - key_padding: ``[batch, seq_len]``, True at padding
+    """
+
+    def __init__(self, d_model=48, n_experts=4, d_ff=64):
+        super().__init__()
+        self.norm = nn.LayerNorm(d_model)
+        self.w1 = nn.Parameter(torch.randn(n_experts, d_model, d_ff) / 8)
+        self.w2 = nn.Parameter(torch.randn(n_experts, d_ff, d_model) / 8)
+        self.router = nn.Parameter(torch.randn(d_model, n_experts) / 8)
+
+    def forward(self, hidden, residual, key_padding):
+        x = self.norm(hidden + residual)
+        probs = (x @ self.router).softmax(-1).masked_fill(key_padding.t()[..., None], 0.0)
+        h = F.gelu(torch.einsum("sbd,edf->sbef", x, self.w1))
+        out = torch.einsum("sbef,efd->sbed", h, self.w2)
+        return residual + torch.einsum("sbe,sbed->sbd", probs, out)
+
+
+class LatticeDecoder(nn.Module):
+    """A decoder over hypotheses, whose docstring is older than its code.
+
+    Args:
+        vocab (int): size of the vocabulary
+        dim (int): width
+    """
+
+    def __init__(self, vocab=500, dim=64):
+        super().__init__()
+        self.embed = nn.Embedding(vocab, dim)
+        self.acoustic = nn.Linear(80, dim)
+        self.mix = nn.MultiheadAttention(dim, 4, batch_first=True)
+        self.out = nn.Linear(dim, vocab)
+
+    def forward(self, frames, hyps, scores):
+        """
+        Args:
+            frames: (B, T) raw audio
+            hyps: (B, K, L) ids of the K best hypotheses
+            scores: (B, K)
+        """
+        mem = self.acoustic(frames)                                   # (B, T, dim)
+        b, k, l = hyps.shape
+        tgt = self.embed(hyps).view(b, k * l, -1)
+        out, _ = self.mix(tgt, mem, mem)
+        return (self.out(out).view(b, k, l, -1) * scores.softmax(-1)[:, :, None, None]).sum(1)

@@ -15,10 +15,15 @@ import torch.nn.functional as F
 __all__ = [
     "AnomalyAutoencoder",
     "BeatTracker",
+    "CoordConvRegressor",
+    "DepthCompletion",
     "KeywordSpotter",
     "PoseRefiner",
     "ReviewScorer",
+    "SignClassifier",
     "SleepStager",
+    "SpectrogramDenoiser",
+    "TurbineForecaster",
 ]
 
 
@@ -204,3 +209,121 @@ class AnomalyAutoencoder(nn.Module):
         if return_score:
             return ((recon - x) * self.scale).pow(2).mean(dim=(0, 2))
         return recon - x
+
+
+class DepthCompletion(nn.Module):
+    """Sparse-to-dense with guidance from colour.
+
+    Input:
+        rgb: 4D tensor of shape (B, 3, H, W) in [0, 1]
+        sparse: 4D tensor of shape (B, 1, H, W); metres, 0 where there is no return of the lidar
+    """
+
+    def __init__(self, base=16):
+        super().__init__()
+        self.rgb_stem = nn.Conv2d(3, base, 3, padding=1)
+        self.depth_stem = nn.Conv2d(1, base, 3, padding=1)
+        self.down = nn.Conv2d(2 * base, 2 * base, 3, stride=2, padding=1)
+        self.up = nn.ConvTranspose2d(2 * base, base, 2, stride=2)
+        self.out = nn.Conv2d(base, 1, 1)
+
+    def forward(self, rgb, sparse):
+        valid = (sparse > 0).float()
+        x = torch.cat([self.rgb_stem(rgb), self.depth_stem(sparse)], dim=1)
+        x = F.relu(self.up(F.relu(self.down(x))))
+        return sparse * valid + self.out(x) * (1 - valid)
+
+
+class TurbineForecaster(nn.Module):
+    """Direct multi-horizon forecasts with known covariates."""
+
+    def __init__(self, num_features, num_known=4, horizon=24, hidden=32):
+        super().__init__()
+        self.horizon = horizon
+        self.encoder = nn.GRU(num_features, hidden, batch_first=True)
+        self.decoder = nn.GRU(num_known, hidden, batch_first=True)
+        self.turbine = nn.Embedding(134, hidden)
+        self.out = nn.Linear(hidden, 1)
+
+    def forward(self, past, known, turbine_id):
+        # past:       [batch, lookback, num_features]
+        # known:      [batch, horizon, num_known]     calendar and weather forecast
+        # turbine_id: [batch]                         which turbine, 0..133
+        _, h = self.encoder(past)
+        h = h + self.turbine(turbine_id).unsqueeze(0)
+        y, _ = self.decoder(known, h)
+        return self.out(y).squeeze(-1)
+
+
+class SpectrogramDenoiser(nn.Module):
+    def __init__(self, n_fft=512, channels=24):
+        super().__init__()
+        self.n_bins = n_fft // 2 + 1
+        self.enc = nn.Conv1d(self.n_bins, channels, 1)
+        self.gru = nn.GRU(channels, channels, batch_first=True, bidirectional=True)
+        self.dec = nn.Linear(2 * channels, self.n_bins)
+
+    def forward(self, spec: torch.Tensor) -> torch.Tensor:
+        """Estimate a mask.
+
+        Args:
+            spec: Magnitude spectrogram with dimensions (batch, n_bins, time).
+
+        Returns:
+            Masked spectrogram with the same dimensions.
+        """
+        mag = torch.log1p(spec)
+        h = self.enc(mag).transpose(1, 2)       # -> (batch, time, channels)
+        h, _ = self.gru(h)
+        mask = torch.sigmoid(self.dec(h)).transpose(1, 2)
+        return mask * spec
+
+
+class SignClassifier(nn.Module):
+    """Isolated signs from landmarks."""
+
+    def __init__(self, num_signs=250, max_len=32, num_landmarks=54, dim=96):
+        super().__init__()
+        self.pos = nn.Parameter(torch.zeros(max_len, dim))
+        self.conv = nn.Conv2d(3, 16, (1, 5), padding=(0, 2))
+        self.proj = nn.Linear(16 * num_landmarks, dim)
+        self.blocks = nn.TransformerEncoder(nn.TransformerEncoderLayer(dim, 4, 192, batch_first=True), 1)
+        self.head = nn.Linear(dim, num_signs)
+
+    def forward(self, x, valid=None):
+        """
+        x: landmarks, (N, max_len, num_landmarks, 3)
+        valid: (N, max_len) bool, optional
+        """
+        n, t, v, c = x.shape
+        x = torch.nan_to_num(x - x.mean(dim=(1, 2), keepdim=True))
+        x = self.conv(x.permute(0, 3, 1, 2))    # (N, 16, T, V)
+        x = x.permute(0, 2, 1, 3).reshape(n, t, -1)
+        x = self.proj(x) + self.pos
+        x = self.blocks(x, src_key_padding_mask=None if valid is None else ~valid)
+        return self.head(x.mean(1))
+
+
+class CoordConvRegressor(nn.Module):
+    """Keypoints from a heatmap head, with soft-argmax.
+
+    Input: torch.FloatTensor (N x 3 x 256 x 192)
+    Output: torch.FloatTensor (N x num_keypoints x 2)
+    """
+
+    def __init__(self, num_keypoints=17, width=24):
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv2d(5, width, 7, 4, 3), nn.BatchNorm2d(width), nn.ReLU(inplace=True),
+            nn.Conv2d(width, num_keypoints, 3, padding=1),
+        )
+
+    def forward(self, images):
+        n, _, h, w = images.shape
+        ys, xs = torch.meshgrid(torch.linspace(-1, 1, h), torch.linspace(-1, 1, w), indexing="ij")
+        coords = torch.stack([xs, ys]).to(images).expand(n, -1, -1, -1)
+        heat = self.body(torch.cat([images, coords], 1))
+        prob = heat.flatten(2).softmax(-1).view_as(heat)
+        x = (prob.sum(2) * torch.linspace(-1, 1, heat.shape[-1])).sum(-1)
+        y = (prob.sum(3) * torch.linspace(-1, 1, heat.shape[-2])).sum(-1)
+        return torch.stack([x, y], dim=-1)

@@ -102,7 +102,7 @@ def test_every_style_of_docstring_tells_which_name_is_meant():
 class Said(nn.Module):
     """A bias that broadcasts with any rank."""
 
-    def __init__(self, frames: int = 24, width: int = 6):
+    def __init__(self, frames: int = 24, width: int = 6):  # noqa: ARG002
         super().__init__()
         self.bias = nn.Parameter(torch.zeros(width))
 
@@ -152,7 +152,7 @@ class Commented(nn.Module):
         x,  # (B, 3, T)
         y,
     ):
-        # y: (B, T)
+        # y: (B, T)  # noqa: ERA001
         x = x * self.scale  # (B, 9, 9, 9)
         return x.sum(1) + y
 
