@@ -64,6 +64,8 @@ def _stack(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     shapes = [r.shape_of(part) for part in parts]
     for other in shapes[1:]:
         unified(shapes[0], other)
+    for part in parts[1:]:
+        kind_of(parts[0]).join(kind_of(part))
     return r.tensor(shapes[0].inserted(dim, Dim(len(parts))), kind_of(parts[0]))
 
 
