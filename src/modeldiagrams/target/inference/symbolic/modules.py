@@ -45,7 +45,7 @@ class _Layer:
         takes_pair = isinstance(self.module, nn.LSTM | nn.LSTMCell)  # its state is no tensor
         for value in args[:1] if takes_pair else (*args, *kwargs.values()):
             if isinstance(value, SymbolicTensor) and value.given:
-                value.given.is_used = True
+                value.given.is_used = value.given.is_computed = True
         try:
             return self.made(self.reading, self.module, *args, **kwargs)
         except ClashError as error:
