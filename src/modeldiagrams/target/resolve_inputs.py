@@ -164,14 +164,17 @@ def _from_search(built: Built, budget: Budget, solver: Callable[[], InputSolver]
         reason = "forward has no parameters"
         return Inputs(assumptions=(Rule.CLASS.assumption(reason), assumed("inputs", [], reason)))
     usual = [Search(model, inferred, budget) for inferred in inferred_candidates(model) if inferred]
+    spare: list[Inputs] = []
+    is_read = solver().is_read()
     tries = _TRIES_AS_SAID if solver().is_told() else _TRIES_AS_READ
-    as_read = _from_failures(model, budget, solver(), _ALL_REACH, tries) if solver().is_read() else None
+    as_read = _from_failures(model, budget, solver(), _ALL_REACH, tries, spare) if is_read else None
     if as_read or solver().is_in_vain():
         return as_read
     return (
         _from_usual(model, budget, usual, _FIRST_PASSES, solver)
         or _from_failures(model, budget, solver())
         or (None if solver().is_in_vain() else _from_usual(model, budget, usual, _LAST_PASSES, solver))
+        or next(iter(spare), None)
     )
 
 
@@ -212,10 +215,11 @@ def _from_failures(
     solver: InputSolver,
     worst: tuple[int, ...] = (_MANY,),
     most: tuple[int, int] = _ALL_TRIES,
+    spare: list[Inputs] | None = None,
 ) -> Inputs | None:
     """Inputs that what fails asks for, tried where no candidate works as it is, or some make no difference.
 
-    The best of several are taken, with less `_Defects` than those that are known.
+    The best of several are taken, with less `_Defects` than those that are known; others are put aside as spare ones.
     """
     best: tuple[_Defects, Found] | None = None
     passes = min(most[0], budget.left - (0 if solver.start else _LAST_PASSES))
@@ -225,11 +229,18 @@ def _from_failures(
             trace, result = trial_pass(model, args, kwargs, "auto")
         budget.lines.append(f"{solution.entries} ({trace.graph.status.mode}): {result}")
         defects = _defects(model, trace.graph, solver.unused(), keeps_batch=solution.keeps_batch)
-        if is_connected(trace.graph) and defects < worst and (best is None or defects < best[0]):
+        if is_connected(trace.graph) and (best is None or defects < best[0]):
             best = defects, Found(solution.entries, solver.reasons(solution.entries), None)
         if budget.is_exhausted or (best and not any(best[0])):
             break
-    return _from_found(best[1], Rule.INFERRED, budget) if best else None
+    if best is None:
+        return None
+    found = _from_found(best[1], Rule.INFERRED, budget)
+    if best[0] < worst:
+        return found
+    if spare is not None:
+        spare.append(found)
+    return None
 
 
 _Defects = tuple[int, bool, int]

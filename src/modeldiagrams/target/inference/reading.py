@@ -82,8 +82,8 @@ class Read:
         """Whether the forward was read to its end, and all uses suit each other in their likeliest meaning."""
         self.is_in_vain = reading.is_in_vain()
         self.clashes = reading.guesses.clashes
-        self.unused = [] if reading.error else [name for name, given in reading.inputs.items() if not given.is_read]
-        """Inputs that the forward doesn't do anything with."""
+        self.unused = [] if reading.error else [each.path for each in _all(reading.inputs) if _is_dead(each)]
+        """Tensors that the forward doesn't compute anything of."""
         self.is_told = reading.is_told()
         """Whether words say the shape of every input, and the code doesn't contradict."""
         self._numbers: dict[Dim, int] = {
@@ -195,6 +195,12 @@ def _is_taken_by_number(given: Given) -> bool:
     """Whether code reads several items of an input by number: it may be a list, or one tensor with two rows."""
     shape = given.tensor.known.end()
     return bool(given.is_used and shape.rank != 1 and shape.front and shape.front[0].end().least >= _PAIR)
+
+
+def _is_dead(given: Given) -> bool:
+    """Whether no output can depend on a tensor: at most its shape is asked."""
+    is_tensor = given.is_used or not given.parts
+    return is_tensor and not given.is_computed
 
 
 def _is_place(given: Given) -> bool:

@@ -33,6 +33,7 @@ _PAIR = 2
 _CHANNELS = (1, 3)
 """Of pictures in gray and in colour."""
 _VIDEO_RANK = 5
+_COLOURS = 3
 _LONG = 1000
 _LARGE = 40
 """A side that may be made smaller."""
@@ -171,11 +172,18 @@ class Sizes:
         sides = {size for shape in pictures for size in shape} - frames
         usual = dict.fromkeys(self._given.values(), _USUAL_LENGTH)
         usual |= {size: values_of("<size>" if size in sides else "<frames>")[0] for size in sides | frames}
+        usual |= {each.shape[-_PAIR - 1]: _COLOURS for each in (leaf, *beside) if _is_named_picture(each)}
         steps = {size: self._steps.get(size, 1) for size in self._given.values()}
         given = {size: math.ceil(usual[size] / step) * step for size, step in steps.items()} | {self.batch: batch}
         wholes = {n: math.prod(given.get(part, part) for part in parts) for n, parts in self._products.items()}
         given = wholes | given
         return replace(leaf, shape=tuple(given.get(size, size) for size in leaf.shape))
+
+
+def _is_named_picture(leaf: Leaf) -> bool:
+    """Whether it is a batch of pictures by its name."""
+    role = role_of(next((key for key in reversed(leaf.path) if isinstance(key, str)), ""))
+    return len(leaf.shape) == _VIDEO_RANK - 1 and role is not None and role.name == "image"
 
 
 def _is_listed_picture(leaf: Leaf) -> bool:

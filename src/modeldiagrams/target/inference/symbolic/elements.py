@@ -143,11 +143,12 @@ def _masked(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 def _where(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     kind_of(args[0]).become("bool")
-    shape = r.shape_of(args[0])
+    shape, kind = r.shape_of(args[0]), Kind()
     for value in args[1:3]:
         if isinstance(value, Tensor):
             shape = broadcast(r, shape, r.shape_of(value))
-    return r.tensor(shape)
+            kind.join(kind_of(value))
+    return r.tensor(shape, kind)
 
 
 def _cast(r: Reading, args: Args, kwargs: Kwargs) -> Any:

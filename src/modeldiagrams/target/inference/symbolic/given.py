@@ -30,6 +30,8 @@ class Given:
     """What docstrings, comments or annotations say of it."""
     is_used: bool = False
     """Whether PyTorch got it as a tensor."""
+    is_computed: bool = False
+    """Whether anything was computed of it, and not only its shape asked."""
 
     @property
     def is_read(self) -> bool:

@@ -45,8 +45,16 @@ class _Layer:
         takes_pair = isinstance(self.module, nn.LSTM | nn.LSTMCell)  # its state is no tensor
         for value in args[:1] if takes_pair else (*args, *kwargs.values()):
             if isinstance(value, SymbolicTensor) and value.given:
-                value.given.is_used = True
-        return self.made(self.reading, self.module, *args, **kwargs)
+                value.given.is_used = value.given.is_computed = True
+        try:
+            return self.made(self.reading, self.module, *args, **kwargs)
+        except ClashError as error:
+            self.reading.guesses.clash(error.guesses)
+            return self.made(self.reading, self.module, *map(self._anew, args), **kwargs)
+
+    def _anew(self, value: Any) -> Any:
+        """Something of any shape in place of what does not fit."""
+        return self.reading.tensor() if isinstance(value, SymbolicTensor) else value
 
 
 def _sequences(r: Reading, x: Any, width: int, *, batch_first: bool) -> tuple[Any, Dim, Dim]:

@@ -206,7 +206,7 @@ class SymbolicTensor(Tensor):
     @property
     def shape(self) -> Any:  # type: ignore[override]
         """As of a tensor."""
-        self._use()
+        self._use(computes=False)
         made = Shaped((0,) * len(self.known.dims()))
         made.tensor = self
         return made
@@ -214,7 +214,7 @@ class SymbolicTensor(Tensor):
     @property
     def ndim(self) -> Any:  # type: ignore[override]
         """As of a tensor."""
-        self._use()
+        self._use(computes=False)
         return Rank.of(self)
 
     dtype = property(lambda self: getattr(torch, self.kind.end().dtype or "float32"))
@@ -351,6 +351,7 @@ class SymbolicTensor(Tensor):
             given.parts[key] = self.reading.given((*given.path, key))
         return self.reading.value(given.parts[key])
 
-    def _use(self) -> None:
+    def _use(self, *, computes: bool = True) -> None:
         if self.given:
             self.given.is_used = True
+            self.given.is_computed = self.given.is_computed or computes

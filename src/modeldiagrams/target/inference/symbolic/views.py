@@ -31,7 +31,9 @@ _FEW = 4
 def _cat(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     parts, dim = [*(args[0] if args else kwargs["tensors"])], argument(args, kwargs, 1, "dim", 0)
     shapes = [r.shape_of(part) for part in parts]
-    rank = next((shape.rank for shape in shapes if shape.rank), 2 if dim == 1 and _are_rows(shapes) else None)
+    rank = next((shape.rank for shape in shapes if shape.rank), None)
+    if rank is None and dim == 1 and _are_rows(shapes) and r.guesses.is_usual():
+        rank = 2
     shapes = [shape.of_rank(rank) for shape in shapes] if rank else shapes
     shapes = [shape.reaching(dim) for shape in shapes]
     apart = [shape.replaced(dim) for shape in shapes]
@@ -62,6 +64,8 @@ def _stack(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     shapes = [r.shape_of(part) for part in parts]
     for other in shapes[1:]:
         unified(shapes[0], other)
+    for part in parts[1:]:
+        kind_of(parts[0]).join(kind_of(part))
     return r.tensor(shapes[0].inserted(dim, Dim(len(parts))), kind_of(parts[0]))
 
 
