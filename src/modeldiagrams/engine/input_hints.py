@@ -103,9 +103,8 @@ def _classes(graph: Graph, op: OpNode) -> int:
 
 
 def _shapes(graph: Graph, op: OpNode) -> dict[str, tuple[int | str, ...] | None]:
-    weights = {name: graph.parameters[key] for name, key in op.weights.items() if key in graph.parameters}
-    tensors = {name: graph.tensors[tensor] for name, tensor in _arguments(graph, op)}
-    return {name: one.shape for name, one in [*weights.items(), *tensors.items()]}
+    weights = {name: graph.parameters[key].shape for name, key in op.weights.items() if key in graph.parameters}
+    return {**weights, **{name: graph.tensors[tensor].shape for name, tensor in _arguments(graph, op)}}
 
 
 def _size(shape: tuple[int | str, ...] | None, axis: int) -> int:
