@@ -19,6 +19,10 @@ BAD = {
     "hidden": "model: net.json\nhide: [rleu, x]",
     "noted": "model: net.json\nnotes: {rleu: Text}",
     "empty": "",
+    "bare": "tinymodels.Net\ninputs: [1, 4]",
+    "twice": "model: tinymodels.Net\ndepth: 1\nkwargs: {a: 1, b: 2, a: 3}",
+    "mode": "model: tinymodels.Net\nmode: fake",
+    "floats": "model: tinymodels.Net\ninputs: {x: {shape: [1, 4], dtype: int64}}\nno-index: true",
     "body": "model: tinymodels.Net\ninputs: [1,",
     # the last page by its name: this model ends the tracing process, and starting another takes seconds
     "worker": "model: tinymodels.Exits\ninputs: [1, 4]",
@@ -53,6 +57,20 @@ def test_build_goes_on(site):
 
 def test_unknown_option_suggests_the_one_meant(site):
     assert "option `inptus`: unknown; did you mean 'inputs'?" in site.log
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "(line 2, `inputs: [1, 4]`): mapping values are not allowed here; with options below it, the model is one",
+        "the body: is not valid YAML (line 3, `kwargs: {a: 1, b: 2, a: 3}`): 'a' is there twice",
+        "the body: is not valid YAML (line 2, `inputs: [1,`): ",
+        "option `mode`: belongs to the command line",
+        "; the input `x` is int64, expected float32: write `inputs: {x: [1, 4]}`",
+    ],
+)
+def test_problem_says_what_to_write(said, site):
+    assert said in site.log
 
 
 def test_colours_belong_to_the_site(site):

@@ -139,6 +139,23 @@ def test_fence_with_header_works_in_every_container(container, header, host, cap
     assert message.startswith(f"line {before.count(chr(10)) + 1}: model-graph: option `expand`: ")
 
 
+@pytest.mark.parametrize("header", ["model-graph net.json", "model-graph depth=1", "{model-graph} net.json"])
+def test_header_that_superfences_leaves_as_text_is_warned_of(header, host, caplog):
+    text = f"# T\n\n```text\n~~~{header}\n~~~\n```\n\n~~~{header}\nnet.json\n~~~\n"
+    html = markdown.markdown(text, extensions=[ModelDiagramsExtension(host=host)])
+    assert f"~~~{header}" in html
+    assert "<figure" not in html
+    (message,) = caplog.messages
+    assert message.startswith(f"line 8: `{header}` is printed as text, because")
+
+
+@pytest.mark.parametrize("header", ["model-graph", ".model-graph", "model-graph title='a' linenums", "{.model-graph}"])
+def test_header_that_superfences_reads_is_not_warned_of(header, host, caplog):
+    html = markdown.markdown(f"```{header}\nnet.json\n```", extensions=[ModelDiagramsExtension(host=host)])
+    assert "<figure" in html
+    assert not [message for message in caplog.messages if "printed" in message]
+
+
 def test_caption_is_markdown_and_text_is_escaped(host):
     text = '```model-graph\nmodel: net.json\ncaption: The `<b>` of *x*\nclass: a"b\n```'
     html = markdown.markdown(text, extensions=[ModelDiagramsExtension(host=host)])

@@ -5,13 +5,18 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import click
+import msgspec
 import pytest
 import yaml
 
+from modeldiagrams.cli.commands import main
 from modeldiagrams.errors import ModelDiagramsError, OptionError
-from modeldiagrams.options.options import is_function
-from modeldiagrams.options.parsing import option_help, parse_option, parse_options
+from modeldiagrams.options.options import Limits, is_function
+from modeldiagrams.options.parsing import option_help, option_names, parse_option, parse_options
 from modeldiagrams.options.reading import read_yaml
+from modeldiagrams.options.settings import Settings
+from modeldiagrams.options.suggestions import COMMAND_LINE, SITE
 from option_helpers import make_options
 
 
@@ -117,9 +122,21 @@ def test_values_override_defaults() -> None:
             "align",
             "expected left or center or right, got 'middle'; did you mean center?",
         ),
-        ({"model": "a", "vocabulary": {"argments": {}}}, "vocabulary", "expected a map, got {'argments': {}}"),
+        ({"model": "a", "vocabulary": {"argments": {}}}, "vocabulary", "inputs, but 'argments' is neither, got {'arg"),
+        ({"model": "a", "vocabulary": "{inputs: 3}"}, "vocabulary", "expected a map, got '{inputs: 3}'"),
+        ({"model": "a", "args": {"n": 4}}, "args", "got {'n': 4}; arguments by name are the option `kwargs`."),
+        ({"model": "a", "args": "{n: 4}"}, "args", "got '{n: 4}'; arguments by name are the option `kwargs`."),
+        ({"model": "a", "kwargs": "[4]"}, "kwargs", "got '[4]'; arguments by position are the option `args`."),
+        ({"model": "a", "kwargs": "{n: 4, m: 5, n: 6}"}, "kwargs", "is not valid YAML: 'n' is there twice"),
+        ({"model": "a", "mode": "fake"}, "mode", "belongs to the command line"),
+        ({"model": "a", "dtype": "int64"}, "dtype", "belongs to an entry of `inputs`"),
+        ({"model": "a", "on-error": "raise"}, "on-error", "`modeldiagrams_on_error` in conf.py, or `on_error` in mk"),
+        ({"model": "a", "title": "x"}, "title", "unknown; did you mean 'caption'?"),
+        ({"model": "a", "colour": "red"}, "colour", "unknown; did you mean 'kind'?"),
+        ({"model": "a", "scale": 2}, "scale", "unknown; known options: model, args"),
         ({"model": "a", "vocabulary": "{inputs: {'(': [1]}}"}, "vocabulary", "regular expressions for names, but '('"),
         ({"model": ""}, "model", "expected text that is not empty, got ''. The model: dotted path"),
+        ({"model": "a.B\ndepth: 1"}, "model", "expected one line; an option below it has two colons, `:depth: 1`, got"),
         ({"inputs": [1]}, "model", "missing"),
     ],
 )
@@ -129,6 +146,15 @@ def test_wrong_options_say_what_is_expected(values: dict[str, Any], option: str,
     assert caught.value.option == option
     assert says in str(caught.value)
     assert str(caught.value).encode(), "terminals and pages are UTF-8"
+
+
+def test_what_belongs_elsewhere_is_there():
+    groups = {field.name for field in msgspec.structs.fields(Limits)}
+    assert {field.name for field in msgspec.structs.fields(Settings)} - groups == SITE
+    commands = [main.get_command(click.Context(main), name) for name in ("trace", "show")]
+    flags = {flag.lstrip("-") for command in commands if command for one in command.params for flag in one.opts}
+    assert flags >= COMMAND_LINE
+    assert not {*option_names()} & (SITE | COMMAND_LINE)
 
 
 def test_every_option_has_documentation() -> None:
@@ -144,9 +170,20 @@ def test_deeply_nested_yaml_is_an_error() -> None:
         read_yaml("[" * 100_000 + "]" * 100_000)
 
 
-def test_yaml_errors_name_the_line() -> None:
-    with pytest.raises(ModelDiagramsError, match=r"is not valid YAML \(line 2\): found undefined alias 'b'"):
-        read_yaml("a: 1\nb: *b")
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a: 1\nb: *b", "(line 2, `b: *b`): found undefined alias 'b'"),
+        ("a: 1\nb: [1,\nc: 2\n", "(line 2, `b: [1,`): expected ',' or ']', but it ends there"),
+        ("a: 1\nb: 2\na: 3", "(line 3, `a: 3`): 'a' is there twice"),
+        ("a: 1\nb:\n  c: 2\n d: 3", "(line 4, `d: 3`): expected the indentation of the lines above"),
+        (f"a: 1\n{'b' * 200}: *b", f"(line 2, `{'b' * 80}…`): found undefined alias 'b'"),
+    ],
+)
+def test_yaml_errors_name_the_line_that_is_wrong(text: str, says: str) -> None:
+    with pytest.raises(ModelDiagramsError) as caught:
+        read_yaml(text)
+    assert str(caught.value) == f"is not valid YAML {says}"
 
 
 @pytest.mark.parametrize("written", ["{1.1: ../1.1/, next: ../next/}", {"1.1": "../1.1/", "next": "../next/"}])

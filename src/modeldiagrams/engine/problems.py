@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import bisect
 import itertools
+import re
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from modeldiagrams.engine.input_hints import input_hint
 from modeldiagrams.ir.text import readable
 from modeldiagrams.worker import Problem
 
@@ -21,6 +23,9 @@ __all__ = ["Problem", "forward_problem", "in_words", "naming"]
 _LONGEST_MESSAGE = 600
 _LONGEST_TEXT = 850
 """Characters of a warning, beside what the documentation tool puts before it."""
+
+_OVERLOADS = re.compile(r", but expected (one of:\n|\().*", re.DOTALL)
+"""How else PyTorch could be called, one line for each overload: the call itself says more to authors."""
 
 
 def in_words(problem: Problem) -> str:
@@ -51,7 +56,8 @@ def forward_problem(model: str, graph: Graph) -> Problem | None:
     if error is None:
         return None
     frames = tuple(f"{frame.file}:{frame.line} in {frame.function}" for frame in error.frames)
-    message = f"the forward pass of {model} raised {error.type}: {error.message}".removesuffix(": ")
+    said = _OVERLOADS.sub("", error.message).removesuffix(".")
+    message = f"the forward pass of {model} raised {error.type}: {said}".removesuffix(": ") + input_hint(graph)
     return Problem(kind="forward", message=message, frames=frames)
 
 

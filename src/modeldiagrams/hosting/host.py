@@ -208,7 +208,7 @@ def _read_body(text: str) -> dict[str, Any]:
     try:
         body = read_yaml(text)
     except ModelDiagramsError as error:
-        raise ModelDiagramsError(f"the body: {error}") from error
+        raise ModelDiagramsError(f"the body: {error}{_bare_model(text)}") from error
     if body is None:
         return {}
     if isinstance(body, str) and len(body.split()) == 1:
@@ -218,6 +218,13 @@ def _read_body(text: str) -> dict[str, Any]:
     raise ModelDiagramsError(
         f"the body: expected one line that names the model, or options as YAML (`model: …`), got {text!r}"
     )
+
+
+def _bare_model(text: str) -> str:
+    """For options below a line that only names the model."""
+    first, _, options = text.strip().partition("\n")
+    is_bare = options and re.fullmatch(r"[\w.:/-]+", first.strip())
+    return f"; with options below it, the model is one, too: `model: {first.strip()}`" if is_bare else ""
 
 
 def _refused(values: Mapping[str, Any], error: ModelDiagramsError) -> Diagram:

@@ -32,6 +32,7 @@ from modeldiagrams.markdown.find_fences import (
     SOURCE_FENCE,
     bare_body,
     find_fences,
+    unread_headers,
 )
 from modeldiagrams.markdown.listing import place_of_listing, with_listings
 from modeldiagrams.markdown.parts import with_parts
@@ -54,6 +55,12 @@ LOCATION = "docstring"
 _NOT_RUN = (
     "this `model-graph` fence is printed as code, because another extension (`fenced_code`, also part of"
     " `markdown.extensions.extra`) is listed after `pymdownx.superfences`; list `pymdownx.superfences` last"
+)
+
+
+_UNREAD = (
+    "`{}` is printed as text, because the first line of a fence holds its name alone; write the model and its options"
+    " in the lines below, `model: mypkg.Model` and `depth: 1`"
 )
 
 
@@ -131,6 +138,9 @@ class _Fences(Preprocessor):
         else:
             for line, _ in self.waiting:
                 self.host.warn(_NOT_RUN, line)
+            return lines
+        for line, header in unread_headers(written):
+            self.host.warn(_UNREAD.format(header), line)
         return lines
 
     def draw(

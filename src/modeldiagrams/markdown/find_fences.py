@@ -17,6 +17,7 @@ __all__ = [
     "bare_body",
     "find_blocks",
     "find_fences",
+    "unread_headers",
 ]
 
 FENCE = "model-graph"
@@ -28,6 +29,9 @@ SOURCE_FENCE = "model-source"
 _OPENING = re.compile(r"[\s>]*(?P<fence>`{3,}|~{3,})(?P<header>[^`]*)$")
 _OURS = f"{FENCE}|{DIFF_FENCE}|{CHANGES_FENCE}|{HISTORY_FENCE}|{SOURCE_FENCE}"
 _HEADER = re.compile(rf"\s*(\{{([^.}}]*\.)?\s*)?({_OURS})(?![\w-])")
+
+_READ = re.compile(r"""\s*\.?([\w-]+(\s*\{.*\}|(\s+[a-zA-Z]\w*(=(["']).*?\5)?)*)|\{.*\})\s*""")
+"""A header that superfences reads."""
 
 
 def find_fences(lines: list[str]) -> list[tuple[int, str]]:
@@ -45,6 +49,18 @@ def find_fences(lines: list[str]) -> list[tuple[int, str]]:
                 found.append((start, bare_body("\n".join(lines[start : number - 1]))))
             fence = None
     return found
+
+
+def unread_headers(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """Line number (from 1) and header of the fences of ours that superfences leaves as text."""
+    fence: str | None = None
+    for number, line in enumerate(lines, 1):
+        if fence is not None:
+            fence = None if line.strip("> \t") == fence else fence
+        elif opening := _OPENING.match(line):
+            fence, header = opening["fence"], opening["header"]
+            if _HEADER.match(header) and not _READ.fullmatch(header):
+                yield number, header.strip()
 
 
 def find_blocks(lines: list[str], name: str) -> list[int]:

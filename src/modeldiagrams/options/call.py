@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeGuard
 from msgspec import Meta
 
 from modeldiagrams.options.declaring import PER_DIAGRAM, READ, OptionGroup
-from modeldiagrams.options.reading import read_vocabulary
+from modeldiagrams.options.reading import read_model, read_vocabulary
 
 __all__ = ["Call", "Limits", "is_function", "is_graph_file", "package_of"]
 
@@ -29,7 +29,7 @@ class Call(OptionGroup, frozen=True, kw_only=True):
             min_length=1,
             description="The model: dotted path (`mypkg.Model`) or `pkg.mod:attr` of a class, a factory function or an"
             " instance; or a graph file that ends in `.json`.",
-            extra=PER_DIAGRAM,
+            extra={**PER_DIAGRAM, READ: read_model},
         ),
     ]
     args: Annotated[

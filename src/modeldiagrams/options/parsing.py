@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
@@ -13,7 +12,7 @@ from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.options.declaring import READ
 from modeldiagrams.options.options import Options, View
 from modeldiagrams.options.reading import read_yaml
-from modeldiagrams.options.suggestions import suggestion
+from modeldiagrams.options.suggestions import suggestion, unknown
 from modeldiagrams.options.wording import expected
 
 if TYPE_CHECKING:
@@ -132,9 +131,7 @@ def parse_option(name: str, value: Any) -> Any:
     """
     declared = _DECLARED.get(name)
     if declared is None:
-        near = difflib.get_close_matches(str(name), _DECLARED, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known options: {', '.join(_DECLARED)}"
-        raise OptionError(str(name), f"unknown; {hint}")
+        raise OptionError(str(name), unknown(str(name), _DECLARED))
     try:
         plain = _plain(declared, value)
         msgspec.convert(plain, declared.type)

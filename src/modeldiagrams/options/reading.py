@@ -18,6 +18,7 @@ __all__ = [
     "read_embedded",
     "read_lists",
     "read_map",
+    "read_model",
     "read_page",
     "read_patterns",
     "read_shapes",
@@ -33,6 +34,13 @@ PAGES = {"a4": (602.0, 930.0), "letter": (624.0, 864.0)}
 _Length = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
 
 
+_LONGEST_LINE = 80
+_INDENTATION = (
+    "expected <block end>, but found '<block mapping start>'",
+    "expected the indentation of the lines above",
+)
+"""What PyYAML says, and what it means."""
+
 _BARE_PATTERN = re.compile(r"(?:^|[{\[,\n-])\s*([\w.*?]*[*?][\w.*?]*)\s*(?=[:,\]}]|$)", re.MULTILINE)
 """A pattern without quotes in a map or list: ``*`` begins an alias there, and ``?`` a key."""
 
@@ -46,12 +54,22 @@ def read_yaml(text: str) -> Any:
     try:
         return copy.deepcopy(_loaded(text))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        location = f" (line {mark.line + 1})" if mark and mark.line else ""
         reason = str(getattr(error, "problem", None) or error).replace("but got '<stream end>'", "but it ends there")
+        reason = reason.replace(*_INDENTATION)
         pattern = _BARE_PATTERN.search(text)
         hint = f"; a pattern needs quotes, '{pattern[1]}'" if pattern else ""
-        raise ModelDiagramsError(f"is not valid YAML{location}: {reason}{hint}") from error
+        raise ModelDiagramsError(f"is not valid YAML{_location(error, text)}: {reason}{hint}") from error
+
+
+def _location(error: Exception, text: str) -> str:
+    """The line, and of several what it says; of a bracket that is never closed, the line where it opens."""
+    lines = text.split("\n")
+    is_open = "flow" in str(getattr(error, "context", ""))
+    mark = getattr(error, "context_mark" if is_open else "problem_mark", None)
+    if mark is None or len(lines) == 1:
+        return ""
+    written = lines[mark.line].strip()
+    return f" (line {mark.line + 1}, `{written[:_LONGEST_LINE]}{'…' * (len(written) > _LONGEST_LINE)}`)"
 
 
 @lru_cache(maxsize=1024)
@@ -60,13 +78,37 @@ def _loaded(text: str) -> Any:
 
     Not with the faster C loader: deep nesting overflows its stack and ends the process.
     """
-    return yaml.safe_load(text)
+    return yaml.load(text, _Loader)  # noqa: S506  (a safe loader)
+
+
+class _Loader(yaml.SafeLoader):
+    """Refuses a map that has a key twice, of which the last would count."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002
+        seen = set[str]()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                raise yaml.MarkedYAMLError(problem=f"{key.value!r} is there twice", problem_mark=key.start_mark)
+            seen.add(key.value if isinstance(key, yaml.ScalarNode) else "")
+        return super().construct_mapping(node, deep)
 
 
 def yaml_line(value: Any) -> str:
     """Plain data as YAML on one line."""
     written = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=10**6, allow_unicode=True)
     return written.removesuffix("\n").removesuffix("\n...").strip()
+
+
+def read_model(value: Any) -> Any:
+    """The text as it is.
+
+    Raises:
+        ModelDiagramsError: for several lines: Sphinx takes a line without its first colon as a part of the name.
+    """
+    if isinstance(value, str) and "\n" in value.strip():
+        option = value.strip().split("\n")[1].strip(": ")
+        raise ModelDiagramsError(f"expected one line; an option below it has two colons, `:{option}`")
+    return value
 
 
 def read_patterns(value: Any) -> Any:
@@ -131,6 +173,9 @@ def read_vocabulary(value: Any) -> Any:
         ModelDiagramsError: if one of them is none.
     """
     value = read_yaml(value) if isinstance(value, str) else value
+    kinds = ("arguments", "inputs")
+    for unknown in [kind for kind in value if kind not in kinds] if isinstance(value, dict) else []:
+        raise ModelDiagramsError(f"expected the keys {' and '.join(kinds)}, but {unknown!r} is neither")
     tables = value.values() if isinstance(value, dict) else []
     for name in [name for table in tables if isinstance(table, dict) for name in table]:
         try:

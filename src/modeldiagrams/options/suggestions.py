@@ -1,17 +1,46 @@
-"""What an author may have meant by a value that an option does not take."""
+"""What an author may have meant by an option that there is not, or a value that an option does not take."""
 
 from __future__ import annotations
 
+import difflib
 import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
-__all__ = ["suggestion"]
+__all__ = ["COMMAND_LINE", "SITE", "suggestion", "unknown"]
+
+_LIKE = 0.75
+"""How alike a misspelt name is: ``deph`` and ``depth``, not ``title`` and ``table``."""
+_ENTRY = frozenset({"dtype", "high", "low", "shape", "value"})
+COMMAND_LINE = frozenset({"explain", "flat", "force", "mode", "output", "theme"})
+"""Options of `modeldiagrams trace` and `render` that diagrams in documentation don't have."""
+SITE = frozenset(
+    ["defaults", "on_error", "cache_dir", "snapshots", "static_only", "repository_url", "source_link", "css_variables"]
+)
+"""Settings of a site that are no options of a diagram."""
+_OTHER_WORDS = {
+    "alt": ("alternative", "alt-text", "alt_text"),
+    "caption": ("title", "description"),
+    "depth": ("level", "levels", "max_depth"),
+    "direction": ("rankdir", "graph_dir", "orientation", "layout"),
+    "expand": ("expand_nested",),
+    "inputs": ("input_shape", "input_size", "input_data", "input_names", "example_inputs"),
+    "kind": ("color", "colors", "colour", "colours"),
+    "measure_time": ("time", "times", "timing"),
+    "name": ("id", "label", "anchor"),
+    "table": ("summary", "col_names"),
+}
+"""Option → what others call it: Sphinx, Graphviz, and tools that draw or list models."""
 
 _ALL = frozenset({"all", "full", "inf", "max", "*", "-1"})
 """As other tools, and programs, say that there is no limit."""
+_OTHER_FORM = {
+    "args": (r"\{", "arguments by name are the option `kwargs`"),
+    "kwargs": (r"\[", "arguments by position are the option `args`"),
+}
+"""Option → how the value of another one begins, and which that is."""
 _WORDS = {
     ("direction", "horizontal"): "LR",
     ("direction", "vertical"): "TB",
@@ -27,6 +56,25 @@ _UNITS: dict[str, dict[str, float]] = {
 _PAIR = re.compile(r"\b(\w+)\s*=\s*([^,=]+)")
 
 
+def unknown(name: str, known: Collection[str]) -> str:
+    """What to tell an author whose option there is not: which one was meant, or where it belongs.
+
+    Args:
+        name: As written.
+        known: Names of all options.
+    """
+    plain = name.lower().replace("-", "_")
+    if plain in _ENTRY:
+        return "belongs to an entry of `inputs`, such as `inputs: [{shape: [1, 16], dtype: int64, high: 100}]`"
+    if plain in COMMAND_LINE:
+        return "belongs to the command line, and diagrams in documentation have no such option"
+    if plain in SITE:
+        return f"belongs to the whole site: write `modeldiagrams_{plain}` in conf.py, or `{plain}` in mkdocs.yml"
+    meant = [option for option, words in _OTHER_WORDS.items() if plain in words]
+    near = meant or difflib.get_close_matches(name, known, n=1, cutoff=_LIKE)
+    return f"unknown; did you mean {near[0]!r}?" if near else f"unknown; known options: {', '.join(known)}"
+
+
 def suggestion(name: str, value: Any, is_taken: Callable[[str], bool]) -> str:
     """The end of the sentence that rejects a value: a full stop, or ``; did you mean [1, 4]?``.
 
@@ -38,6 +86,8 @@ def suggestion(name: str, value: Any, is_taken: Callable[[str], bool]) -> str:
     text = str(value).strip()
     if name == "depth" and text.lower() in _ALL:
         return "; to expand all modules, write `expand: '*'`."
+    if (other := _OTHER_FORM.get(name)) and re.match(other[0], text):
+        return f"; {other[1]}."
     if not isinstance(value, str):
         return "."
     near = next(filter(is_taken, _variants(name, text)), None)

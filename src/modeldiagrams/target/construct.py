@@ -14,12 +14,12 @@ from modeldiagrams.options.reading import yaml_line
 from modeldiagrams.target.allocations import Allocations, TooLargeError
 from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.conventions import likely_value, required_parameters
-from modeldiagrams.target.locate import did_you_mean
+from modeldiagrams.target.locate import described, did_you_mean
 from modeldiagrams.target.objects import from_option
 from modeldiagrams.target.user_code import at_most, user_code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 __all__ = ["call_problem", "construct", "construct_afforded"]
 
@@ -58,7 +58,7 @@ def construct(found: Callable[..., Any], name: str, args: Sequence[Any], kwargs:
             raise TargetError(f"{error}{hint}", error.frames) from error.__cause__
         raise
     if not isinstance(model, nn.Module):
-        raise TargetError(f"expected {name} to make a torch.nn.Module, got an object of {type(model)}")
+        raise TargetError(f"expected {name} to make a torch.nn.Module, got {described(model)}")
     return model
 
 
@@ -104,10 +104,19 @@ def call_problem(function: Callable[..., Any], args: Sequence[Any], kwargs: dict
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
-        unknown = [name for name in kwargs if name not in signature.parameters]
-        hint = did_you_mean(unknown[0], signature.parameters) if unknown else ""
-        return f"{error}{hint} (its parameters: {', '.join(signature.parameters) or 'none'})"
+        said = _unexpected(signature.parameters, kwargs) or str(error)
+        return f"{said} (its parameters: {', '.join(signature.parameters) or 'none'})"
     return None
+
+
+def _unexpected(parameters: Mapping[str, inspect.Parameter], kwargs: dict[str, Any]) -> str:
+    """Of a misspelt argument; Python names the one that is missing then. Nothing where any name is taken."""
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return ""
+    for name in kwargs:
+        if name not in parameters:
+            return f"got an unexpected keyword argument {name!r}{did_you_mean(name, parameters)}"
+    return ""
 
 
 def _example(found: Callable[..., Any], name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> str:

@@ -26,7 +26,7 @@ import torch
 
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.errors import TargetError
-from modeldiagrams.target.locate import did_you_mean, locate
+from modeldiagrams.target.locate import described, did_you_mean, locate
 from modeldiagrams.target.user_code import user_code
 
 __all__ = ["Arguments", "from_callable", "from_entries"]
@@ -47,9 +47,7 @@ def from_callable(path: str) -> Arguments:
     """
     function = locate(path)
     if not callable(function):
-        raise TargetError(
-            f"expected a callable for the option `inputs_from`, got {path}, an object of {type(function)}"
-        )
+        raise TargetError(f"expected a callable for the option `inputs_from`, got {path}, {described(function)}")
     with user_code(f"calling {path}"):
         returned = function()
     # Hugging Face tokenizers and processors return a UserDict
@@ -134,9 +132,11 @@ class _EntryReader:
             return self.random(spec, _dtype(spec.dtype))
         except msgspec.ValidationError as error:
             keys = _TensorEntry.__struct_fields__
-            unknown = [f"; unknown key {key!r}{did_you_mean(str(key), keys)}" for key in entry if key not in keys]
+            wrong = [f"; unknown key {key!r}{did_you_mean(str(key), keys)}" for key in entry if key not in keys]
+            wrong += [f"; a size can't be negative: {size}" for size in _negative(entry["shape"])]
+            shown = entry["shape"] if [*entry] == ["shape"] else entry
             raise TargetError(
-                f"option `inputs`, {path}: expected {_FORMS}, got {entry!r}{''.join(unknown[:1])}"
+                f"option `inputs`, {path}: expected {_FORMS}, got {shown!r}{''.join(wrong[:1])}"
             ) from error
         except ValueError as error:
             raise TargetError(f"option `inputs`, {path}: {error} (in {entry!r})") from error
@@ -161,6 +161,11 @@ def _bounds(spec: _TensorEntry, width: int) -> tuple[float, float]:
     if not low < high:
         raise ValueError(f"expected `low` below `high`, got {low:g} and {high:g}")
     return low, high
+
+
+def _negative(shape: Any) -> list[int]:
+    sizes = shape if isinstance(shape, list) else []
+    return [size for size in sizes if isinstance(size, int) and size < 0]
 
 
 def _is_shape(entry: list[Any]) -> bool:

@@ -6,17 +6,19 @@ import difflib
 import importlib
 import inspect
 import pkgutil
+import reprlib
 import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from modeldiagrams.common.class_facts import full_name
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.user_code import failure, seeded, user_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["did_you_mean", "locate"]
+__all__ = ["described", "did_you_mean", "locate"]
 
 
 def locate(path: str) -> Any:
@@ -41,7 +43,7 @@ def locate(path: str) -> Any:
     found: Any = _module(first, path)
     owner = first
     for name in names:
-        found = _member(_shadowed(owner, found, name), owner, name)
+        found = _member(_shadowed(owner, found, name), owner, name, names[-1])
         owner = f"{owner}.{name}"
     return found
 
@@ -62,6 +64,13 @@ def did_you_mean(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
+def described(found: Any) -> str:
+    """An object that is not what was expected: ``the int 3``, ``an object of the class mypkg.Options``."""
+    if isinstance(found, str | int | float | list | tuple | dict | None):
+        return f"the {type(found).__name__} {reprlib.repr(found)}"
+    return f"an object of the class {full_name(type(found))}"
+
+
 def _module(name: str, path: str = "") -> ModuleType:
     try:
         with seeded():
@@ -80,8 +89,8 @@ def _module(name: str, path: str = "") -> ModuleType:
         raise failure(f"importing {name!r}", error) from error
 
 
-def _member(owner: Any, path: str, name: str) -> Any:
-    """An attribute, or else a submodule."""
+def _member(owner: Any, path: str, name: str, wanted: str) -> Any:
+    """An attribute, or else a submodule; `wanted` is the last name of the path."""
     with user_code(f"reading '{path}.{name}'"):
         # one access only: lazy modules import on it
         found = getattr(owner, name, _MISSING)
@@ -92,6 +101,8 @@ def _member(owner: Any, path: str, name: str) -> Any:
     if name in submodules:
         return _module(f"{owner.__name__}.{name}")
     hint = did_you_mean(name, {*dir(owner), *submodules})
+    if not hint and name != wanted and wanted in dir(owner):
+        hint = f"; did you mean '{path}.{wanted}'?"
     raise TargetError(f"{kind} {path!r} has no attribute {name!r}{hint}")
 
 

@@ -1,0 +1,131 @@
+"""What to write in the option `inputs` where an op of the forward can't use the dtype or the values of an input."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from modeldiagrams.ir.look_ups import short_name
+from modeldiagrams.ir.nodes import InputNode, OpNode
+
+if TYPE_CHECKING:
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["input_hint"]
+
+_INDICES = {
+    "embedding": ("input",),
+    "embedding_bag": ("input",),
+    "cross_entropy": ("target",),
+    "nll_loss": ("target",),
+    "one_hot": ("self", "input"),
+    "gather": ("index",),
+    "index_select": ("index",),
+    "scatter": ("index",),
+    "scatter_add": ("index",),
+    "take_along_dim": ("indices",),
+}
+"""Op → its arguments that hold whole numbers."""
+_SAME_VALUES = frozenset(
+    ["view", "reshape", "flatten", "transpose", "permute", "squeeze", "unsqueeze", "contiguous", "clone", "getitem"]
+)
+"""Ops whose result has the dtype and the values of what they get."""
+_IS_OF_DTYPES = re.compile(r"\b(d?types?|scalar types?)\b|not implemented for", re.IGNORECASE)
+_IS_OUT_OF_RANGE = re.compile(r"out of (range|bounds)")
+
+
+def input_hint(graph: Graph) -> str:
+    """The end of the sentence on the error of a pass: which input is at fault, and its entry to paste; or nothing."""
+    error = graph.status.error
+    if error is None:
+        return ""
+    if error.type == "TypeError" and "dict" in error.message:
+        return _map_hint(graph)
+    op = graph.by_id.get(error.node or "")
+    if not isinstance(op, OpNode):
+        return ""
+    for argument, tensor in _arguments(graph, op):
+        given = _given(graph, tensor)
+        fault = _fault(graph, op, argument, graph.tensors[tensor].dtype, error.message) if given else None
+        if given and fault:
+            return _hint(graph, given, *fault)
+    return ""
+
+
+def _fault(graph: Graph, op: OpNode, argument: str, dtype: str, message: str) -> tuple[str, str] | None:
+    """What is wrong with an argument of an op that failed, and what its entry says instead of a bare shape."""
+    if argument in _INDICES.get(short_name(op.name), ()):
+        high = _classes(graph, op)
+        if dtype.startswith(("float", "bfloat")):
+            return f"is {dtype}, expected int64", f"dtype: int64, high: {high}" if high else "dtype: int64"
+        if high and _IS_OUT_OF_RANGE.search(message):
+            return f"has values outside 0 to {high - 1}", f"dtype: int64, high: {high}"
+        return None
+    wanted = _dtype_of_weights(graph, op)
+    if wanted not in {None, dtype} and _IS_OF_DTYPES.search(message):
+        return f"is {dtype}, expected {wanted}", "" if wanted == "float32" else f"dtype: {wanted}"
+    return None
+
+
+def _map_hint(graph: Graph) -> str:
+    """For an op that got a map, which is how an entry with a misspelt key is read."""
+    node = next((node for node in graph.nodes if isinstance(node, InputNode) and "." in node.name), None)
+    if node is None:
+        return ""
+    name, _, key = node.name.rpartition(".")
+    return f"; the input `{name}` is a map with the key `{key}`: for one tensor, write `{name}: {{shape: [1, 4]}}`"
+
+
+def _arguments(graph: Graph, op: OpNode) -> list[tuple[str, str]]:
+    """Arguments of an op that are tensors, and these."""
+    edges = (edge for edges in graph.adjacency.values() for edge in edges)
+    return [(edge.argument or "", edge.tensor) for edge in edges if edge.to == op.id]
+
+
+def _given(graph: Graph, tensor: str) -> InputNode | None:
+    """The input that a tensor has its dtype and its values from."""
+    node = next((node for node in graph.nodes if tensor in getattr(node, "outputs", ())), None)
+    if isinstance(node, OpNode) and short_name(node.name) in _SAME_VALUES:
+        arguments = _arguments(graph, node)
+        return _given(graph, arguments[0][1]) if len(arguments) == 1 else None
+    return node if isinstance(node, InputNode) else None
+
+
+def _classes(graph: Graph, op: OpNode) -> int:
+    """How many whole numbers an op takes: rows of an embedding, classes of a loss; 0 if that is not known."""
+    name = short_name(op.name)
+    if name.startswith("embedding"):
+        return _size(_shapes(graph, op).get("weight"), 0)
+    if name in {"cross_entropy", "nll_loss"}:
+        shape = _shapes(graph, op).get("input")
+        return _size(shape, min(1, len(shape or ()) - 1))
+    return 0
+
+
+def _shapes(graph: Graph, op: OpNode) -> dict[str, tuple[int | str, ...] | None]:
+    weights = {name: graph.parameters[key].shape for name, key in op.weights.items() if key in graph.parameters}
+    return {**weights, **{name: graph.tensors[tensor].shape for name, tensor in _arguments(graph, op)}}
+
+
+def _size(shape: tuple[int | str, ...] | None, axis: int) -> int:
+    size = shape[axis] if shape else 0
+    return size if isinstance(size, int) else 0
+
+
+def _dtype_of_weights(graph: Graph, op: OpNode) -> str | None:
+    """The one dtype of an op's weights."""
+    dtypes = {graph.parameters[name].dtype for name in op.weights.values() if name in graph.parameters}
+    return dtypes.pop() if len(dtypes) == 1 else None
+
+
+def _hint(graph: Graph, given: InputNode, came: str, parts: str) -> str:
+    """The hint; where it is the only input, with the whole option."""
+    shape = [*(graph.tensors[given.outputs[0]].shape or ())]
+    entry = f"{{shape: {shape}, {parts}}}" if parts else f"{shape}"
+    if not given.name.isidentifier():
+        way = f"`{entry}` as its entry in the option `inputs`"
+    elif sum(isinstance(node, InputNode) for node in graph.nodes) == 1:
+        way = f"`inputs: {{{given.name}: {entry}}}`"
+    else:
+        way = f"`{given.name}: {entry}` in the option `inputs`"
+    return f"; the input `{given.name}` {came}: write {way}"
