@@ -22,6 +22,7 @@ from modeldiagrams.target.inference.class_examples import (
     resized_images,
 )
 from modeldiagrams.target.inference.constructor_sizes import preferring_sizes
+from modeldiagrams.target.inference.defects import Defects, defects_of
 from modeldiagrams.target.inference.huggingface import configured_candidates
 from modeldiagrams.target.inference.inferred import inferred_candidates
 from modeldiagrams.target.inference.input_solver import BY_FORWARD, InputSolver
@@ -31,7 +32,6 @@ from modeldiagrams.target.inference.search import (
     Search,
     dead_inputs,
     is_connected,
-    modules_not_called,
     search,
     trial_pass,
 )
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-    from modeldiagrams.ir.graph import Graph
     from modeldiagrams.options.options import Call
     from modeldiagrams.target.build import Built
     from modeldiagrams.target.inference.budget import Budget
@@ -63,16 +62,16 @@ _LAST_PASSES = 10
 """With other combinations of usual inputs, where no failure could be answered."""
 _ALL_TRIES = (_MANY, 12)
 """Until there is a solution, and after the first one, for a better one."""
-_TRIES_AS_READ = (1, 12)
-"""Where all uses in forward suit each other."""
-_TRIES_AS_SAID = (6, 12)
-"""Where docstrings or annotations say the shapes of all inputs."""
+_TRIES_AS_READ = (6, 12)
+"""Where all uses in forward suit each other, or docstrings or annotations say the shapes of all inputs."""
+_TRIES_AS_GUESSED = (1, 12)
+"""Where some of them don't, or not all of forward could be read."""
 _TRIES_FOR_ROWS = (5, 5)
 """Where the model runs, but only with one row."""
 _MOST_SOLUTIONS = 12
 """Of which the best is taken."""
 _ALL_REACH = (1,)
-"""Worse than any `_Defects` of inputs that all reach an output."""
+"""Worse than any `Defects` of inputs that all reach an output."""
 
 
 @dataclass
@@ -165,9 +164,8 @@ def _from_search(built: Built, budget: Budget, solver: Callable[[], InputSolver]
         return Inputs(assumptions=(Rule.CLASS.assumption(reason), assumed("inputs", [], reason)))
     usual = [Search(model, inferred, budget) for inferred in inferred_candidates(model) if inferred]
     spare: list[Inputs] = []
-    is_read = solver().is_read()
-    tries = _TRIES_AS_SAID if solver().is_told() else _TRIES_AS_READ
-    as_read = _from_failures(model, budget, solver(), _ALL_REACH, tries, spare) if is_read else None
+    tries = _TRIES_AS_READ if solver().is_read() or solver().is_told() else _TRIES_AS_GUESSED
+    as_read = _from_failures(model, budget, solver(), _ALL_REACH, tries, spare)
     if as_read or solver().is_in_vain():
         return as_read
     return (
@@ -219,19 +217,19 @@ def _from_failures(
 ) -> Inputs | None:
     """Inputs that what fails asks for, tried where no candidate works as it is, or some make no difference.
 
-    The best of several are taken, with less `_Defects` than those that are known; others are put aside as spare ones.
+    The best of several are taken, with less `Defects` than those that are known; others are put aside as spare ones.
     """
-    best: tuple[_Defects, Found] | None = None
+    best: tuple[Defects, Found] | None = None
     passes = min(most[0], budget.left - (0 if solver.start else _LAST_PASSES))
     for solution in islice(solver.solutions(passes, most[1]), _MOST_SOLUTIONS):
         args, kwargs = from_entries(solution.entries)
         with time_limited(budget.seconds_of_pass):
             trace, result = trial_pass(model, args, kwargs, "auto")
         budget.lines.append(f"{solution.entries} ({trace.graph.status.mode}): {result}")
-        defects = _defects(model, trace.graph, solver.unused(), keeps_batch=solution.keeps_batch)
+        defects = defects_of(model, trace.graph, solution, solver.unused())
         if is_connected(trace.graph) and (best is None or defects < best[0]):
             best = defects, Found(solution.entries, solver.reasons(solution.entries), None)
-        if budget.is_exhausted or (best and not any(best[0])):
+        if budget.is_exhausted or (best and not any(best[0][:-1])):
             break
     if best is None:
         return None
@@ -241,14 +239,6 @@ def _from_failures(
     if spare is not None:
         spare.append(found)
     return None
-
-
-_Defects = tuple[int, bool, int]
-"""Inputs that reach no output, whether the batch is lost, and modules that are not called: the least is the best."""
-
-
-def _defects(model: nn.Module, graph: Graph, unused: int, *, keeps_batch: bool) -> _Defects:
-    return max(0, dead_inputs(graph) - unused), not keeps_batch, modules_not_called(model, graph)
 
 
 def _class_candidates(

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from modeldiagrams.target.inference.entries import LESS, Entries, Leaf, Path, factored, leaves, put, put_all, subtree
+from modeldiagrams.target.inference.growth import grown
 from modeldiagrams.target.inference.slopes import Slopes
 from modeldiagrams.target.inference.structure import structural_changes
-from modeldiagrams.target.inference.wanted import Wanted, wanted_by
+from modeldiagrams.target.inference.wanted import Wanted, is_too_small, wanted_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +39,8 @@ def changes(entries: Entries, probed: Probed, sizes: Sizes, seeds: Seeds) -> Ite
     yield from structural_changes(entries, probed, seeds)
     change = _Change(entries, probed, sizes)
     slopes = Slopes(entries, probed, sizes, seeds.again)
+    if is_too_small(probed):
+        yield from grown(entries, change.sources(), sizes, seeds.again)
     if change.has_one_row():
         yield from change.with_one_row()
     if slopes.lacks_dimension():
@@ -76,16 +79,12 @@ class _Change:
                     yield from self._of_dtype(leaf, wanted)
             case "view":
                 yield from self._viewed(wanted.got, wanted.shapes[0])
-            case "larger":
-                for leaf in self._all():
-                    if len(leaf.shape) > 2 and leaf.dtype == "float32":  # noqa: PLR2004  (batch and channels stay)
-                        yield self._scaled(leaf, wanted.value)
 
     def with_one_row(self) -> Iterator[Entries]:
         """The batch is one row, where the model has put all rows in one."""
         batch, shapes = self.sizes.batch, self.operand_shapes()
         first = shapes[0] if shapes else ()
-        rows = [leaf for leaf in self._sources() if leaf.shape[:1] == (batch,)]
+        rows = [leaf for leaf in self.sources() if leaf.shape[:1] == (batch,)]
         if rows and len(first) > 1 and first[0] == 1 and (first[-1] % batch == 0 or self.has_one_row()):
             changed = self.entries
             for leaf in self._all():
@@ -96,7 +95,7 @@ class _Change:
 
     def with_same_sides(self) -> Iterator[Entries]:
         """Pictures, clips and volumes that are combined have the same height and width."""
-        pictures = [leaf for leaf in self._sources() if len(leaf.shape) > _SIDES and leaf.dtype == "float32"]
+        pictures = [leaf for leaf in self.sources() if len(leaf.shape) > _SIDES and leaf.dtype == "float32"]
         if not all(map(self._has_free_sides, pictures)):
             return  # the last size is that of features
         for sides in dict.fromkeys(leaf.shape[-_SIDES:] for leaf in pictures):
@@ -124,7 +123,7 @@ class _Change:
     def _all(self) -> list[Leaf]:
         return [*leaves(self.entries)]
 
-    def _sources(self) -> list[Leaf]:
+    def sources(self) -> list[Leaf]:
         """Inputs that the failing call's operands were made of."""
         sources = self.probed.origins(self.operand_shapes())
         return [leaf for leaf in self._all() if leaf.path in sources] or self._all()
@@ -193,7 +192,7 @@ class _Change:
 
     def _products(self, got: int, wanted: int) -> Iterator[Entries]:
         """Several dimensions were flattened into one."""
-        for leaf in self._sources():
+        for leaf in self.sources():
             for start in range(1, len(leaf.shape)):
                 for end in range(start + 2, len(leaf.shape) + 1):
                     if math.prod(leaf.shape[start:end]) == got:
@@ -202,7 +201,7 @@ class _Change:
 
     def _elements(self, got: int, wanted: int) -> Iterator[Entries]:
         """All elements of an input, or of a row of it, were put side by side, each as several numbers."""
-        for leaf in self._sources():
+        for leaf in self.sources():
             for start in (1, 0):
                 each, rest = divmod(got, math.prod(leaf.shape[start:]))
                 count, missing = divmod(wanted, each) if each > 1 else (0, 0)
@@ -212,7 +211,7 @@ class _Change:
 
     def _differences(self, got: int, wanted: int) -> Iterator[Entries]:
         """A size came about by a sum, a product or a convolution."""
-        floats = [leaf for leaf in self._sources() if leaf.dtype == "float32" and len(leaf.shape) > 1]
+        floats = [leaf for leaf in self.sources() if leaf.dtype == "float32" and len(leaf.shape) > 1]
         for leaf in sorted(floats, key=lambda leaf: len(leaf.shape) >= _IMAGE_RANK):
             if len(leaf.shape) >= _IMAGE_RANK:
                 yield from self._other_sides(leaf, got, wanted)
@@ -256,7 +255,7 @@ class _Change:
 
     def _swapped(self, wanted: int) -> Iterator[Entries]:
         """The wanted size is there, but in another place."""
-        for leaf in self._sources():
+        for leaf in self.sources():
             if wanted in leaf.shape[1:-1]:
                 at = leaf.shape.index(wanted, 1)
                 shape = [*leaf.shape]
@@ -287,6 +286,3 @@ class _Change:
         new = [self.sizes.new(path, _NEW + index) for index in range(rank - len(shape))]
         yield self._with(replace(leaf, shape=(*shape[:1], *new, *shape[1:])))
         yield self._with(replace(leaf, shape=(*shape, *new)))
-
-    def _scaled(self, leaf: Leaf, factor: int) -> Entries:
-        return self._with(replace(leaf, shape=(*leaf.shape[:2], *(size * factor for size in leaf.shape[2:]))))

@@ -13,6 +13,8 @@ from __future__ import annotations
 import functools
 import heapq
 import inspect
+import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +60,8 @@ _MOST_CHANGES = 24
 _FIRST_CHANGES = 3
 _MOST_ELEMENTS = 1 << 23
 _FIRST_SEEDS = 4
+_MOST_ALIKE = 6
+"""Failures in the same place of which only numbers differ, before others are answered first."""
 _OTHER_GUESS = 8
 """Every so many tries, one is a first guess that wasn't tried."""
 
@@ -103,6 +107,8 @@ class InputSolver:
         self._furthest = Furthest()
         self._probe = Probe(self.model)
         self._waiting: list[_Try] = []
+        self._later: list[_Try] = []
+        self._failures: Counter[tuple[Any, ...]] = Counter()
         self._seen: set[str] = set()
         self._work = 0
         self._gave_up = False
@@ -137,6 +143,7 @@ class InputSolver:
         tries = most_tries
         while tries > 0:
             tries -= 1
+            self._answer_later()
             if not self._waiting or self._is_spent() or self._is_for_constructor(most_tries - tries):
                 return
             parent = self._next(most_tries - tries)
@@ -149,16 +156,33 @@ class InputSolver:
                 tries = tries if has_one else more_tries
                 has_one = True
                 continue
-            if tries:
+            if self._is_repeated(probed):
+                self._later.append(parent)
+            elif tries:
                 self._answer(parent, probed)
             else:
                 self._unanswered = parent, probed
+
+    def _is_repeated(self, probed: Probed) -> bool:
+        """Whether what changed made no difference, or only to numbers, often: what follows is no better than before."""
+        place, message = (*probed.place, probed.depth), probed.message
+        alike = (place, re.sub(r"\d+", "", message))
+        self._failures.update({(place, message), alike})
+        return self._failures[place, message] > 1 or self._failures[alike] > _MOST_ALIKE
+
+    def _answer_later(self) -> None:
+        """What was put off, where nothing else waits; only its entries were kept."""
+        while self._later and not self._waiting and not self._is_spent():
+            parent = self._later.pop(0)
+            probed = self._tried = self._run(parent.entries)
+            if probed is not None and probed.error is not None:
+                self._answer(parent, probed)
 
     def _answer(self, parent: _Try, probed: Probed) -> None:
         """What else to try after a failed pass, which may take passes itself."""
         if needs_values(probed.error):
             smaller = self.sizes.affordable(parent.entries, MOST_WITH_VALUES)
-            for each in (smaller, self._usual.shown(smaller)):  # of one row
+            for each in (smaller, self._usual.shown(smaller), self.sizes.fewest(smaller)):
                 self._push(_Try(-probed.depth, 0, len(self._seen), probed.depth, each))
         changed = changes(parent.entries, probed, self.sizes, self)
         for place, entries in zip(range(_MOST_CHANGES), changed, strict=False):

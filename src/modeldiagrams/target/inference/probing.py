@@ -44,6 +44,8 @@ _MOST_WORK = 10**10
 """Rows of the inputs times parameters, up to which a pass has values."""
 MOST_WITH_VALUES = 1 << 19
 """Of the inputs of such a pass: what is made of them needs several times their memory."""
+_LONG = 1_500
+"""Operators of a pass, from which on others with values are faster than on fake tensors."""
 _IMAGE_RANK = 4
 _LONGEST_MESSAGE = 1000
 _ORIGINS = "_modeldiagrams_origins"
@@ -125,6 +127,7 @@ class Probe:
         self._written = () if self.model is not model else (*model.parameters(), *model.buffers())
         self._is_on_meta = any(parameter.is_meta for parameter in parameters)
         self._has_values = not self._is_on_meta and self._size < _LARGE
+        self._is_long = False
         self._is_recurrent = any(isinstance(module, nn.RNNBase) for module in model.modules())
 
     def run(self, entries: dict[str | int, Any]) -> Probed:
@@ -133,7 +136,7 @@ class Probe:
         work = sum(map(_rows, leaves(entries))) * self._size
         may_have_values = self._has_values and work <= _MOST_WORK and element_count(entries) <= MOST_WITH_VALUES
         # lazy layers make weights, which are no fake ones; on these, recurrent layers take operators for every step
-        if self._is_lazy or (self._is_recurrent and may_have_values):
+        if self._is_lazy or ((self._is_recurrent or self._is_long) and may_have_values):
             return self._run(args, kwargs, is_fake=False)
         probed = self._run(args, kwargs, is_fake=True)
         # fake tensors let pass some of what kernels don't take
@@ -155,7 +158,8 @@ class Probe:
         mode = (
             FakeTensorMode(allow_non_fake_inputs=True) if is_fake and not self._is_on_meta else contextlib.nullcontext()
         )
-        kernels = Steps() if is_fake else contextlib.nullcontext()
+        steps = Steps()
+        kernels = steps if is_fake else contextlib.nullcontext()
         watch = _Watch()
         with seeded(), torch.no_grad(), silenced():
             try:
@@ -169,8 +173,11 @@ class Probe:
                 model = copy.deepcopy(self.model) if self._is_lazy else self.model
                 with as_it_was(model, (args, kwargs), self._written), mode, kernels, watch:
                     result = model(*args, **kwargs)
+                self._is_long = steps.count > _LONG
             except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the model raises)
                 return Probed(watch.calls, error, *watch.failing_call(error), args, kwargs)
+            finally:
+                self._is_long |= steps.count > _LONG
         shapes = [tuple(leaf.shape) for leaf in pytree.tree_leaves(result) if isinstance(leaf, Tensor)]
         return Probed(watch.calls, args=args, kwargs=kwargs, outputs=tuple(shapes))
 

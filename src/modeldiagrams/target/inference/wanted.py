@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.target.inference.probing import Probed
 
-__all__ = ["Wanted", "wanted_by"]
+__all__ = ["Wanted", "is_too_small", "wanted_by"]
 
 Shape = tuple[int, ...]
 
@@ -28,9 +28,9 @@ Shape = tuple[int, ...]
 class Wanted:
     """Something else than what was there."""
 
-    what: Literal["size", "rank", "dtype", "larger", "view"]
+    what: Literal["size", "rank", "dtype", "view"]
     value: int = 0
-    """The size; by how much the rank is too low; the number of ids; the factor."""
+    """The size; by how much the rank is too low; the number of ids."""
     got: int = 0
     """The size that was there; of a view the number of elements."""
     dtype: str = ""
@@ -56,7 +56,15 @@ _BOOL = re.compile(
 )
 _COMPLEX = re.compile(r"non-complex|only supported for complex|[Ee]xpected .*complex|must be complex")
 _SHORT = re.compile(r"index (?P<at>\d+) is out of bounds for dimension \d+ with size (?P<have>\d+)")
-_SMALL = re.compile(r"Kernel size can't be greater|too small|smaller than|Output size|non-?zero size|[Pp]adding size")
+_SMALL = re.compile(
+    r"Kernel size can't be greater|too small|smaller than|[Oo]utput size|non-?zero size|[Pp]adding size|"
+    r"index k out of range|maximum size for tensor at dimension|expected 0 < n_fft"
+)
+
+
+def is_too_small(probed: Probed) -> bool:
+    """Whether it failed because layers left nothing of an input, or it has less than they take."""
+    return probed.error is not None and bool(_SMALL.search(probed.message))
 
 
 def wanted_by(probed: Probed) -> Iterator[Wanted]:
@@ -93,8 +101,6 @@ def wanted_by(probed: Probed) -> Iterator[Wanted]:
     if states:
         want, have = (tuple(int(size) for size in states[key].split(",")) for key in ("want", "got"))
         yield from (Wanted("size", b, a, shapes=(have,)) for a, b in zip(have, want, strict=False) if a != b)
-    if _SMALL.search(message):
-        yield from (Wanted("larger", factor) for factor in (2, 4, 8))
 
 
 def _contrasted(message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
