@@ -10,13 +10,15 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from torch import nn
+
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.user_code import failure, seeded, user_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["did_you_mean", "locate"]
+__all__ = ["described", "did_you_mean", "locate"]
 
 
 def locate(path: str) -> Any:
@@ -104,3 +106,15 @@ def _submodules(package: ModuleType | None) -> list[str]:
     """Names of the modules directly inside a package; without one, of all importable modules."""
     path = getattr(package, "__path__", []) if package else None
     return [module.name for module in pkgutil.iter_modules(path)]
+
+
+def described(found: Any, name: str) -> str:
+    """What kind of object it is that is no model; for a Python module also which model it has."""
+    if not inspect.ismodule(found):
+        return f"{name}, an object of {type(found)}"
+    models = sorted(
+        name
+        for name, value in vars(found).items()
+        if inspect.isclass(value) and issubclass(value, nn.Module) and not name.startswith("_")
+    )
+    return f"the module {name}" + (f"; did you mean {name}.{models[0]}?" if models else "")
