@@ -1,4 +1,7 @@
-"""What a class or factory is called with: what the author wrote, or else by conventions (rules 1 to 3)."""
+"""What a class or factory is called with: what the author wrote, or else by conventions (rules 1 to 3).
+
+Long because all rules for arguments are tried in one place.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +42,7 @@ __all__ = [
     "Fitter",
     "arguments_of",
     "arguments_shown",
+    "fuller_arguments",
     "other_arguments",
     "refuse_arguments",
     "with_fewer_layers",
@@ -184,6 +188,13 @@ def other_arguments(found: Callable[..., Any], arguments: Arguments, error: Targ
     yield from _solved(found, str(error), given, reasons)
 
 
+def fuller_arguments(found: Callable[..., Any], arguments: Arguments) -> Iterator[Arguments]:
+    """Others by how they are used, after a model without layers was made: by names, or with defaults of None."""
+    open_ones = tuple(name for name, p in parameters_of(found).items() if p.default is None)
+    if arguments.kwargs or (open_ones and not required_parameters(found)):
+        yield from _solved(found, "", {}, {}, names=() if arguments.kwargs else open_ones)
+
+
 def _other_fields(arguments: Arguments, error: str) -> Iterator[Arguments]:
     """Values for fields of a configuration whose defaults say that they are set elsewhere, and that an error names."""
     values = {} if arguments.values else unset_fields(arguments.config_class, error)
@@ -193,11 +204,15 @@ def _other_fields(arguments: Arguments, error: str) -> Iterator[Arguments]:
 
 
 def _solved(
-    found: Callable[..., Any], error: str, given: dict[str, Any], reasons: dict[str, str]
+    found: Callable[..., Any],
+    error: str,
+    given: dict[str, Any],
+    reasons: dict[str, str],
+    names: tuple[str, ...] = (),
 ) -> Iterator[Arguments]:
-    """By how arguments are used, where some are known."""
+    """By how arguments are used, where some are known: those that are required, or `names`."""
     is_all = {p.name for p in required_parameters(found)} <= {*given} != set()
-    solved = Solved({}, {}, 0) if is_all else solved_arguments(found, error, given)
+    solved = Solved({}, {}, 0) if is_all else solved_arguments(found, error, given, names=names)
     if solved:
         kwargs, reasons = {**given, **solved.kwargs}, {**reasons, **solved.reasons}
         rule = Rule.CONVENTIONS.assumption(f"constructor arguments by how they are used, after {solved.tries} tries")

@@ -1,4 +1,7 @@
-"""Make a model of the object that the option `model` names (rules 1 to 3)."""
+"""Make a model of the object that the option `model` names (rules 1 to 3).
+
+Long because all ways to make a model are tried in one place.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +23,20 @@ from modeldiagrams.target.arguments import (
     FitterByUse,
     arguments_of,
     arguments_shown,
+    fuller_arguments,
     other_arguments,
     refuse_arguments,
     with_fewer_layers,
 )
 from modeldiagrams.target.construct import construct, construct_afforded
 from modeldiagrams.target.inference.conventions import required_parameters, without_which_it_fails
+from modeldiagrams.target.inference.emptiness import is_hollow
 from modeldiagrams.target.inference.evidence import CallSite, call_sites
 from modeldiagrams.target.inference.factories import factories_of
 from modeldiagrams.target.inference.guard import guarded
 from modeldiagrams.target.inference.makers import path_of
 from modeldiagrams.target.inference.rules import Rule, assumed
-from modeldiagrams.target.locate import described, locate
+from modeldiagrams.target.locate import found_instead, locate
 from modeldiagrams.target.objects import from_option
 from modeldiagrams.target.user_code import user_code
 
@@ -50,8 +55,6 @@ HUGE = 500_000_000
 """From this number on, it stays there even if it can't run there: its weights would fill the memory."""
 _MOST_SITES = 6
 """Calls in the project that are tried."""
-_MOST_NAMED = 4
-"""Classes of a module in a message."""
 _MOST_FACTORIES = 3
 """Functions beside the class that are called."""
 
@@ -186,7 +189,7 @@ def make_model(call: Call, meta_from: float, *, small: bool = False) -> Built:
             return offered
     else:
         raise TargetError(
-            f"expected a torch.nn.Module, or a class or function that makes one, got {_describe(found, call)}"
+            f"expected a torch.nn.Module, or a class or function that makes one, got {found_instead(found, call.model)}"
         )
     return _in_eval_mode(model, found, call, arguments)
 
@@ -280,7 +283,23 @@ def _made(found: Callable[..., Any], call: Call, arguments: Arguments, meta_from
             except TargetError:
                 continue
         raise
+    if _is_open(call) and not arguments.is_last and arguments.config_class is None and is_hollow(model):
+        return _made_fuller(found, call, arguments, meta_from) or (model, arguments)
     return model, arguments
+
+
+def _made_fuller(
+    found: Callable[..., Any], call: Call, arguments: Arguments, meta_from: float
+) -> tuple[nn.Module, Arguments] | None:
+    """A model that has the layers which are lacking with conventional arguments, or with defaults of None."""
+    for other in fuller_arguments(found, arguments):
+        try:
+            made = _made(found, call, other, meta_from)
+        except TargetError:
+            continue
+        if not is_hollow(made[0]):
+            return made
+    return None
 
 
 def _construct(found: Callable[..., Any], call: Call, arguments: Arguments) -> nn.Module:
@@ -288,18 +307,3 @@ def _construct(found: Callable[..., Any], call: Call, arguments: Arguments) -> n
     args = [arguments.config(), *given] if arguments.config_class else given
     with guarded() if arguments.is_made_up else nullcontext():
         return construct(found, call.model, args, from_option(arguments.kwargs))
-
-
-def _describe(found: Any, call: Call) -> str:
-    """What kind of object it is that is no model; for a Python module also which model it has."""
-    if not inspect.ismodule(found):
-        return f"{call.model}, {described(found)}"
-    models = sorted(
-        name
-        for name, value in vars(found).items()
-        if inspect.isclass(value) and issubclass(value, nn.Module) and not name.startswith("_")
-    )
-    if len(models) > 1:
-        named = ", ".join(f"{call.model}.{name}" for name in models[:_MOST_NAMED])
-        return f"the module {call.model}; name one of its classes, such as {named}"
-    return f"the module {call.model}" + (f"; did you mean {call.model}.{models[0]}?" if models else "")

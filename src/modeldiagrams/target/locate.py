@@ -11,6 +11,8 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from torch import nn
+
 from modeldiagrams.common.class_facts import full_name
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.user_code import failure, seeded, user_code
@@ -18,7 +20,10 @@ from modeldiagrams.target.user_code import failure, seeded, user_code
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["described", "did_you_mean", "locate"]
+__all__ = ["described", "did_you_mean", "found_instead", "locate"]
+
+_MOST_NAMED = 4
+"""Classes of a module in a message."""
 
 
 def locate(path: str) -> Any:
@@ -115,3 +120,18 @@ def _submodules(package: ModuleType | None) -> list[str]:
     """Names of the modules directly inside a package; without one, of all importable modules."""
     path = getattr(package, "__path__", []) if package else None
     return [module.name for module in pkgutil.iter_modules(path)]
+
+
+def found_instead(found: Any, name: str) -> str:
+    """What kind of object it is that is no model; for a Python module also which models it has."""
+    if not inspect.ismodule(found):
+        return f"{name}, {described(found)}"
+    models = sorted(
+        each
+        for each, value in vars(found).items()
+        if inspect.isclass(value) and issubclass(value, nn.Module) and not each.startswith("_")
+    )
+    if len(models) > 1:
+        named = ", ".join(f"{name}.{each}" for each in models[:_MOST_NAMED])
+        return f"the module {name}; name one of its classes, such as {named}"
+    return f"the module {name}" + (f"; did you mean {name}.{models[0]}?" if models else "")

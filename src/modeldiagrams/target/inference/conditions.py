@@ -197,8 +197,8 @@ def _read(node: ast.expr, names: Names) -> Any:
             found = _attribute(_read(inner, names), name)
         case ast.Subscript(value=inner, slice=index):
             found = _item(_read(inner, names), index, names)
-        case ast.Call(func=ast.Name(id="len"), args=[inner]):
-            found = _length(_read(inner, names))
+        case ast.Call(func=ast.Name(id="len" | "sum" as name), args=[inner]):
+            found = {"len": _length, "sum": _sum}[name](_read(inner, names))
         case ast.Call(func=ast.Attribute(value=inner, attr="size" | "dim" as name), args=args):
             owner = _read(inner, names)
             found = getattr(owner, name)(*(_read(arg, names) for arg in args)) if isinstance(owner, Tensor) else None
@@ -236,6 +236,10 @@ def _length(value: Any) -> int | None:
     if isinstance(value, Tensor):
         return value.shape[0] if value.ndim else None
     return len(value) if isinstance(value, tuple | list | dict | nn.ModuleList | nn.ParameterList) else None
+
+
+def _sum(value: Any) -> int | None:
+    return sum(value) if isinstance(value, tuple | list) and all(map(_is_number, value)) else None
 
 
 def tensor_of_rank(node: ast.expr, names: Names) -> Tensor | None:

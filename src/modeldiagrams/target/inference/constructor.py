@@ -5,6 +5,8 @@ their use (`unknown`) shows what each one is: what it can't be ends the run, and
 learnt. Any other error is answered by another value for one of the arguments that it is about (`blame`). When a run
 succeeds, the layers that hold an argument tell its role, and so a usual value (`vocabulary.toml`). What is found is
 plain data as an author would write it, and the model is made of that.
+
+Long because the search and what ends its runs share their state.
 """
 
 from __future__ import annotations
@@ -25,11 +27,18 @@ from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.annotations import annotations_of
 from modeldiagrams.target.inference.blame import names_left_open, refusal, slots_in_error
 from modeldiagrams.target.inference.conventions import required_parameters
+from modeldiagrams.target.inference.emptiness import is_hollow
 from modeldiagrams.target.inference.guard import guarded
 from modeldiagrams.target.inference.kept_arguments import forward_uses
 from modeldiagrams.target.inference.kind_refinement import refine_kind
 from modeldiagrams.target.inference.makers import rule_out_class
-from modeldiagrams.target.inference.neighbours import likeliest, make_lists_alike, read_layers, tell_widths
+from modeldiagrams.target.inference.neighbours import (
+    likeliest,
+    make_lists_alike,
+    read_failed_layer,
+    read_layers,
+    tell_widths,
+)
 from modeldiagrams.target.inference.slot_options import reason_of
 from modeldiagrams.target.inference.slots import Slot
 from modeldiagrams.target.inference.unknown import Refused, Use
@@ -41,7 +50,7 @@ from modeldiagrams.target.objects import from_option
 from modeldiagrams.target.user_code import seeded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 __all__ = ["Search", "Solved", "solved_arguments"]
 
@@ -52,6 +61,9 @@ _MOST_CHANGES = 3
 """Arguments that differ from their likeliest value."""
 _MOST_OPTIONS = 9
 _MOST_OTHERS = 2
+_MOST_FULLER = 16
+"""Runs after one that made a model without layers."""
+_FEW_OPTIONS = 6
 _CPU_SECONDS = 4.0
 _SECONDS = 40.0
 """After them no other run begins. A constructor that waits uses no CPU, and a busy machine is no reason to stop."""
@@ -83,6 +95,7 @@ def solved_arguments(
     error: str = "",
     given: Mapping[str, Any] | None = None,
     *,
+    names: Sequence[str] = (),
     seconds: float = _CPU_SECONDS,
 ) -> Solved | None:
     """Find arguments for all required parameters of a class or factory; None if no run succeeds.
@@ -91,13 +104,14 @@ def solved_arguments(
         found: The class or the factory.
         error: What a call without them raised: it names those that ``**kwargs`` hide.
         given: Arguments that are known, as the option `kwargs`; the others are looked for.
+        names: The parameters to look for, where others than the required ones are.
         seconds: Of the processor, after which no other run begins.
     """
     required = required_parameters(found)
     if any(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in required):
         return None
     hidden = re.search(r"missing \d+ required .*arguments?: (.*)", error)
-    names = [p.name for p in required] or (re.findall(r"'(\w+)'", hidden[1]) if hidden else [])
+    names = [*names] or [p.name for p in required] or (re.findall(r"'(\w+)'", hidden[1]) if hidden else [])
     names = names or re.findall(r"KeyError: '([A-Za-z_]\w*)'$", error)
     given = given or {}
     names = [name for name in names if name not in given]
@@ -152,8 +166,9 @@ class Search:
             for slot in self.every():
                 slot.divisors = {1}
         again = self.searched(rounds=4)
-        self.model = found if again is None else again
-        if again is None:
+        is_worse = again is None or (is_hollow(again) and not is_hollow(found))
+        self.model = found if again is None or is_worse else again
+        if is_worse:
             return replace(first, search=self)
         return replace(self.result(), others=(*islice(self._others(), _MOST_OTHERS),), search=self)
 
@@ -196,6 +211,7 @@ class Search:
     def searched(self, rounds: int = _MOST_RUNS) -> nn.Module | None:
         """A model made with values that work together; None if there are none."""
         self.pending, self.seen = [(0, 0, ())], set()
+        hollow: Choices | None = None
         while self.pending and rounds and self.runs < _MOST_RUNS and not self._is_late():
             rounds -= 1
             self.runs += 1
@@ -203,10 +219,36 @@ class Search:
             choices = self.pending.pop(0)[2]
             self._choose(choices)
             try:
-                return self._run()
+                model = self._run()
             except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the constructor raises)
                 self._plan(choices, error)
-        return None
+                continue
+            if not is_hollow(model):
+                return model
+            if hollow is None:
+                hollow, rounds = choices, min(rounds, _MOST_FULLER)
+            self._plan_fuller(choices)
+        return None if hollow is None else self._again(hollow)
+
+    def _plan_fuller(self, choices: Choices) -> None:
+        """Queue other values of one argument at a time, after those made a model that lacks layers."""
+        if choices:
+            return
+        slots = [slot for slot in self.every() if slot.kind in ("number", "text", "items")]
+        for place, slot in enumerate(slots):
+            for choice in range(1, min(len(slot.options()), _FEW_OPTIONS)):
+                changed = ((slot.path, choice),)
+                if changed not in self.seen:
+                    self.seen.add(changed)
+                    self.pending.append((1 + choice, place, changed))
+
+    def _again(self, choices: Choices) -> nn.Module | None:
+        """The model of some choices, made anew."""
+        self._choose(choices)
+        try:
+            return self._run()
+        except (Exception, SystemExit):  # noqa: BLE001  (whatever the constructor raises)
+            return None
 
     def begin(self, seconds: float) -> None:
         """Have so much time from now on."""
@@ -242,8 +284,13 @@ class Search:
             except (Exception, SystemExit) as error:
                 use = refusal(error, self.every())
                 is_refined = use is not None and (rule_out_class(error, use.slot, self.every()) or self._refine(use))
-                if not (is_refined or has_learnt(error, self.unknown) or self._asks_for_another(error)):
+                is_refined = is_refined or has_learnt(error, self.unknown) or self._asks_for_another(error)
+                if not (is_refined or self._learns_of_layer(error)):
                     raise
+
+    def _learns_of_layer(self, error: BaseException) -> bool:
+        self.refinements += 1
+        return self.refinements <= _MOST_REFINEMENTS and read_failed_layer(error)
 
     def _asks_for_another(self, error: BaseException) -> bool:
         """Whether something is missing that ``**kwargs`` may hold; then there is one more argument."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from torch import Tensor, nn
 
 from modeldiagrams.target.inference.makers import is_read_as_one_of
+from modeldiagrams.target.inference.members import items_read
 from modeldiagrams.target.inference.unknown import Use
 from modeldiagrams.target.inference.vocabulary import is_a_model, is_asked, is_listed
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["refine_kind"]
 
 _MOST_ITEMS = 64
+_FEW_ITEMS = 2
+"""That a list has anyway."""
 _MOST_KIND_CHANGES = 8
 """Of kind: what is used as two of them suits no run."""
 _MAPPING_METHODS = ("items", "keys", "values", "get")
@@ -145,15 +148,13 @@ def _refine_kind(slot: Slot, use: Use) -> None:
         case Use("method", str(name)):
             _refine_method(slot, name)
         case Use("key" | "mapping", name):
-            slot.make_mapping(0)
-            slot.why = f"its {name!r} is read" if name else "it is copied as a mapping, or spread into a call"
+            _refine_mapping(slot, name)
         case Use("length"):
-            slot.kind, slot.why = "items", "its length is asked for"
+            slot.kind, slot.why, slot.count = "items", "its length is asked for", slot.count or _items_read(slot)
             if is_listed("mappings", slot.name):
                 slot.make_mapping()
-        case Use("items", count):
-            slot.kind, slot.why = "items", "its items are used"
-            slot.count = count if isinstance(count, int) and count <= _MOST_ITEMS else slot.count
+        case Use("items" | "row", detail):
+            _refine_items(slot, detail)
         case Use("text", str(option)):
             slot.kind, slot.why = "text", f"it is compared with {option!r}" if option else "text is expected"
             slot.compared_with(option or None)
@@ -163,6 +164,30 @@ def _refine_kind(slot: Slot, use: Use) -> None:
             slot.why = f"it is called with {count + len(names)} argument{'s' * (count + len(names) != 1)}"
         case Use("number"):
             slot.kind, slot.why = "number", "a number is expected"
+
+
+def _refine_mapping(slot: Slot, name: Any) -> None:
+    """A mapping: of one whose keys were gone through, ``{key: len(kinds[key]) for key in kinds}``, there are some."""
+    if slot.kind == "items" and name in [each.option() for each in slot.children.values()]:
+        slot.make_mapping(2)
+        slot.why = "its items are its keys"
+    else:
+        slot.make_mapping(0)
+        slot.why = f"its {name!r} is read" if name else "it is copied as a mapping, or spread into a call"
+
+
+def _refine_items(slot: Slot, detail: Any) -> None:
+    """A list: so many items, or a row of some that have names."""
+    slot.kind, slot.why = "items", "its items are used"
+    slot.row = detail if isinstance(detail, tuple) else slot.row
+    count = len(detail) if isinstance(detail, tuple) else detail
+    slot.count = count if isinstance(count, int) and count <= _MOST_ITEMS else slot.count or _items_read(slot)
+
+
+def _items_read(slot: Slot) -> int:
+    """How many items of a row's list the code reads; 0 where that tells no more than what is usual."""
+    count = items_read(slot.makers[-1:], slot.name) if slot.place else 0
+    return count if _FEW_ITEMS < count <= _MOST_ITEMS else 0
 
 
 def _kind_with(slot: Slot, name: str) -> Kind:

@@ -31,6 +31,7 @@ __all__ = [
     "resolved",
     "tracebacks",
     "unpacked_count",
+    "unpacked_names",
 ]
 
 _UNPACK = dis.opmap["UNPACK_SEQUENCE"]
@@ -184,3 +185,14 @@ def unpacked_count(frame: FrameType) -> int | None:
     code = frame.f_code.co_code
     at = frame.f_lasti
     return code[at + 1] if code[at] == _UNPACK else None
+
+
+def unpacked_names(frame: FrameType) -> tuple[str, ...]:
+    """The names that a frame is unpacking a value into, ``for t, c, n, s in rows``; empty ones for other targets."""
+    count = unpacked_count(frame) or 0
+    after = (each for each in dis.get_instructions(frame.f_code) if each.offset > frame.f_lasti)
+    names: list[str] = []
+    for each in itertools.islice(after, count):
+        is_stored = each.opname.startswith("STORE_FAST")
+        names += each.argval if isinstance(each.argval, tuple) else [each.argval if is_stored else ""]
+    return tuple(names[:count]) if len(names) >= count and all(isinstance(name, str) for name in names) else ()

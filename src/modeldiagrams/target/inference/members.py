@@ -18,7 +18,7 @@ from modeldiagrams.target.inference.annotations import annotations_of, without_n
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["classes_around", "classes_beside", "constants_for", "members_of", "members_read"]
+__all__ = ["classes_around", "classes_beside", "constants_for", "items_read", "members_of", "members_read"]
 
 _SET = re.compile(r"self\.(\w+)\s*(?=[,=:])|register_(?:buffer|parameter)\(\s*[\"'](\w+)")
 
@@ -72,12 +72,38 @@ def members_read(makers: tuple[Any, ...], name: str) -> set[str]:
     return {member for member in found if not hasattr(nn.Module, member)}
 
 
-def _read_of(maker: Any, name: str) -> Iterator[str]:
+def items_read(makers: tuple[Any, ...], name: str) -> int:
+    """How many items a class or function reads of what goes by a name: ``param[:4]``, ``param[5]``."""
+    counts = [0]
+    for maker in makers:
+        for node in _written(maker):
+            match node:
+                case ast.Subscript(value=ast.Name(id=owner) | ast.Attribute(attr=owner), slice=index) if owner == name:
+                    counts += _reached(index)
+    return max(counts)
+
+
+def _reached(index: ast.expr) -> list[int]:
+    match index:
+        case ast.Constant(value=int() as at):
+            return [at + 1]
+        case ast.Slice(upper=ast.Constant(value=int() as end)):
+            return [end]
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as end)):
+            return [end]
+    return []
+
+
+def _written(maker: Any) -> Iterator[ast.AST]:
+    """All that a class or function is written of."""
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(maker)))
+        yield from ast.walk(ast.parse(textwrap.dedent(inspect.getsource(maker))))
     except (OSError, TypeError, SyntaxError):
         return
-    for node in ast.walk(tree):
+
+
+def _read_of(maker: Any, name: str) -> Iterator[str]:
+    for node in _written(maker):
         match node:
             case ast.Attribute(value=ast.Name(id=owner), attr=member) if owner == name:
                 yield member

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from modeldiagrams.target.inference.lookups import tracebacks
 from modeldiagrams.target.inference.unknown import slots_of
-from modeldiagrams.target.inference.vocabulary import is_a_width, is_listed, words_of
+from modeldiagrams.target.inference.vocabulary import is_a_width, is_listed, says_anything, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,9 +15,18 @@ if TYPE_CHECKING:
 
     from modeldiagrams.target.inference.unknown import Slot
 
-__all__ = ["likeliest", "make_items_alike", "make_lists_alike", "read_layers", "tell_widths"]
+__all__ = [
+    "item_name",
+    "likeliest",
+    "make_items_alike",
+    "make_lists_alike",
+    "read_failed_layer",
+    "read_layers",
+    "tell_widths",
+]
 
 _WIDTH = 32
+_MOST_FRAMES = 12
 
 
 def tell_widths(slots: Iterable[Slot], usual: int = _WIDTH, nodes: int = 0, inputs: int = 0) -> None:
@@ -42,15 +52,18 @@ def make_lists_alike(slots: Sequence[Slot]) -> None:
                 item.kind, item.annotation, item.why = "made", first.annotation, first.why
 
 
-def make_items_alike(items: Sequence[Slot]) -> None:
-    """The items of a list are of the kind of the first one, as long as nothing else is known of them."""
+def make_items_alike(items: Sequence[Slot], *, is_row: bool) -> None:
+    """The items of a list are of the kind of the first one, as long as nothing else is known of them; not in a row."""
     for index, slot in enumerate(items):
-        first = items[0]
         slot.place = (index, len(items))
-        if first.kind == "text" and slot.kind == "number":
+    for slot in () if is_row else items:
+        first = items[0]
+        if first.kind == "text" and slot.kind == "number" and not _is_a_choice_in_a_row(first):
             slot.kind = "text"
         if first.kind == "items" and slot.kind == "number":
-            slot.kind, slot.count, slot.why = "items", first.count, first.why
+            slot.kind, slot.count, slot.row, slot.why = "items", first.count, first.row, first.why
+        if first.kind == slot.kind == "items" and slot is not first:
+            _make_rows_alike(first, slot)
         if first.kind == "made" and slot.kind in ("number", "fields"):
             slot.kind, slot.annotation, slot.why = "made", first.annotation, first.why
         if first.kind == slot.kind == "made":
@@ -74,3 +87,37 @@ def read_layers(model: nn.Module) -> None:
             for attribute, value in vars(module).items():
                 for slot in slots_of(value):
                     slot.attributes.add(attribute)
+
+
+def read_failed_layer(error: BaseException) -> bool:
+    """Note which arguments of one of PyTorch's layers that can't be made are which; tell if others are likelier now."""
+    is_other = False
+    for frame in [trace.tb_frame for trace in tracebacks(error)[:_MOST_FRAMES]]:
+        is_layer = str(frame.f_globals.get("__name__")).startswith("torch.nn.modules")
+        for name, value in frame.f_locals.items() if is_layer and frame.f_code.co_name == "__init__" else ():
+            for slot in slots_of(value):
+                before = slot.option()
+                slot.attributes.add(name)
+                is_other = is_other or slot.option() != before
+    return is_other
+
+
+def item_name(slot: Slot, index: int) -> str:
+    """The name of an item: the one that the code unpacks it into, if that says anything, or that of the list."""
+    own = slot.row[index] if index < len(slot.row) else ""
+    return own if own and (says_anything(own) or not says_anything(slot.name)) else slot.name
+
+
+def _is_a_choice_in_a_row(slot: Slot) -> bool:
+    """Whether it says what else is in its row: ``("conv", 64)``."""
+    is_in_a_row = slot.path.endswith("]") and slot.path.split("[")[-2].endswith("]")
+    return is_in_a_row and bool(slot.compared)
+
+
+def _make_rows_alike(first: Slot, other: Slot) -> None:
+    """Two rows have the same kinds of things at the same places."""
+    for key, known in first.children.items():
+        item = other.child(key)
+        if item.kind == "number" != known.kind and not item.kind_changes:
+            item.kind, item.count, item.row, item.why = known.kind, known.count, known.row, known.why
+            item.compared = [*known.compared]

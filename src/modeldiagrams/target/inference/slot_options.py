@@ -122,7 +122,7 @@ def _numbers(slot: Slot) -> list[Any]:
         return [int(made_up[1])]
     is_tested_only = slot.is_tested and not (slot.attributes or slot.compared or slot.is_reckoned_with)
     name = "channels" if slot.is_of_module and "channels" in slot.name else slot.name
-    values = number_values(name, slot.attributes, is_tested_only=is_tested_only, is_item=slot.place is not None)
+    values = number_values(name, slot.attributes, is_tested_only=is_tested_only, is_item="[" in slot.path)
     if slot.place is not None:
         values = [*usual_item(slot.name, *slot.place), *values]
     if slot.is_of_module:

@@ -14,7 +14,7 @@ from modeldiagrams.target.inference.annotated import read_annotation
 from modeldiagrams.target.inference.annotations import annotations_of, fields_left_open
 from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.made_up_modules import WITH
-from modeldiagrams.target.inference.neighbours import make_items_alike
+from modeldiagrams.target.inference.neighbours import item_name, make_items_alike
 from modeldiagrams.target.inference.slot_options import as_option, options_of
 from modeldiagrams.target.inference.unknown import plain, wrapped
 from modeldiagrams.target.inference.unknown_containers import Asked, Fields, Fixed, Items
@@ -73,6 +73,8 @@ class Slot:
     """Position in a list, and length of the list."""
     count: int = 0
     """Number of items, where it is known."""
+    row: tuple[str, ...] = ()
+    """Names of its items, where the code unpacks them into some."""
     divisors: set[int] = field(default_factory=lambda: {1})
     """Numbers that it has to be a multiple of."""
     one_of: tuple[int, ...] = ()
@@ -137,7 +139,7 @@ class Slot:
         if key not in self.children:
             annotation = self.inner if annotation is None else annotation
             path = f"{self.path}[{key}]" if isinstance(key, int) else f"{self.path}.{key}"
-            name = self.name if isinstance(key, int) else key
+            name = item_name(self, key) if isinstance(key, int) else key
             if isinstance(key, str) and is_listed("general_fields", key):
                 owner = self.name if "space" in self.name or "space" not in self.path else f"{self.name}_space"
                 name = f"{owner}_{key}"
@@ -149,7 +151,7 @@ class Slot:
                 made.stated = len(
                     self.children.keys() - {_LENGTH}
                 )  # of many tokens, tags or classes, each has a number of its own
-            if isinstance(key, int) and key and 0 in self.children:
+            if isinstance(key, int) and key and 0 in self.children and not self.row:
                 first = self.children[0]
                 made.kind, made.annotation, made.inner, made.is_tuple = (
                     first.kind,
@@ -239,7 +241,7 @@ class Slot:
     def _items(self) -> list[Slot]:
         count = int(self.option())
         slots = [self.child(index) for index in range(count)]
-        make_items_alike(slots)
+        make_items_alike(slots, is_row=bool(self.row))
         return slots
 
     def _parts(self, option: Any) -> dict[str, Slot]:

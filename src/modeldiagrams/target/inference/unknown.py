@@ -22,6 +22,7 @@ from modeldiagrams.target.inference.lookups import (
     key_taken,
     keys_looked_up,
     unpacked_count,
+    unpacked_names,
 )
 from modeldiagrams.target.inference.vocabulary import usual
 
@@ -59,6 +60,7 @@ class Slot(Protocol):
     call: tuple[int, tuple[str, ...]]
     unfit: set[str]
     count: int
+    row: tuple[str, ...]
     divisors: set[int]
     one_of: tuple[int, ...]
     limits: dict[str, float]
@@ -79,6 +81,7 @@ class Slot(Protocol):
     inner: Any
     stated: Any
     may_be_none: bool
+    kind_changes: int
     why: str
     children: dict[str | int, Any]
     asked: dict[str, None]
@@ -119,13 +122,14 @@ class Use:
     """What an argument was used as."""
 
     how: str
-    """``attribute``, ``method``, ``asked`` by a string, ``key``, ``mapping``, ``items``, ``length``, ``called``,
-    ``text``, ``number``, ``array``, what ``forward`` calls, what gives a ``map``, the ``shape`` of a tensor,
-    ``members`` that a call needs, the one ``without`` which it works, what a tensor ``lacks``, ``classes`` of which it
-    is one, what is a ``plain`` number, or what a condition asks for: ``instance``, ``multiple``, ``one of``, ``limit``,
-    ``keys`` of a mapping, ``strings`` in a list, ``names`` of classes."""
+    """``attribute``, ``method``, ``asked`` by a string, ``key``, ``mapping``, ``items``, a ``row`` of things that have
+    names, ``length``, ``called``, ``text``, ``number``, ``array``, what ``forward`` calls, what gives a ``map``, the
+    ``shape`` of a tensor, ``members`` that a call needs, the one ``without`` which it works, what a tensor ``lacks``,
+    ``classes`` of which it is one, what is a ``plain`` number, or what a condition asks for: ``instance``,
+    ``multiple``, ``one of``, ``limit``, ``keys`` of a mapping, ``strings`` in a list, ``names`` of classes."""
     detail: Any = None
-    """Name, key or string; for items their number; for calls the number of arguments and the names of others."""
+    """Name, key or string; for items their number, of a row their names; for calls the number of arguments and the
+    names of others."""
 
 
 class Refused(BaseException):
@@ -226,7 +230,8 @@ class _Open:
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
             raise self._refuse(Use("key", key))
-        raise self._refuse(Use("items", unpacked_count(sys._getframe(1))))  # noqa: SLF001
+        count, names = unpacked_count(sys._getframe(1)), unpacked_names(sys._getframe(1))  # noqa: SLF001
+        raise self._refuse(Use("row", names) if count and names else Use("items", count))
 
     def __len__(self) -> int:
         is_plain = is_given_to_old_tensor(sys._getframe(1))  # noqa: SLF001

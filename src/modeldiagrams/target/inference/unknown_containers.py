@@ -11,7 +11,13 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from modeldiagrams.target.inference.lookups import expression_at, is_asked_for_tensor, is_called, unpacked_count
+from modeldiagrams.target.inference.lookups import (
+    expression_at,
+    is_asked_for_tensor,
+    is_called,
+    unpacked_count,
+    unpacked_names,
+)
 from modeldiagrams.target.inference.unknown import MADE_OF, Number, Real, Refused, Slot, Use, plain, slots_of
 from modeldiagrams.target.inference.unknown_text import Text
 from modeldiagrams.target.inference.vocabulary import is_asked, is_listed
@@ -36,14 +42,14 @@ class _Several:
         return (self.slot,)
 
     def __iter__(self) -> Any:
-        expected = unpacked_count(sys._getframe(1))  # noqa: SLF001
+        expected, names = unpacked_count(sys._getframe(1)), unpacked_names(sys._getframe(1))  # noqa: SLF001
         if expected not in (None, len(self)):
-            raise Refused(self.slot, Use("items", expected))
+            raise Refused(self.slot, Use("row", names) if expected and names else Use("items", expected))
         return super().__iter__()  # type: ignore[misc]
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, str):
-            raise Refused(self.slot, Use("key", key))
+        if isinstance(key, str) or not {*slots_of(key)}.isdisjoint(self.slot.children.values()):
+            raise Refused(self.slot, Use("key", plain(key)))
         if isinstance(key, int) and key >= len(self):
             raise Refused(self.slot, Use("items", int(key) + 1))
         return super().__getitem__(key)  # type: ignore[misc]

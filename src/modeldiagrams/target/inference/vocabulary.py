@@ -20,6 +20,7 @@ __all__ = [
     "is_listed",
     "number_values",
     "rows_of",
+    "says_anything",
     "usual",
     "usual_counts",
     "usual_item",
@@ -101,6 +102,11 @@ def usual(table: str, name: str) -> list[Any]:
 def rows_of(table: str, name: str) -> list[dict[str, Any]]:
     """All rows of a table that match a name."""
     return [row for row in _tables()[table] if matches(row["names"], name.lower())]
+
+
+def says_anything(name: str) -> bool:
+    """Whether a name tells what a number is."""
+    return value_of("constructor_parameters", name.lower()) is not None or _role_by_words(name.lower()) is not None
 
 
 def is_a_width(name: str) -> bool:
