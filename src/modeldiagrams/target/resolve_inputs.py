@@ -165,6 +165,8 @@ def _from_search(built: Built, budget: Budget, solver: Callable[[], InputSolver]
     usual = [Search(model, inferred, budget) for inferred in inferred_candidates(model) if inferred]
     tries = _TRIES_AS_READ if solver().is_read() else _TRIES_AS_GUESSED
     as_read = _from_failures(model, budget, solver(), _ALL_REACH, tries)
+    if not as_read and solver().is_slow():
+        as_read = _from_failures(model, budget, solver(), _ALL_REACH, _TRIES_AS_READ)
     if as_read or solver().is_in_vain():
         return as_read
     return (

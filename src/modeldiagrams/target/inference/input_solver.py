@@ -54,6 +54,8 @@ BY_FORWARD = "by its name, and by what forward does with it"
 _MOST_TRIES = 60
 _MOST_WORK = 10_000
 """Calls of PyTorch in all passes."""
+_CHEAPER = 5
+"""So many times as many, where passes have values."""
 _MOST_CHANGES = 24
 """Of one failed pass."""
 _FIRST_CHANGES = 3
@@ -205,6 +207,10 @@ class InputSolver:
         reads = [read for read in self._readings.values() if read]
         return any(read.is_sure or (self.fitter is not None and read.clashes) or read.is_in_vain for read in reads)
 
+    def is_slow(self) -> bool:
+        """Whether passes on fake tensors take long, as those of `search.Search` are; here others follow."""
+        return self._probe.is_long
+
     def is_in_vain(self) -> bool:
         """Whether layers don't fit each other, whatever the inputs are, because of an argument of the constructor."""
         reads, stuck = [read for read in self._readings.values() if read], self.stuck()
@@ -286,7 +292,7 @@ class InputSolver:
                 probed = self._beside = self._probe.run(entries)
         except TargetError:
             return None
-        self._work += probed.depth
+        self._work += probed.depth // (_CHEAPER if self._probe.is_long else 1)
         return probed
 
     def _works(self, entries: Entries) -> bool:
