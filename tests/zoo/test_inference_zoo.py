@@ -12,6 +12,7 @@ UNSOLVED = {
     "hard_borrowed_manners.BlockwiseNet",  # channels of blocks whose configurations say nothing of each other
     "hard_braided_signals.PhysicsSolver",  # ranks of points, which only a product with a latent of one row tells
     "hard_deep.LatentODE",  # times of all rows together, after names that say one for each row
+    "hard_deep_again.RecurrentMRI",  # pairs of numbers as complex ones
     "hard_decisions.InterestNet",  # columns as named tuples, and those of them that have a history by name
     "hard_handed_values.BrainSeparator",  # parts by name, in a dict whose keys only forward has
     "hard_handed_values.GenotypeNet",  # operations with the numbers of the states that they take
