@@ -13,7 +13,6 @@ from __future__ import annotations
 import functools
 import heapq
 import inspect
-import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -61,8 +60,6 @@ _MOST_CHANGES = 24
 _FIRST_CHANGES = 3
 _MOST_ELEMENTS = 1 << 23
 _FIRST_SEEDS = 4
-_MOST_ALIKE = 6
-"""Failures in the same place of which only numbers differ, before others are answered first."""
 _OTHER_GUESS = 8
 """Every so many tries, one is a first guess that wasn't tried."""
 
@@ -165,11 +162,10 @@ class InputSolver:
                 self._unanswered = parent, probed
 
     def _is_repeated(self, probed: Probed) -> bool:
-        """Whether what changed made no difference, or only to numbers, often: what follows is no better than before."""
-        place, message = (*probed.place, probed.depth), probed.message
-        alike = (place, re.sub(r"\d+", "", message))
-        self._failures.update({(place, message), alike})
-        return self._failures[place, message] > 1 or self._failures[alike] > _MOST_ALIKE
+        """Whether what changed made no difference: what follows is no better than before."""
+        failure = (*probed.place, probed.depth, probed.message)
+        self._failures[failure] += 1
+        return self._failures[failure] > 1
 
     def _answer_later(self) -> None:
         """What was put off, where nothing else waits; only its entries were kept."""
