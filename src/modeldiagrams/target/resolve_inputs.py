@@ -165,6 +165,8 @@ def _from_search(built: Built, budget: Budget, solver: Callable[[], InputSolver]
     usual = [Search(model, inferred, budget) for inferred in inferred_candidates(model) if inferred]
     tries = _TRIES_AS_READ if solver().is_read() or solver().is_told() else _TRIES_AS_GUESSED
     as_read = _best_from_failures(model, budget, solver(), tries)
+    if not as_read and solver().is_slow():
+        as_read = _best_from_failures(model, budget, solver(), _TRIES_AS_READ)
     if as_read and as_read[0] < _ALL_REACH:
         return _from_found(as_read[1], Rule.INFERRED, budget)
     if solver().is_in_vain():

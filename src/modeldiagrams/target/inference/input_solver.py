@@ -13,7 +13,6 @@ from __future__ import annotations
 import functools
 import heapq
 import inspect
-import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -55,13 +54,13 @@ BY_FORWARD = "by its name, and by what forward does with it"
 _MOST_TRIES = 60
 _MOST_WORK = 10_000
 """Calls of PyTorch in all passes."""
+_CHEAPER = 5
+"""So many times as many, where passes have values."""
 _MOST_CHANGES = 24
 """Of one failed pass."""
 _FIRST_CHANGES = 3
 _MOST_ELEMENTS = 1 << 23
 _FIRST_SEEDS = 4
-_MOST_ALIKE = 6
-"""Failures in the same place of which only numbers differ, before others are answered first."""
 _OTHER_GUESS = 8
 """Every so many tries, one is a first guess that wasn't tried."""
 
@@ -164,11 +163,10 @@ class InputSolver:
                 self._unanswered = parent, probed
 
     def _is_repeated(self, probed: Probed) -> bool:
-        """Whether what changed made no difference, or only to numbers, often: what follows is no better than before."""
-        place, message = (*probed.place, probed.depth), probed.message
-        alike = (place, re.sub(r"\d+", "", message))
-        self._failures.update({(place, message), alike})
-        return self._failures[place, message] > 1 or self._failures[alike] > _MOST_ALIKE
+        """Whether what changed made no difference: what follows is no better than before."""
+        failure = (*probed.place, probed.depth, probed.message)
+        self._failures[failure] += 1
+        return self._failures[failure] > 1
 
     def _answer_later(self) -> None:
         """What was put off, where nothing else waits; only its entries were kept."""
@@ -211,6 +209,10 @@ class InputSolver:
         """Whether words say the shapes of all inputs, and the code doesn't contradict."""
         next(iter(self._seeds()), None)
         return any(read.is_told for read in self._readings.values() if read)
+
+    def is_slow(self) -> bool:
+        """Whether passes on fake tensors take long, as those of `search.Search` are; here others follow."""
+        return self._probe.is_long
 
     def is_in_vain(self) -> bool:
         """Whether layers don't fit each other, whatever the inputs are, because of an argument of the constructor."""
@@ -298,7 +300,7 @@ class InputSolver:
                 probed = self._beside = self._probe.run(entries)
         except TargetError:
             return None
-        self._work += probed.depth
+        self._work += probed.depth // (_CHEAPER if self._probe.is_long else 1)
         return probed
 
     def _works(self, entries: Entries) -> bool:

@@ -127,7 +127,8 @@ class Probe:
         self._written = () if self.model is not model else (*model.parameters(), *model.buffers())
         self._is_on_meta = any(parameter.is_meta for parameter in parameters)
         self._has_values = not self._is_on_meta and self._size < _LARGE
-        self._is_long = False
+        self.is_long = False
+        """Whether a pass had so many operators that values cost less than fake tensors."""
         self._is_recurrent = any(isinstance(module, nn.RNNBase) for module in model.modules())
 
     def run(self, entries: dict[str | int, Any]) -> Probed:
@@ -136,7 +137,7 @@ class Probe:
         work = sum(map(_rows, leaves(entries))) * self._size
         may_have_values = self._has_values and work <= _MOST_WORK and element_count(entries) <= MOST_WITH_VALUES
         # lazy layers make weights, which are no fake ones; on these, recurrent layers take operators for every step
-        if self._is_lazy or ((self._is_recurrent or self._is_long) and may_have_values):
+        if self._is_lazy or ((self._is_recurrent or self.is_long) and may_have_values):
             return self._run(args, kwargs, is_fake=False)
         probed = self._run(args, kwargs, is_fake=True)
         # fake tensors let pass some of what kernels don't take
@@ -173,11 +174,10 @@ class Probe:
                 model = copy.deepcopy(self.model) if self._is_lazy else self.model
                 with as_it_was(model, (args, kwargs), self._written), mode, kernels, watch:
                     result = model(*args, **kwargs)
-                self._is_long = steps.count > _LONG
             except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the model raises)
                 return Probed(watch.calls, error, *watch.failing_call(error), args, kwargs)
             finally:
-                self._is_long |= steps.count > _LONG
+                self.is_long |= steps.count > _LONG
         shapes = [tuple(leaf.shape) for leaf in pytree.tree_leaves(result) if isinstance(leaf, Tensor)]
         return Probed(watch.calls, args=args, kwargs=kwargs, outputs=tuple(shapes))
 
