@@ -48,6 +48,8 @@ __all__ = ["Read", "read_forward"]
 
 _LENGTH = 4
 _PAIR = 2
+_RANK_OF_MAPS = 5
+"""Of a list of pictures, if it was one tensor."""
 _FEW_NODES = 4
 """Edges are between so many: less than there are."""
 _PARTS = 20
@@ -65,6 +67,8 @@ class _Earlier:
 
     counts: dict[Path, int] = field(default_factory=dict)
     lists: frozenset[Path] = frozenset()
+    of_maps: frozenset[str] = frozenset()
+    """Inputs that are lists of pictures."""
 
 
 class Read:
@@ -80,6 +84,7 @@ class Read:
         self.unused = [] if reading.error else [name for name, given in reading.inputs.items() if not given.is_read]
         """Inputs that the forward doesn't do anything with."""
         self._numbers: dict[Dim, int] = {}
+        self._own = {dim for given in _all(reading.inputs) for dim in given.tensor.known.dims()}
         self.cut: dict[tuple[Path, int], int] = {}
         """Places of dimensions of which items are read by number → how many there are at least."""
 
@@ -135,6 +140,8 @@ class Read:
             rank = shape.rank or _least_rank(shape)
             leaf = replace(first, shape=(0,) * rank) if first.path == () else Leaf((), (0,) * rank)
         leaf = replace(leaf, path=given.path)
+        if shape.rank and any(dim.value > 1 and dim.value not in leaf.shape for dim in shape.dims()[1:]):
+            leaf = replace(leaf, shape=(0,) * len(leaf.shape))  # a layer's sizes are not where that layer gets them
         leaf = replace(leaf, shape=self._shape(leaf, shape))
         return self._of_kind(leaf, kind).entry
 
@@ -167,6 +174,9 @@ class Read:
         own = size if size and not self._sizes.is_own(size) and at else 0
         if dim.value or is_counted:
             return dim.value or max(dim.least, own)
+        least, times = _least_of(dim)
+        if times > 1 and least in self._own and not least.value:
+            return self._sizes.enlarged(self._size(leaf, at, least, 0), times)
         if len(parts := factors_of(dim)) > 1:
             first = _PARTS if at else 0  # rows of rows are as many as rows
             return self._sizes.product(
@@ -174,17 +184,36 @@ class Read:
             )
         if dim not in self._numbers:
             is_side = len(leaf.shape) > 3 and at >= len(leaf.shape) - 2  # noqa: PLR2004
-            number = own or (self._sizes.batch if at == 0 else self._sizes.new(leaf.path, at, is_side=is_side))
+            new = self._sizes.new_least if self._is_least(dim) else self._sizes.new
+            number = own or (self._sizes.batch if at == 0 else new(leaf.path, at, is_side=is_side))
             if dim.step > 1 and at and not own:
                 number = self._sizes.multiple(leaf.path, at, dim.step)
             self._numbers[dim] = math.ceil(number / dim.step) * dim.step
         return self._numbers[dim]
+
+    def _is_least(self, dim: Dim) -> bool:
+        """Whether others are multiples of it, so that it has to be small."""
+        return any(each.times and _least_of(each)[0] is dim for each in self._own)
+
+
+def _least_of(dim: Dim) -> tuple[Dim, int]:
+    """The side of the map that one was made from, and how many times as large it is."""
+    times, seen = 1, {dim}
+    while dim.times and (less := dim.times[0].end()) not in seen:
+        seen.add(less)
+        dim, times = less, times * dim.times[1]
+    return dim, times
 
 
 def _is_taken_by_number(given: Given) -> bool:
     """Whether code reads several items of an input by number: it may be a list, or one tensor with two rows."""
     shape = given.tensor.known.end()
     return bool(given.is_used and shape.rank != 1 and shape.front and shape.front[0].end().least >= _PAIR)
+
+
+def _is_of_maps(given: Given) -> bool:
+    """Whether layers take several items of an input as pictures: maps of several sizes, rather than one tensor."""
+    return len(given.numbers) > 1 and not given.is_list and given.tensor.known.rank == _RANK_OF_MAPS
 
 
 def _is_place(given: Given) -> bool:
@@ -233,6 +262,9 @@ def read_forward(
         if more := {*list_wanted(first.error)} - earlier.lists:
             earlier = replace(earlier, lists=earlier.lists | more)
             first = _read(model, known, sizes, earlier)
+    of_maps = frozenset(name for name, given in first.inputs.items() if _is_of_maps(given))
+    if of_maps and (second := _read(model, known, sizes, replace(earlier, of_maps=of_maps))).error is None:
+        first, earlier = second, replace(earlier, of_maps=of_maps)
     counts = {
         path: len(given.items()) for given in [*_all(first.inputs)] if given.way == "item" for path in [given.path]
     }
@@ -303,7 +335,9 @@ def _read(
     for name, parameter in parameters_of(model.forward).items():
         if name in reading.inputs:
             is_list = isinstance(known[name], list) and not isinstance(known[name][0], int)
-            reading.inputs[name].is_list = is_list or bool(_TENSORS.search(str(parameter.annotation)))
+            reading.inputs[name].is_list = (
+                is_list or name in earlier.of_maps or bool(_TENSORS.search(str(parameter.annotation)))
+            )
             reading.inputs[name].class_ = class_of(annotations.get(name))
     is_on_meta = any(parameter.is_meta for parameter in model.parameters())
     mode = contextlib.nullcontext() if is_on_meta else FakeTensorMode(allow_non_fake_inputs=True)
