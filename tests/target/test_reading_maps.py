@@ -1,4 +1,4 @@
-"""What a reading tells of maps: lists of several sizes, noise that a map is made of, features in their place."""
+"""What a reading tells of maps: lists of several sizes, and noise that a map is made of."""
 
 from __future__ import annotations
 
@@ -40,19 +40,6 @@ class Labelled(nn.Module):
         return self.conv(x.view(x.shape[0], 8, 4, 4))
 
 
-class Frames(nn.Module):
-    """A layer's features are two dimensions in the middle."""
-
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(2 * 9, 4)
-
-    def forward(self, x):
-        x = x.permute(3, 0, 1, 2)
-        frames, rows, channels, _ = x.shape
-        return self.layer(x[..., :9].reshape(-1, channels * 9)).reshape(frames, rows, 4)
-
-
 class Critic(nn.Module):
     """A picture that 32 is too small for."""
 
@@ -75,13 +62,6 @@ def test_dimensions_of_one_item_are_none_that_a_view_tells():
     assert first_entries(Labelled()) == {"noise": [7, 12], "labels": {"shape": [7], "dtype": "int64", "high": 5}}
 
 
-def test_features_that_are_found_elsewhere_are_not_those_of_the_last_dimension():
-    rows, channels, bins, frames = first_entries(Frames())["x"]
-    assert (rows, channels) == (7, 2)
-    assert bins >= 9
-    assert frames != 2 * 9
-
-
 def test_noise_that_a_map_is_made_of_is_one_pixel():
     generator = nn.Sequential(nn.ConvTranspose2d(12, 8, 4), nn.ReLU(), nn.ConvTranspose2d(8, 3, 4, 2, 1))
     assert first_entries(generator) == {"input": [7, 12, 1, 1]}
@@ -100,7 +80,6 @@ def test_a_picture_that_32_is_too_small_for_has_the_next_usual_side():
         ("max_disp", [], 32),
         ("output_nc", ["out_channels"], 3),
         ("ch_out", ["out_channels"], 8),
-        ("img_sz", [], 32),
         ("n_down", ["out_channels"], 4),
     ],
 )
