@@ -199,9 +199,9 @@ class Read:
 def _least_of(dim: Dim) -> tuple[Dim, int]:
     """The side of the map that one was made from, and how many times as large it is."""
     times, seen = 1, {dim}
-    while dim.times and (less := dim.times[0].end()) not in seen:
+    while (multiple := dim.times) and (less := multiple[0].end()) not in seen:
         seen.add(less)
-        dim, times = less, times * dim.times[1]
+        dim, times = less, times * multiple[1]
     return dim, times
 
 
