@@ -12,8 +12,8 @@ import torch.nn.functional as F
 __all__ = [
     "ALSTM",
     "USAD",
-    "CaptchaNet",
     "CapsNet",
+    "CaptchaNet",
     "DepthDecoder",
 ]
 
@@ -133,7 +133,9 @@ def squash(tensor, dim=-1):
 
 
 class CapsuleLayer(nn.Module):
-    def __init__(self, num_capsules, num_route_nodes, in_channels, out_channels, kernel_size=None, stride=None, num_iterations=3):
+    def __init__(
+        self, num_capsules, num_route_nodes, in_channels, out_channels, kernel_size=None, stride=None, num_iterations=3
+    ):
         super().__init__()
         self.num_route_nodes = num_route_nodes
         self.num_iterations = num_iterations
@@ -142,7 +144,10 @@ class CapsuleLayer(nn.Module):
             self.route_weights = nn.Parameter(torch.randn(num_capsules, num_route_nodes, in_channels, out_channels))
         else:
             self.capsules = nn.ModuleList(
-                [nn.Conv2d(in_channels, out_channels, kernel_size=kernel_size, stride=stride, padding=0) for _ in range(num_capsules)]
+                [
+                    nn.Conv2d(in_channels, out_channels, kernel_size=kernel_size, stride=stride, padding=0)
+                    for _ in range(num_capsules)
+                ]
             )
 
     def forward(self, x):
@@ -168,7 +173,12 @@ class CapsNet(nn.Module):
         self.primary_capsules = CapsuleLayer(8, -1, 256, 32, kernel_size=9, stride=2)
         self.digit_capsules = CapsuleLayer(num_classes, 32 * 6 * 6, 8, 16)
         self.decoder = nn.Sequential(
-            nn.Linear(16 * num_classes, 512), nn.ReLU(inplace=True), nn.Linear(512, 1024), nn.ReLU(inplace=True), nn.Linear(1024, 784), nn.Sigmoid()
+            nn.Linear(16 * num_classes, 512),
+            nn.ReLU(inplace=True),
+            nn.Linear(512, 1024),
+            nn.ReLU(inplace=True),
+            nn.Linear(1024, 784),
+            nn.Sigmoid(),
         )
 
     def forward(self, x, y=None):

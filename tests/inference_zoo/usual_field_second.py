@@ -37,7 +37,11 @@ class DisparityNet(nn.Module):
         super().__init__()
         self.maxdisp = maxdisp
         self.feature = nn.Sequential(
-            convbn(3, 32, 3, 2, 1, 1), nn.ReLU(inplace=True), convbn(32, 32, 3, 2, 1, 1), nn.ReLU(inplace=True), nn.Conv2d(32, 32, 3, 1, 1)
+            convbn(3, 32, 3, 2, 1, 1),
+            nn.ReLU(inplace=True),
+            convbn(32, 32, 3, 2, 1, 1),
+            nn.ReLU(inplace=True),
+            nn.Conv2d(32, 32, 3, 1, 1),
         )
         self.dres0 = nn.Sequential(nn.Conv3d(64, 32, 3, padding=1), nn.BatchNorm3d(32), nn.ReLU(inplace=True))
         self.classify = nn.Conv3d(32, 1, 3, padding=1, bias=False)
@@ -47,7 +51,11 @@ class DisparityNet(nn.Module):
         targetimg_fea = self.feature(right)
         cost = Variable(
             torch.FloatTensor(
-                refimg_fea.size()[0], refimg_fea.size()[1] * 2, self.maxdisp // 4, refimg_fea.size()[2], refimg_fea.size()[3]
+                refimg_fea.size()[0],
+                refimg_fea.size()[1] * 2,
+                self.maxdisp // 4,
+                refimg_fea.size()[2],
+                refimg_fea.size()[3],
             ).zero_()
         )
         for i in range(self.maxdisp // 4):
@@ -160,7 +168,11 @@ class KANLinear(nn.Module):
         self.grid_size = grid_size
         self.spline_order = spline_order
         h = (grid_range[1] - grid_range[0]) / grid_size
-        grid = (torch.arange(-spline_order, grid_size + spline_order + 1) * h + grid_range[0]).expand(in_features, -1).contiguous()
+        grid = (
+            (torch.arange(-spline_order, grid_size + spline_order + 1) * h + grid_range[0])
+            .expand(in_features, -1)
+            .contiguous()
+        )
         self.register_buffer("grid", grid)
         self.base_weight = nn.Parameter(torch.randn(out_features, in_features))
         self.spline_weight = nn.Parameter(torch.randn(out_features, in_features, grid_size + spline_order))
@@ -206,7 +218,9 @@ class MoAConv(nn.Module):
         self.batch_norm1 = nn.BatchNorm1d(num_features)
         self.dense1 = nn.utils.weight_norm(nn.Linear(num_features, hidden_size))
         self.batch_norm_c1 = nn.BatchNorm1d(cha_1)
-        self.conv1 = nn.utils.weight_norm(nn.Conv1d(cha_1, cha_2, kernel_size=5, stride=1, padding=2, bias=False), dim=None)
+        self.conv1 = nn.utils.weight_norm(
+            nn.Conv1d(cha_1, cha_2, kernel_size=5, stride=1, padding=2, bias=False), dim=None
+        )
         self.ave_po_c1 = nn.AdaptiveAvgPool1d(output_size=int(hidden_size / cha_1 / 2))
         self.conv2 = nn.Conv1d(cha_2, cha_3, kernel_size=3, stride=1, padding=1, bias=True)
         self.max_po_c2 = nn.MaxPool1d(kernel_size=4, stride=2, padding=1)
@@ -229,11 +243,13 @@ class OpenUnmix(nn.Module):
     def __init__(self, nb_bins=2049, nb_channels=2, hidden_size=512, nb_layers=3, max_bin=None):
         super().__init__()
         self.nb_output_bins = nb_bins
-        self.nb_bins = max_bin if max_bin else nb_bins
+        self.nb_bins = max_bin or nb_bins
         self.hidden_size = hidden_size
         self.fc1 = nn.Linear(self.nb_bins * nb_channels, hidden_size, bias=False)
         self.bn1 = nn.BatchNorm1d(hidden_size)
-        self.lstm = nn.LSTM(hidden_size, hidden_size // 2, nb_layers, bidirectional=True, batch_first=False, dropout=0.4)
+        self.lstm = nn.LSTM(
+            hidden_size, hidden_size // 2, nb_layers, bidirectional=True, batch_first=False, dropout=0.4
+        )
         self.fc2 = nn.Linear(hidden_size * 2, hidden_size, bias=False)
         self.bn2 = nn.BatchNorm1d(hidden_size)
         self.fc3 = nn.Linear(hidden_size, self.nb_output_bins * nb_channels, bias=False)
@@ -316,8 +332,12 @@ class RelationNetwork(nn.Module):
 
     def __init__(self, input_size, hidden_size):
         super().__init__()
-        self.layer1 = nn.Sequential(nn.Conv2d(128, 64, kernel_size=3, padding=0), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(2))
-        self.layer2 = nn.Sequential(nn.Conv2d(64, 64, kernel_size=3, padding=0), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(2))
+        self.layer1 = nn.Sequential(
+            nn.Conv2d(128, 64, kernel_size=3, padding=0), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(2)
+        )
+        self.layer2 = nn.Sequential(
+            nn.Conv2d(64, 64, kernel_size=3, padding=0), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(2)
+        )
         self.fc1 = nn.Linear(input_size * 3 * 3, hidden_size)
         self.fc2 = nn.Linear(hidden_size, 1)
 

@@ -51,6 +51,8 @@ __all__ = ["Read", "read_forward"]
 
 _LENGTH = 4
 _PAIR = 2
+_RANK_OF_MAPS = 5
+"""Of a list of pictures, if it was one tensor."""
 _FEW_NODES = 4
 """Edges are between so many: less than there are."""
 _PARTS = 20
@@ -70,6 +72,8 @@ class _Earlier:
     lists: frozenset[Path] = frozenset()
     hints: Hints | None = None
     """What is said of inputs, as far as it is trusted."""
+    of_maps: frozenset[str] = frozenset()
+    """Inputs that are lists of pictures."""
 
 
 class Read:
@@ -90,6 +94,7 @@ class Read:
             dim: sizes.new(path, at) if path else sizes.batch
             for dim, path, at in (reading.symbols.ranks() if reading.symbols else ())
         }
+        self._own = {dim for given in _all(reading.inputs) for dim in given.tensor.known.dims()}
         self.cut: dict[tuple[Path, int], int] = {}
         """Places of dimensions of which items are read by number → how many there are at least."""
 
@@ -145,6 +150,8 @@ class Read:
             rank = shape.rank or _least_rank(shape)
             leaf = replace(first, shape=(0,) * rank) if first.path == () else Leaf((), (0,) * rank)
         leaf = replace(leaf, path=given.path)
+        if shape.rank and any(dim.value > 1 and dim.value not in leaf.shape for dim in shape.dims()[1:]):
+            leaf = replace(leaf, shape=(0,) * len(leaf.shape))  # a layer's sizes are not where that layer gets them
         leaf = replace(leaf, shape=self._shape(leaf, shape))
         return self._of_kind(leaf, kind).entry
 
@@ -177,6 +184,9 @@ class Read:
         own = size if size and not self._sizes.is_own(size) and at else 0
         if dim.value or is_counted:
             return dim.value or max(dim.least, own)
+        least, times = _least_of(dim)
+        if times > 1 and least in self._own and not least.value:
+            return self._sizes.enlarged(self._size(leaf, at, least, 0), times)
         if len(parts := factors_of(dim)) > 1:
             first = _PARTS if at else 0  # rows of rows are as many as rows
             return self._sizes.product(
@@ -184,11 +194,25 @@ class Read:
             )
         if dim not in self._numbers:
             is_side = len(leaf.shape) > 3 and at >= len(leaf.shape) - 2  # noqa: PLR2004
-            number = own or (self._sizes.batch if at == 0 else self._sizes.new(leaf.path, at, is_side=is_side))
+            new = self._sizes.new_least if self._is_least(dim) else self._sizes.new
+            number = own or (self._sizes.batch if at == 0 else new(leaf.path, at, is_side=is_side))
             if dim.step > 1 and at and not own:
                 number = self._sizes.multiple(leaf.path, at, dim.step)
             self._numbers[dim] = math.ceil(number / dim.step) * dim.step
         return self._numbers[dim]
+
+    def _is_least(self, dim: Dim) -> bool:
+        """Whether others are multiples of it, so that it has to be small."""
+        return any(each.times and _least_of(each)[0] is dim for each in self._own)
+
+
+def _least_of(dim: Dim) -> tuple[Dim, int]:
+    """The side of the map that one was made from, and how many times as large it is."""
+    times, seen = 1, {dim}
+    while (multiple := dim.times) and (less := multiple[0].end()) not in seen:
+        seen.add(less)
+        dim, times = less, times * multiple[1]
+    return dim, times
 
 
 def _is_taken_by_number(given: Given) -> bool:
@@ -201,6 +225,11 @@ def _is_dead(given: Given) -> bool:
     """Whether no output can depend on a tensor: at most its shape is asked."""
     is_tensor = given.is_used or not given.parts
     return is_tensor and not given.is_computed
+
+
+def _is_of_maps(given: Given) -> bool:
+    """Whether layers take several items of an input as pictures: maps of several sizes, rather than one tensor."""
+    return len(given.numbers) > 1 and not given.is_list and given.tensor.known.rank == _RANK_OF_MAPS
 
 
 def _is_place(given: Given) -> bool:
@@ -262,6 +291,9 @@ def _best_reading(model: nn.Module, known: Mapping[str, Any], sizes: Sizes, hint
         if more := {*list_wanted(first.error)} - earlier.lists:
             earlier = replace(earlier, lists=earlier.lists | more)
             first = _read(model, known, sizes, earlier)
+    of_maps = frozenset(name for name, given in first.inputs.items() if _is_of_maps(given))
+    if of_maps and (second := _read(model, known, sizes, replace(earlier, of_maps=of_maps))).error is None:
+        first, earlier = second, replace(earlier, of_maps=of_maps)
     counts = {
         path: len(given.items()) for given in [*_all(first.inputs)] if given.way == "item" for path in [given.path]
     }
@@ -333,7 +365,9 @@ def _read(
     for name, parameter in parameters_of(model.forward).items():
         if name in reading.inputs:
             is_list = isinstance(known[name], list) and not isinstance(known[name][0], int)
-            reading.inputs[name].is_list |= is_list or bool(_TENSORS.search(str(parameter.annotation)))
+            reading.inputs[name].is_list |= (
+                is_list or name in earlier.of_maps or bool(_TENSORS.search(str(parameter.annotation)))
+            )
             reading.inputs[name].class_ = class_of(annotations.get(name))
     is_on_meta = any(parameter.is_meta for parameter in model.parameters())
     mode = contextlib.nullcontext() if is_on_meta else FakeTensorMode(allow_non_fake_inputs=True)

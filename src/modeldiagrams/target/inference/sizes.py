@@ -41,6 +41,10 @@ _LESS = (LESS, 18, 6)
 """What large sides are replaced by, and their dimension added, so that none is another one's size."""
 _LEAST_SIDE = 16
 _USUAL_LENGTH = 16
+_USUAL_SMALL = 8
+"""Side of a map beside larger ones."""
+_LEAST_OF_MAPS = 9
+"""Such a side while nobody has said what it is."""
 _MOST_KNOWN = 1024
 
 
@@ -79,6 +83,7 @@ class Sizes:
         self._given: dict[tuple[Path, int], int] = {}
         self._steps: dict[int, int] = {}
         self._products: dict[int, tuple[int, ...]] = {}
+        self._least: set[int] = set()
 
     def new(self, path: Path, dimension: int, *, is_side: bool = False) -> int:
         """The size of one dimension of one input, the same whenever it is asked for."""
@@ -104,6 +109,18 @@ class Sizes:
         whole = math.prod(parts)
         self._products[whole] = tuple(parts)
         return whole
+
+    def new_least(self, path: Path, dimension: int, *, is_side: bool = True) -> int:
+        """The side of a map of which others are multiples, and so a small one."""
+        del is_side
+        key, taken = (("least", *path), dimension), {*self._given.values()}
+        size = self._given.setdefault(key, next(size for size in itertools.count(_LEAST_OF_MAPS) if size not in taken))
+        self._least.add(size)
+        return size
+
+    def enlarged(self, size: int, times: int) -> int:
+        """The side of a map that is so many times as large as that of another input."""
+        return self.product((size, times))
 
     def less(self, size: int, about: int) -> int:
         """A smaller size in place of one that was given out here."""
@@ -184,6 +201,7 @@ class Sizes:
         sides = {size for shape in pictures for size in shape} - frames
         usual = dict.fromkeys(self._given.values(), _USUAL_LENGTH)
         usual |= {size: values_of("<size>" if size in sides else "<frames>")[0] for size in sides | frames}
+        usual |= dict.fromkeys(self._least, _USUAL_SMALL)
         usual |= {each.shape[-_PAIR - 1]: _COLOURS for each in (leaf, *beside) if _is_named_picture(each)}
         steps = {size: self._steps.get(size, 1) for size in self._given.values()}
         given = {size: math.ceil(usual[size] / step) * step for size, step in steps.items()} | {self.batch: batch}

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["UsualSizes"]
 
 _IMAGE_RANK = 4
+_MOST_SIDES = 4
+"""That are tried for a picture that 32 is too small for."""
 
 
 class UsualSizes:
@@ -41,7 +43,8 @@ class UsualSizes:
         shown = self.shown(entries)
         yield self._with_square_pictures(shown)
         keeps_batch = self._works(shown)  # or this would be the same
-        yield self._with_square_pictures(self._mostly_shown(entries, self.sizes.batch if keeps_batch else 0))
+        mostly = self._mostly_shown(entries, self.sizes.batch if keeps_batch else 0)
+        yield self._with_square_pictures(self._with_larger_pictures(mostly))
 
     def _mostly_shown(self, entries: Entries, but_not: int) -> Entries:
         """The same with usual sizes where it still runs with them: some numbers suit each other by chance."""
@@ -82,6 +85,19 @@ class UsualSizes:
                 sides = tuple(side if size in odd or self.sizes.is_own(size) else size for size in leaf.shape[-2:])
                 changed = put_all(changed, leaf.path, replace(leaf, shape=(*leaf.shape[:-2], *sides)).entry)
         return changed if odd and self._works(changed) else entries
+
+    def _with_larger_pictures(self, entries: Entries) -> Entries:
+        """The same with the least usual sides that it runs with in place of those that nobody has."""
+        least, *more = values_of("<size>")
+        for side in sorted(size for size in more if size > least)[:_MOST_SIDES]:
+            changed = entries
+            for leaf in leaves(entries):
+                if len(leaf.shape) >= _IMAGE_RANK:
+                    sides = tuple(side if self.sizes.is_own(size) else size for size in leaf.shape[-2:])
+                    changed = put(changed, leaf.path, replace(leaf, shape=(*leaf.shape[:-2], *sides)).entry)
+            if changed == entries or self._works(changed):
+                return changed
+        return entries
 
     def shown(self, entries: Any) -> Any:
         """The same with usual sizes, whether or not the model runs with them."""

@@ -30,6 +30,8 @@ __all__ = [
 ]
 
 
+_GIVEN = {"out_features", "out_channels"}
+"""Attributes of layers that hold how many numbers they give."""
 _UNLIKE_KERNELS = ("patch", "two", "width", "one")
 """Roles by name of what may be a kernel's size, too."""
 
@@ -60,6 +62,10 @@ def number_values(name: str, attributes: Collection[str], *, is_tested_only: boo
     known = value_of("constructor_parameters", name.lower())
     role = _role_by_use(name.lower(), attributes)
     by_name = _role_by_words(name.lower())
+    if role in ("width", "channels") and _is_counted_only(name.lower()):  # `n_emotions`, `num_sensors`
+        by_name = "classes" if {*attributes} <= _GIVEN else "features"
+    if is_item and role in ("width", "channels") and by_name == "layers":  # widths of layers in a list
+        by_name = None
     if role is None or (role in ("width", "channels") and by_name in tables["sizes"]["roles"]):
         role = by_name
     if role in ("kernel", "one") and by_name in _UNLIKE_KERNELS:  # patches are cut by a convolution with such steps
@@ -79,6 +85,17 @@ def _role_by_use(name: str, attributes: Collection[str]) -> str | None:
         if is_used and not is_other and matches(row.get("only", [".*"]), name):
             return str(row["role"])
     return None
+
+
+def _is_counted_only(name: str) -> bool:
+    """Whether a name says that things are counted that no row knows."""
+    words = words_of(name)
+    counting = [word for word in words if matches(_tables()["counting"]["names"], word)]
+    is_known = any(
+        any(matches(row["names"], word) for word in {"_".join(words), *words} - {*counting})
+        for row in _tables()["words"]
+    )
+    return 0 < len(counting) < len(words) and not is_known
 
 
 def _role_by_words(name: str) -> str | None:

@@ -25,9 +25,11 @@ class Given:
     within: tuple[Any, ...] = ()
     """The classes of the objects that it is a field of."""
     is_list: bool = False
-    """Whether it is annotated as several tensors."""
+    """Whether it is annotated as several tensors, or used as such."""
     hint: Any = None
     """What docstrings, comments or annotations say of it."""
+    numbers: set[int] = field(default_factory=set)
+    """By which code reads items of what may be one tensor."""
     is_used: bool = False
     """Whether PyTorch got it as a tensor."""
     is_computed: bool = False
@@ -39,7 +41,7 @@ class Given:
         return self.is_used or bool(self.parts)
 
     def items(self) -> list[Given]:
-        """The parts by position up to the last one that was used."""
-        parts = [*self.parts.values()]
-        used = [at for at, part in enumerate(parts) if part.is_read]
-        return parts[: used[-1] + 1] if used else []
+        """The parts by position up to the last one that was used; those counted from the end come after all others."""
+        read = [at for at, part in self.parts.items() if type(at) is int and part.is_read]
+        first, last = range(max(read, default=-1) + 1), range(min(0, *read, 0), 0)
+        return [self.parts.get(at) or Given((*self.path, at)) for at in (*first, *last)]

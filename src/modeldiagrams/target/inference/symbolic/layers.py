@@ -18,11 +18,10 @@ from modeldiagrams.target.inference.symbolic.operands import (
     kind_of,
 )
 from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, closed, same, unified
+from modeldiagrams.target.inference.symbolic.sides import is_of_noise, less, scaled, taken_away
 from modeldiagrams.target.inference.symbolic.tensors import Handler, Kind, Reading, SymbolicTensor
 
 __all__ = ["LAYERS", "packed_dims"]
-
-_OF_CLIPS = 3
 
 
 def _linear(r: Reading, args: Args, kwargs: Kwargs) -> Any:
@@ -51,30 +50,14 @@ def _convolution(dimensions: int, *, is_transposed: bool = False) -> Handler:
         as_float(x)
         shape = r.shape_of(x).of_rank(2 + dimensions)
         same(shape.at(1), Dim(taken))
-        kept = [] if is_transposed else _sides_kept(weight, args, kwargs)
-        sides = (side if at in kept else Dim() for at, side in enumerate(shape.front[2:]))
+        if is_transposed and is_of_noise(x, weight, args, kwargs):
+            for side in shape.front[2:]:
+                same(side, side if side.end().value else Dim(1))
+        lost = {} if is_transposed else taken_away(weight, args, kwargs)
+        sides = (less(side, lost.get(at)) for at, side in enumerate(shape.front[2:]))
         return r.tensor(closed(shape.at(0), Dim(made), *sides), Kind("float32"))
 
     return convolved
-
-
-def _sides_kept(weight: Any, args: Args, kwargs: Kwargs) -> list[int]:
-    """The sides that a convolution leaves as they are: it pads as much as its kernel takes.
-
-    Frames stay open: where blocks for pictures were made up for clips, they would be taken for channels.
-    """
-    kernel = tuple(Tensor.size(weight))[2:]
-    if len(kernel) == _OF_CLIPS:
-        return []
-    padding = argument(args, kwargs, 4, "padding", 0)
-    if padding == "same":
-        return [*range(len(kernel))]
-    if isinstance(padding, str):
-        return []
-    options = (argument(args, kwargs, 3, "stride", 1), padding, argument(args, kwargs, 5, "dilation", 1))
-    of_sides = (option if isinstance(option, tuple) else (option,) * len(kernel) for option in options)
-    each = zip(kernel, *of_sides, strict=False)
-    return [at for at, (k, step, pad, apart) in enumerate(each) if step == 1 and 2 * pad == apart * (k - 1)]
 
 
 def _pooled(dimensions: int) -> Handler:
@@ -206,15 +189,20 @@ def _resized(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     as_float(args[0])
     rank = shape.rank or 4
     shape = shape.of_rank(rank)
-    return r.tensor(closed(*shape.front[:2], *(Dim() for _ in range(rank - 2))), Kind("float32"))
+    size, scale = argument(args, kwargs, 1, "size"), argument(args, kwargs, 2, "scale_factor")
+    sides = [scaled(side, scale) for side in shape.front[2:]]
+    if isinstance(size, tuple | list) and len(size) == len(sides):
+        sides = [r.dim(each) if isinstance(each, int) else Dim() for each in size]
+    return r.tensor(closed(*shape.front[:2], *sides), Kind("float32"))
 
 
 def _padded(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     shape = r.shape_of(args[0])
     for at in range(1, len(args[1]) // 2 + 1):
         if any(args[1][2 * at - 2 : 2 * at]):
-            new = Dim()
-            r.equations.add(new, {shape.reaching(-at).at(-at).end(): 1}, sum(args[1][2 * at - 2 : 2 * at]))
+            more, side = sum(args[1][2 * at - 2 : 2 * at]), shape.reaching(-at).at(-at).end()
+            new = Dim(padded=(side, more))
+            r.equations.add(new, {side: 1}, more)
             shape = shape.replaced(-at, new)
     return r.tensor(shape, kind_of(args[0]))
 

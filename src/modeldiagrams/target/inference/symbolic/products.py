@@ -94,7 +94,7 @@ def _tell_rank(before: Shape, after: Shape) -> bool:
         if len(rows) != 1 or not dims or [*_rows(other)]:
             continue
         if _are_told(shape.end(), dims) and not beside:
-            rows[0].is_shape = Shape((*dims,))
+            rows[0].is_shape = Shape((*(dim for dim in dims if dim.value != 1),))
             return True
         if len(beside) == 1 and all(dim.value for dim in dims):  # it has one size for all
             rows[0].is_shape = Shape()

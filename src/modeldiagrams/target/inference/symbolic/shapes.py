@@ -36,6 +36,10 @@ class Dim:
     """It is a multiple of this."""
     factors: tuple[Dim, ...] = ()
     """It has as many items as all these together: rows and steps, joined."""
+    times: tuple[Dim, int] | None = None
+    """Another one of which it is a multiple, and how often: the side of a map that was made larger."""
+    padded: tuple[Dim, int] | None = None
+    """Another one to which so many items were added."""
     guesses: frozenset[int] = frozenset()
     """By which it was told to be the same as others, see `guesses`."""
     _same: Dim | None = None
@@ -57,7 +61,7 @@ def same(a: Dim, b: Dim) -> None:
         raise ClashError(a.guesses | b.guesses)
     b.guesses |= a.guesses
     b.value, b.least, b.step = b.value or a.value, max(a.least, b.least), max(a.step, b.step)
-    b.factors = b.factors or a.factors
+    b.factors, b.times = b.factors or a.factors, b.times or a.times
     a._same = b  # noqa: SLF001
 
 

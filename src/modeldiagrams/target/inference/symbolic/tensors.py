@@ -299,8 +299,10 @@ class SymbolicTensor(Tensor):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str) and self.given:
             return self.results[key] if key in self.results else self._part(key, "key")
-        if type(key) is int and key >= 0 and self.given and self.given.is_list:
-            return self._part(key, "item")
+        if type(key) is int and self.given:
+            if self.given.is_list:
+                return self._part(key, "item")
+            self.given.numbers.add(key)
         for each in instances_in((self, key), SymbolicTensor):
             each._use()  # noqa: SLF001 (of its own class)
         try:
