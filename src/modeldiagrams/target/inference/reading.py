@@ -30,6 +30,7 @@ from modeldiagrams.target.inference.symbolic.layers import LAYERS
 from modeldiagrams.target.inference.symbolic.modules import layers_replaced
 from modeldiagrams.target.inference.symbolic.objects import class_of
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, factors_of, same
+from modeldiagrams.target.inference.symbolic.signals import SIGNALS, sparse_replaced
 from modeldiagrams.target.inference.symbolic.tensors import Reading
 from modeldiagrams.target.inference.symbolic.views import VIEWS
 from modeldiagrams.target.user_code import seeded, silenced
@@ -79,6 +80,8 @@ class Read:
         self.clashes = reading.guesses.clashes
         self.unused = [] if reading.error else [each.path for each in _all(reading.inputs) if _is_dead(each)]
         """Tensors that the forward doesn't compute anything of."""
+        self.whole: set[Path] = set()
+        """Tensors that are used as whole numbers."""
         self._numbers: dict[Dim, int] = {}
         self.cut: dict[tuple[Path, int], int] = {}
         """Places of dimensions of which items are read by number → how many there are at least."""
@@ -146,6 +149,9 @@ class Read:
             return replace(leaf, dtype="int64", high=high, low=leaf.low if leaf.dtype == "int64" else None)
         if kind.dtype and kind.dtype != leaf.dtype:
             return replace(leaf, dtype=kind.dtype, high=None, low=None)
+        if kind.is_counted and leaf.dtype == "float32" and not kind.dtype:
+            self.whole.add(leaf.path)
+            return replace(leaf, dtype="int64", high=_FEW_NODES)
         return leaf
 
     def _shape(self, leaf: Leaf, shape: Shape) -> tuple[int, ...]:
@@ -165,6 +171,8 @@ class Read:
         if not dim.value and is_counted:
             self.cut[leaf.path, at] = dim.least
         own = size if size and not self._sizes.is_own(size) and at else 0
+        if is_counted and leaf.shape[:1] == (_PAIR,) and dim.least == _PAIR:
+            own = 0  # edges in columns
         if dim.value or is_counted:
             return dim.value or max(dim.least, own)
         if len(parts := factors_of(dim)) > 1:
@@ -298,7 +306,7 @@ def _read(
 ) -> Reading:
     earlier = earlier or _Earlier()
     reading = Reading(
-        {**ELEMENTS, **LAYERS, **VIEWS, **ITEMS},
+        {**ELEMENTS, **LAYERS, **VIEWS, **ITEMS, **SIGNALS},
         unused=sizes.unused(),
         counts=earlier.counts,
         lists=earlier.lists,
@@ -315,7 +323,7 @@ def _read(
     mode = contextlib.nullcontext() if is_on_meta else FakeTensorMode(allow_non_fake_inputs=True)
     with seeded(), torch.no_grad(), silenced():
         try:
-            with layers_replaced(model, reading), mode, Steps():
+            with layers_replaced(model, reading), sparse_replaced(), mode, Steps():
                 model(**{name: reading.value(given) for name, given in reading.inputs.items()})
         except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the model raises)
             reading.error = error

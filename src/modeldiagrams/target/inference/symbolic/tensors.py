@@ -227,7 +227,11 @@ class SymbolicTensor(Tensor):
         return self.shape if dim is None else self.shape[dim]
 
     def __len__(self) -> int:
-        return int(self.shape[0]) if self.given is None else USUAL_ITEMS
+        if self.given is None:
+            return int(self.shape[0])
+        if isinstance(self.given.path[-1], int):
+            self.reading.takes_item(self.known.at(0), USUAL_ITEMS - 1)
+        return USUAL_ITEMS
 
     def numel(self) -> int:
         """As of a tensor."""
@@ -241,6 +245,7 @@ class SymbolicTensor(Tensor):
         return is_demanded(sys._getframe(1))  # noqa: SLF001
 
     def __int__(self) -> int:
+        self.kind.end().is_counted = True
         return _A_NUMBER
 
     __index__ = __int__
