@@ -18,7 +18,6 @@ UNSOLVED = {
     "hard_injected.Detect",  # a list of pictures whose items forward replaces
     "hard_institute.CrystalGraphNet",  # neighbours of each atom, and lists of the atoms of each crystal
     "hard_jostling_tensors.PagedDecoder",  # blocks of caches, and a table of rows in them, as whole numbers
-    "hard_jostling_tensors.HabitatPolicy",  # pictures that are read after a choice between rows of unknown rank
     "hard_laboratory.EquivariantMessagePassing",  # sixty tries are not enough
     "hard_markets.NeighbourSampler",  # as many items of two lists as there are layers, and one
     "hard_markets.RecurrentPPO",  # rows of frames that are so many that no pass has values; was found before
@@ -43,7 +42,6 @@ UNSOLVED = {
     "hard_retired_recommenders.DIN",  # columns as named tuples, and those of them that have a history by name
     "hard_scenes.DeformableQueries",  # heights and widths of maps, as values that add up to a size of another input
     "hard_sciences.HeteroGNN",  # kinds of nodes and edges, and dicts by them
-    "hard_startups.VoiceCloner",  # sizes by name that no change is tried of; was found before
     "projects.hard_recsys.ranker.MultiDomainRanker",  # columns of a batch, by names that only its schema has
     "projects.hard_retired_kitchen.models.slowfast.SlowFast",  # a configuration whose file only a script reads
     "usual_repositories.LSTNet",  # numbers that the constructor takes and no forward can use

@@ -1,4 +1,7 @@
-"""What a model is called with, by the first rule that has an answer."""
+"""What a model is called with, by the first rule that has an answer.
+
+Long because the rules follow each other, and each may leave something to the next.
+"""
 
 from __future__ import annotations
 
@@ -162,16 +165,16 @@ def _from_search(built: Built, budget: Budget, solver: Callable[[], InputSolver]
         reason = "forward has no parameters"
         return Inputs(assumptions=(Rule.CLASS.assumption(reason), assumed("inputs", [], reason)))
     usual = [Search(model, inferred, budget) for inferred in inferred_candidates(model) if inferred]
-    spare: list[Inputs] = []
-    is_read = solver().is_read()
-    as_read = _from_failures(model, budget, solver(), _ALL_REACH, _TRIES_AS_READ, spare) if is_read else None
-    if as_read or solver().is_in_vain():
-        return as_read
+    as_read = _best_from_failures(model, budget, solver(), _TRIES_AS_READ) if solver().is_read() else None
+    if as_read and as_read[0] < _ALL_REACH:
+        return _from_found(as_read[1], Rule.INFERRED, budget)
+    if solver().is_in_vain():
+        return None
     return (
         _from_usual(model, budget, usual, _FIRST_PASSES, solver)
         or _from_failures(model, budget, solver())
         or (None if solver().is_in_vain() else _from_usual(model, budget, usual, _LAST_PASSES, solver))
-        or next(iter(spare), None)
+        or (_from_found(as_read[1], Rule.INFERRED, budget) if as_read else None)
     )
 
 
@@ -212,12 +215,16 @@ def _from_failures(
     solver: InputSolver,
     worst: tuple[int, ...] = (_MANY,),
     most: tuple[int, int] = _ALL_TRIES,
-    spare: list[Inputs] | None = None,
 ) -> Inputs | None:
-    """Inputs that what fails asks for, tried where no candidate works as it is, or some make no difference.
+    """The best inputs that what fails asks for, with less `_Defects` than those that are known."""
+    best = _best_from_failures(model, budget, solver, most)
+    return _from_found(best[1], Rule.INFERRED, budget) if best and best[0] < worst else None
 
-    The best of several are taken, with less `_Defects` than those that are known; others are put aside as spare ones.
-    """
+
+def _best_from_failures(
+    model: nn.Module, budget: Budget, solver: InputSolver, most: tuple[int, int]
+) -> tuple[_Defects, Found] | None:
+    """Inputs that what fails asks for, tried where no candidate works as it is, or some make no difference."""
     best: tuple[_Defects, Found] | None = None
     passes = min(most[0], budget.left - (0 if solver.start else _LAST_PASSES))
     for solution in islice(solver.solutions(passes, most[1]), _MOST_SOLUTIONS):
@@ -230,14 +237,7 @@ def _from_failures(
             best = defects, Found(solution.entries, solver.reasons(solution.entries), None)
         if budget.is_exhausted or (best and not any(best[0])):
             break
-    if best is None:
-        return None
-    found = _from_found(best[1], Rule.INFERRED, budget)
-    if best[0] < worst:
-        return found
-    if spare is not None:
-        spare.append(found)
-    return None
+    return best
 
 
 _Defects = tuple[int, bool, int]

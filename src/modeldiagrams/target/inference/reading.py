@@ -55,6 +55,8 @@ _PARTS = 20
 """Number of the first dimension that is only a part of others: what rows and steps of another input are joined to."""
 _TENSORS = re.compile(r"([Ll]ist|[Tt]uple|Sequence)\[[\w.]*Tensor\b")
 """An annotation of several tensors."""
+_LISTED_RANK = 5
+"""Of several pictures or maps as one tensor."""
 _MOST_LISTS = 4
 _MOST_CALLS = 4_000
 """Of all readings with other meanings, for uses that suit each other."""
@@ -66,6 +68,7 @@ class _Earlier:
 
     counts: dict[Path, int] = field(default_factory=dict)
     lists: frozenset[Path] = frozenset()
+    listed: frozenset[Path] = frozenset()
 
 
 class Read:
@@ -138,7 +141,7 @@ class Read:
             rank = shape.rank or _least_rank(shape)
             leaf = replace(first, shape=(0,) * rank) if first.path == () else Leaf((), (0,) * rank)
         leaf = replace(leaf, path=given.path)
-        leaf = replace(leaf, shape=self._shape(leaf, shape))
+        leaf = replace(leaf, shape=self._shape(leaf, shape, is_numbered=not given.is_whole))
         return self._of_kind(leaf, kind).entry
 
     def _of_kind(self, leaf: Leaf, kind: Any) -> Leaf:
@@ -154,11 +157,13 @@ class Read:
             return replace(leaf, dtype="int64", high=_FEW_NODES)
         return leaf
 
-    def _shape(self, leaf: Leaf, shape: Shape) -> tuple[int, ...]:
+    def _shape(self, leaf: Leaf, shape: Shape, *, is_numbered: bool = False) -> tuple[int, ...]:
         """The sizes that were read, equal ones for dimensions that are the same, and others of their own."""
         rank = len(leaf.shape)
         free = rank - len(shape.front) - len(shape.back)
         dims = (*shape.front, *(None,) * free, *shape.back)
+        if is_numbered and shape.front and (count := shape.front[0].end()).least >= _PAIR and rank > 1:
+            count.value = count.value or count.least  # items of any kind, and no rows of a batch
         return tuple(
             int(self._size(leaf, at, dim.end() if dim else None, size))  # code may have given it one of its own
             for at, (dim, size) in enumerate(zip(dims, leaf.shape, strict=True))
@@ -247,6 +252,7 @@ def read_forward(
         if more := {*list_wanted(first.error)} - earlier.lists:
             earlier = replace(earlier, lists=earlier.lists | more)
             first = _read(model, known, sizes, earlier)
+    first, earlier = _with_lists(first, earlier, lambda other: _read(model, known, sizes, other))
     counts = {
         path: len(given.items()) for given in [*_all(first.inputs)] if given.way == "item" for path in [given.path]
     }
@@ -256,6 +262,29 @@ def read_forward(
         first, earlier = (second, counted) if second.error is None else (first, earlier)
     best = _without_clashes(first, lambda others: _read(model, known, sizes, earlier, others))
     return Read(best, sizes, seed) if best.calls else None
+
+
+def _with_lists(reading: Reading, earlier: _Earlier, again: Callable[[_Earlier], Reading]) -> tuple[Reading, _Earlier]:
+    """The same, or one with lists where items of an input are taken by number that are pictures, or of many sizes."""
+    numbered = {given.path: given.tensor.known for given in _all(reading.inputs) if _is_numbered(given)}
+    of_many = reading.guesses.clashes > 0 or reading.error is not None
+    counts = {
+        path: known.front[0].end().least
+        for path, known in ((path, known.end()) for path, known in numbered.items())
+        if of_many or len(known.dims()) >= _LISTED_RANK
+    }
+    if not counts:
+        return reading, earlier
+    listed = replace(earlier, counts=earlier.counts | counts, listed=frozenset(counts))
+    other = again(listed)
+    return (other, listed) if other.error is None and _clashes(other) <= _clashes(reading) else (reading, earlier)
+
+
+def _is_numbered(given: Given) -> bool:
+    """Whether code only takes several items of an input by their numbers."""
+    known = given.tensor.known.end()
+    is_several = bool(known.front) and _PAIR <= known.front[0].end().least <= MOST_ITEMS
+    return given.is_used and not given.is_whole and not given.is_list and is_several
 
 
 def _without_clashes(reading: Reading, again: Callable[[frozenset[int]], Reading]) -> Reading:
@@ -310,6 +339,7 @@ def _read(
         unused=sizes.unused(),
         counts=earlier.counts,
         lists=earlier.lists,
+        listed=earlier.listed,
         guesses=Guesses(others),
     )
     reading.inputs = {name: reading.given((name,)) for name in known}
@@ -317,7 +347,7 @@ def _read(
     for name, parameter in parameters_of(model.forward).items():
         if name in reading.inputs:
             is_list = isinstance(known[name], list) and not isinstance(known[name][0], int)
-            reading.inputs[name].is_list = is_list or bool(_TENSORS.search(str(parameter.annotation)))
+            reading.inputs[name].is_list |= is_list or bool(_TENSORS.search(str(parameter.annotation)))
             reading.inputs[name].class_ = class_of(annotations.get(name))
     is_on_meta = any(parameter.is_meta for parameter in model.parameters())
     mode = contextlib.nullcontext() if is_on_meta else FakeTensorMode(allow_non_fake_inputs=True)

@@ -28,6 +28,8 @@ class Given:
     """Whether it is annotated as several tensors."""
     is_used: bool = False
     """Whether PyTorch got it as a tensor."""
+    is_whole: bool = False
+    """Whether more was done with it than to take items of it by their numbers."""
     is_computed: bool = False
     """Whether anything was computed of it, and not only its shape asked."""
 

@@ -7,7 +7,18 @@ from typing import Any
 from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, closed, unified
 from modeldiagrams.target.inference.symbolic.tensors import Handler, Kind, Reading, SymbolicTensor
 
-__all__ = ["Args", "Kwargs", "argument", "as_float", "as_lengths", "by", "ids_below", "kind_of", "numbers_in", "of_rows"]
+__all__ = [
+    "Args",
+    "Kwargs",
+    "argument",
+    "as_float",
+    "as_lengths",
+    "by",
+    "ids_below",
+    "kind_of",
+    "numbers_in",
+    "of_rows",
+]
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
@@ -39,8 +50,7 @@ def ids_below(value: Any, high: int = 0) -> None:
 
 
 def of_rows(r: Reading, shape: Shape) -> Shape:
-    """The same, as rows of features, where nothing tells the rank but that there are features and something is done
-    along dimension 1: these are rather the same one than two."""
+    """The same as rows: where something is done along dimension 1 of features, these are rather one than two."""
     end = shape.end()
     if end.row is None or len(end.front) > 1 or len(end.back) != 1 or not r.guesses.is_usual():
         return shape

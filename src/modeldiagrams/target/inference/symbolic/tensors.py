@@ -56,6 +56,8 @@ class Reading:
     """How many items lists have, where an earlier reading told."""
     lists: frozenset[tuple[str | int, ...]] = frozenset()
     """Where PyTorch takes several tensors, and no tensor."""
+    listed: frozenset[tuple[str | int, ...]] = frozenset()
+    """Where items are taken by number, of lists."""
     guesses: Guesses = field(default_factory=Guesses)
     inputs: dict[str, Given] = field(default_factory=dict)
     calls: int = 0
@@ -68,7 +70,7 @@ class Reading:
 
     def given(self, path: tuple[str | int, ...]) -> Given:
         """A new input."""
-        found = Given(path)
+        found = Given(path, is_list=path in self.listed)
         found.tensor = self.tensor(None, Kind(), found)
         return found
 
@@ -292,15 +294,23 @@ class SymbolicTensor(Tensor):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str) and self.given:
             return self.results[key] if key in self.results else self._part(key, "key")
-        if type(key) is int and key >= 0 and self.given and self.given.is_list:
-            return self._part(key, "item")
-        for each in instances_in((self, key), SymbolicTensor):
+        if isinstance(key, int | slice) and self.given and self.given.is_list:
+            return self._of_list(key, self.given)
+        for each in instances_in(key, SymbolicTensor):
             each._use()  # noqa: SLF001 (of its own class)
+        self._use(as_whole=not isinstance(key, int | slice))
         try:
             return self.reading.handlers["__getitem__"](self.reading, (self, key), {})
         except ClashError as error:
             self.reading.guesses.clash(error.guesses)
             return self.reading.tensor()
+
+    def _of_list(self, key: int | slice, given: Given) -> Any:
+        """Items of a list; those from its end where it is known how many there are."""
+        count = self.reading.counts.get(given.path, USUAL_ITEMS)
+        if isinstance(key, slice):
+            return [*self._items(count)][key]
+        return self._part(key if key >= 0 else key + count, "item")
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, str) and self.given:
@@ -344,7 +354,8 @@ class SymbolicTensor(Tensor):
             given.parts[key] = self.reading.given((*given.path, key))
         return self.reading.value(given.parts[key])
 
-    def _use(self, *, computes: bool = True) -> None:
+    def _use(self, *, computes: bool = True, as_whole: bool = True) -> None:
         if self.given:
             self.given.is_used = True
             self.given.is_computed = self.given.is_computed or computes
+            self.given.is_whole = self.given.is_whole or as_whole
