@@ -234,6 +234,11 @@ def _topk(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 
 def _made_like(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """Of the same dtype, which may be told later."""
+    return r.tensor(r.shape_of(args[0]), Kind())
+
+
+def _noise_like(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     return r.tensor(r.shape_of(args[0]), Kind("float32"))
 
 
@@ -305,7 +310,8 @@ ELEMENTS: dict[str, Handler] = {
     **by(_sorted, "sort"),
     **by(_ordered, "argsort"),
     **by(_topk, "topk"),
-    **by(_made_like, "zeros_like ones_like randn_like rand_like full_like empty_like"),
+    **by(_made_like, "zeros_like ones_like full_like empty_like"),
+    **by(_noise_like, "randn_like rand_like"),
     **by(_made_new, "new_zeros new_ones new_empty new_full"),
     **by(_made_of, "new_tensor"),
     **by(_distances, "cdist"),
