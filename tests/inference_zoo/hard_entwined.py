@@ -351,7 +351,8 @@ class AtomCoordinates(nn.Module):
     def __init__(self, num_atom_types=10, hidden=64, edge_dim=4, layers=3):
         super().__init__()
         self.embed = nn.Embedding(num_atom_types, hidden)
-        self.edge = nn.ModuleList([nn.Sequential(nn.Linear(2 * hidden + 1 + edge_dim, hidden), nn.SiLU()) for _ in range(layers)])
+        width = 2 * hidden + 1 + edge_dim
+        self.edge = nn.ModuleList([nn.Sequential(nn.Linear(width, hidden), nn.SiLU()) for _ in range(layers)])
         self.coord = nn.ModuleList([nn.Linear(hidden, 1, bias=False) for _ in range(layers)])
         self.node = nn.ModuleList([nn.Linear(2 * hidden, hidden) for _ in range(layers)])
         self.readout = nn.Linear(hidden, 1)

@@ -125,3 +125,10 @@ def test_names_that_are_right_already_change_nothing():
 def test_height_and_width_may_be_two_arguments(arguments, sides):
     with preferring_sizes(arguments):
         assert constructor_sides()[:1] == ([sides] if sides else [])
+
+
+def test_length_by_the_argument_that_says_it():
+    entries = {"x": [7, 44, 13]}
+    with preferring_sizes({"seq_len": 96, "cut": 20}):
+        assert next(iter(with_named_sizes(entries))) == {"x": [7, 96, 13]}
+        assert [*with_named_sizes({"x": [7, 13, 13]})] == []

@@ -17,10 +17,11 @@ UNSOLVED = {
     "hard_handed_values.BrainSeparator",  # parts by name, in a dict whose keys only forward has
     "hard_handed_values.GenotypeNet",  # operations with the numbers of the states that they take
     "hard_handed_values.LightGraphRecommender",  # a sparse matrix, from a data set that is asked for it
+    "hard_entwined_fields.BoxRefiner",  # maps and the boxes in each, which a loop takes apart together
+    "hard_entwined_fields.JaggedHistory",  # numbers of users below as many rows as another input has
     "hard_injected.Detect",  # a list of pictures whose items forward replaces
     "hard_institute.CrystalGraphNet",  # neighbours of each atom, and lists of the atoms of each crystal
     "hard_jostling_tensors.PagedDecoder",  # blocks of caches, and a table of rows in them, as whole numbers
-    "hard_jostling_tensors.HabitatPolicy",  # pictures that are read after a choice between rows of unknown rank
     "hard_markets.NeighbourSampler",  # as many items of two lists as there are layers, and one
     "hard_nested_settings.EfficientTrunk",  # blocks as strings in a language of their own
     "hard_papers_code.EGNN",  # a default of no features of edges, with which its own edges don't fit
@@ -42,7 +43,6 @@ UNSOLVED = {
     "hard_scenes.DeformableQueries",  # heights and widths of maps, as values that add up to a size of another input
     "hard_sciences.HeteroGNN",  # kinds of nodes and edges, and dicts by them
     "hard_specs.OperatorAlgebra",  # indices of states that only exist after earlier operations
-    "hard_startups.VoiceCloner",  # sizes by name that no change is tried of; was found before
     "projects.hard_recsys.ranker.MultiDomainRanker",  # columns of a batch, by names that only its schema has
     "projects.hard_retired_kitchen.models.slowfast.SlowFast",  # a configuration whose file only a script reads
     "usual_field_second.MoAConv",  # a width of which a share is no layer unless it is thousands

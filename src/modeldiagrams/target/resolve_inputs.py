@@ -1,4 +1,7 @@
-"""What a model is called with, by the first rule that has an answer."""
+"""What a model is called with, by the first rule that has an answer.
+
+Long because the rules follow each other, and each may leave something to the next.
+"""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class InputSolver:
         parameters = parameters_of(self.model.forward)
         self._columns = {(name,): columns for name, columns in columns_read(self.model).items()}
         self._taken_apart = unpacked_parameters(self.model)
-        self._usual = UsualSizes(self.sizes, self._works, is_graph=any(is_graph(name) for name in parameters))
+        self._usual = UsualSizes(self.sizes, self._works, self._is_whole, is_graph=any(map(is_graph, parameters)))
         self.optional = tuple(
             name
             for name, p in parameters.items()
@@ -302,6 +302,9 @@ class InputSolver:
             return None
         self._work += probed.depth // (_CHEAPER if self._probe.is_long else 1)
         return probed
+
+    def _is_whole(self, path: Path) -> bool:
+        return any(path in read.whole for read in self._readings.values() if read)
 
     def _works(self, entries: Entries) -> bool:
         return (probed := self._run(entries)) is not None and probed.error is None

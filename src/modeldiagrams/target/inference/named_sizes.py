@@ -27,6 +27,8 @@ NAMED = "sizes that its name tells, and arguments of the constructor"
 """Why inputs are what they are."""
 
 _WIDTH = re.compile(r"(?P<word>[a-z]+?)s?_?(dims?|size|width|features?)")
+_LENGTH = re.compile(r"(seq|sequence|context|input|window|history|lookback)_?(len|length|size|steps|window)|lookback")
+_SERIES_RANK = 3
 _SQUARE = 2
 _IMAGE_RANK = 4
 _LEAST_WORD = 3
@@ -47,6 +49,7 @@ def with_named_sizes(entries: Entries) -> Iterator[Entries]:
     """The same with sizes that names ask for, likeliest first; nothing where they have them already."""
     yield from _squares(entries)
     yield from _widths(entries)
+    yield from _lengths(entries)
 
 
 def _squares(entries: Entries) -> Iterator[Entries]:
@@ -83,6 +86,19 @@ def _widths(entries: Entries) -> Iterator[Entries]:
     ]
     for leaf in others if more else ():
         yield _with_width(changed, leaf, leaf.shape[-1] - more)
+
+
+def _lengths(entries: Entries) -> Iterator[Entries]:
+    """Lengths of series by the argument that says it: ``seq_len``, where some other length was found."""
+    numbers = constructor_numbers()
+    length = next((number for name, number in numbers.items() if _LENGTH.fullmatch(name.lower())), 0)
+    series = [leaf for leaf in leaves(entries) if leaf.dtype == "float32" and len(leaf.shape) == _SERIES_RANK]
+    if not length or any(length in leaf.shape for leaf in leaves(entries)):
+        return
+    open_ = {size: None for leaf in series for size in leaf.shape[1:] if size > 1 and size not in numbers.values()}
+    for size in open_:
+        if all(leaf.shape.count(size) < _SQUARE for leaf in series):
+            yield _everywhere(entries, size, length)
 
 
 def _with_width(entries: Entries, leaf: Leaf, width: int) -> Entries:

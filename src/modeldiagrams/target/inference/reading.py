@@ -33,6 +33,7 @@ from modeldiagrams.target.inference.symbolic.layers import LAYERS
 from modeldiagrams.target.inference.symbolic.modules import layers_replaced
 from modeldiagrams.target.inference.symbolic.objects import class_of
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, factors_of, same
+from modeldiagrams.target.inference.symbolic.signals import SIGNALS, sparse_replaced
 from modeldiagrams.target.inference.symbolic.tensors import Reading
 from modeldiagrams.target.inference.symbolic.views import VIEWS
 from modeldiagrams.target.user_code import seeded, silenced
@@ -59,6 +60,8 @@ _PARTS = 20
 """Number of the first dimension that is only a part of others: what rows and steps of another input are joined to."""
 _TENSORS = re.compile(r"([Ll]ist|[Tt]uple|Sequence)\[[\w.]*Tensor\b")
 """An annotation of several tensors."""
+_LISTED_RANK = 5
+"""Of several pictures or maps as one tensor."""
 _MOST_LISTS = 4
 _MOST_CALLS = 4_000
 """Of all readings with other meanings, for uses that suit each other."""
@@ -74,6 +77,7 @@ class _Earlier:
     """What is said of inputs, as far as it is trusted."""
     of_maps: frozenset[str] = frozenset()
     """Inputs that are lists of pictures."""
+    listed: frozenset[Path] = frozenset()
 
 
 class Read:
@@ -90,6 +94,8 @@ class Read:
         """Tensors that the forward doesn't compute anything of."""
         self.is_told = reading.is_told()
         """Whether words say the shape of every input, and the code doesn't contradict."""
+        self.whole: set[Path] = set()
+        """Tensors that are used as whole numbers."""
         self._numbers: dict[Dim, int] = {
             dim: sizes.new(path, at) if path else sizes.batch
             for dim, path, at in (reading.symbols.ranks() if reading.symbols else ())
@@ -152,7 +158,7 @@ class Read:
         leaf = replace(leaf, path=given.path)
         if shape.rank and any(dim.value > 1 and dim.value not in leaf.shape for dim in shape.dims()[1:]):
             leaf = replace(leaf, shape=(0,) * len(leaf.shape))  # a layer's sizes are not where that layer gets them
-        leaf = replace(leaf, shape=self._shape(leaf, shape))
+        leaf = replace(leaf, shape=self._shape(leaf, shape, is_numbered=not given.is_whole))
         return self._of_kind(leaf, kind).entry
 
     def _of_kind(self, leaf: Leaf, kind: Any) -> Leaf:
@@ -163,13 +169,18 @@ class Read:
             return replace(leaf, dtype="int64", high=high, low=leaf.low if leaf.dtype == "int64" else None)
         if kind.dtype and kind.dtype != leaf.dtype:
             return replace(leaf, dtype=kind.dtype, high=None, low=None)
+        if kind.is_counted and leaf.dtype == "float32" and not kind.dtype:
+            self.whole.add(leaf.path)
+            return replace(leaf, dtype="int64", high=_FEW_NODES)
         return leaf
 
-    def _shape(self, leaf: Leaf, shape: Shape) -> tuple[int, ...]:
+    def _shape(self, leaf: Leaf, shape: Shape, *, is_numbered: bool = False) -> tuple[int, ...]:
         """The sizes that were read, equal ones for dimensions that are the same, and others of their own."""
         rank = len(leaf.shape)
         free = rank - len(shape.front) - len(shape.back)
         dims = (*shape.front, *(None,) * free, *shape.back)
+        if is_numbered and shape.front and (count := shape.front[0].end()).least >= _PAIR and rank > 1:
+            count.value = count.value or count.least  # items of any kind, and no rows of a batch
         return tuple(
             int(self._size(leaf, at, dim.end() if dim else None, size))  # code may have given it one of its own
             for at, (dim, size) in enumerate(zip(dims, leaf.shape, strict=True))
@@ -182,6 +193,8 @@ class Read:
         if not dim.value and is_counted:
             self.cut[leaf.path, at] = dim.least
         own = size if size and not self._sizes.is_own(size) and at else 0
+        if is_counted and leaf.shape[:1] == (_PAIR,) and dim.least == _PAIR:
+            own = 0  # edges in columns
         if dim.value or is_counted:
             return dim.value or max(dim.least, own)
         least, times = _least_of(dim)
@@ -291,6 +304,7 @@ def _best_reading(model: nn.Module, known: Mapping[str, Any], sizes: Sizes, hint
         if more := {*list_wanted(first.error)} - earlier.lists:
             earlier = replace(earlier, lists=earlier.lists | more)
             first = _read(model, known, sizes, earlier)
+    first, earlier = _with_lists(first, earlier, lambda other: _read(model, known, sizes, other))
     of_maps = frozenset(name for name, given in first.inputs.items() if _is_of_maps(given))
     if of_maps and (second := _read(model, known, sizes, replace(earlier, of_maps=of_maps))).error is None:
         first, earlier = second, replace(earlier, of_maps=of_maps)
@@ -302,6 +316,29 @@ def _best_reading(model: nn.Module, known: Mapping[str, Any], sizes: Sizes, hint
         second = _read(model, known, sizes, counted)
         first, earlier = (second, counted) if second.error is None else (first, earlier)
     return _without_clashes(first, lambda others: _read(model, known, sizes, earlier, others))
+
+
+def _with_lists(reading: Reading, earlier: _Earlier, again: Callable[[_Earlier], Reading]) -> tuple[Reading, _Earlier]:
+    """The same, or one with lists where items of an input are taken by number that are pictures, or of many sizes."""
+    numbered = {given.path: given.tensor.known for given in _all(reading.inputs) if _is_numbered(given)}
+    of_many = reading.guesses.clashes > 0 or reading.error is not None
+    counts = {
+        path: known.front[0].end().least
+        for path, known in ((path, known.end()) for path, known in numbered.items())
+        if of_many or len(known.dims()) >= _LISTED_RANK
+    }
+    if not counts:
+        return reading, earlier
+    listed = replace(earlier, counts=earlier.counts | counts, listed=frozenset(counts))
+    other = again(listed)
+    return (other, listed) if other.error is None and _clashes(other) <= _clashes(reading) else (reading, earlier)
+
+
+def _is_numbered(given: Given) -> bool:
+    """Whether code only takes several items of an input by their numbers."""
+    known = given.tensor.known.end()
+    is_several = bool(known.front) and _PAIR <= known.front[0].end().least <= MOST_ITEMS
+    return given.is_used and not given.is_whole and not given.is_list and is_several
 
 
 def _without_clashes(reading: Reading, again: Callable[[frozenset[int]], Reading]) -> Reading:
@@ -352,10 +389,11 @@ def _read(
 ) -> Reading:
     earlier = earlier or _Earlier()
     reading = Reading(
-        {**ELEMENTS, **LAYERS, **VIEWS, **ITEMS},
+        {**ELEMENTS, **LAYERS, **VIEWS, **ITEMS, **SIGNALS},
         unused=sizes.unused(),
         counts=earlier.counts,
         lists=earlier.lists,
+        listed=earlier.listed,
         guesses=Guesses(others),
         symbols=Symbols(earlier.hints) if earlier.hints else None,
     )
@@ -373,7 +411,7 @@ def _read(
     mode = contextlib.nullcontext() if is_on_meta else FakeTensorMode(allow_non_fake_inputs=True)
     with seeded(), torch.no_grad(), silenced():
         try:
-            with layers_replaced(model, reading), mode, Steps():
+            with layers_replaced(model, reading), sparse_replaced(), mode, Steps():
                 model(**texts, **{name: reading.value(given) for name, given in reading.inputs.items()})
         except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the model raises)
             reading.error = error

@@ -187,6 +187,11 @@ class Sizes:
         ]
         return replace(leaf, shape=tuple(shape))
 
+    def _sides(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Height and width of pictures; both parts of complex numbers come behind them."""
+        has_parts = shape[-1] == _PAIR and not self.is_own(shape[-1])
+        return shape[-1 - _PAIR : -1] if has_parts else shape[-_PAIR:]
+
     def usual(self, leaf: Leaf, batch: int, beside: Iterable[Leaf] = ()) -> Leaf:
         """The same with the sizes that readers expect in place of those given out here.
 
@@ -197,7 +202,7 @@ class Sizes:
         """
         pictures = [each.shape for each in (leaf, *beside) if len(each.shape) > 1 + _PAIR or _is_listed_picture(each)]
         videos = [shape for shape in pictures if len(shape) >= _VIDEO_RANK]
-        frames = {size for shape in videos for size in shape[:-_PAIR]} - {size for v in videos for size in v[-_PAIR:]}
+        frames = {size for s in videos for size in s[:-_PAIR]} - {size for s in videos for size in self._sides(s)}
         sides = {size for shape in pictures for size in shape} - frames
         usual = dict.fromkeys(self._given.values(), _USUAL_LENGTH)
         usual |= {size: values_of("<size>" if size in sides else "<frames>")[0] for size in sides | frames}

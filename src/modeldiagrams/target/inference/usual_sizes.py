@@ -27,15 +27,18 @@ _MOST_SIDES = 4
 class UsualSizes:
     """Gives entries of one model usual sizes."""
 
-    def __init__(self, sizes: Sizes, works: Callable[[Entries], bool], *, is_graph: bool) -> None:
+    def __init__(
+        self, sizes: Sizes, works: Callable[[Entries], bool], is_whole: Callable[[Path], bool], *, is_graph: bool
+    ) -> None:
         """Keep what decides.
 
         Args:
             sizes: Gave out the sizes that nobody has.
             works: Runs the model with entries.
+            is_whole: Whether the forward uses an input as whole numbers.
             is_graph: Whether an input's name says that there are nodes and edges.
         """
-        self.sizes, self._works, self._is_graph = sizes, works, is_graph
+        self.sizes, self._works, self._is_whole, self._is_graph = sizes, works, is_whole, is_graph
 
     def alternatives(self, entries: Entries) -> Iterator[Entries]:
         """The same as readers would write it, if the model runs with that; and as it was found."""
@@ -70,7 +73,7 @@ class UsualSizes:
         for leaf in [*leaves(entries)]:
             role = role_of(str(leaf.path[-1]))
             is_open = role is None or (role.dimensions and not role.is_whole)
-            if leaf.dtype == "int64" and is_open:
+            if leaf.dtype == "int64" and is_open and not self._is_whole(leaf.path):
                 changed = put_all(entries, leaf.path, replace(leaf, dtype="float32", high=None, low=None).entry)
                 entries = changed if self._works(changed) else entries
         return entries

@@ -18,6 +18,7 @@ from modeldiagrams.target.inference.symbolic.operands import (
     ids_below,
     kind_of,
     numbers_in,
+    of_rows,
 )
 from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, closed, same, unified
 from modeldiagrams.target.inference.symbolic.tensors import Handler, Kind, Reading, SymbolicTensor
@@ -45,6 +46,8 @@ def _reached(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     dim = argument(args, kwargs, 1, "dim")
     shape = r.shape_of(args[0])
     as_float(args[0])
+    if dim == 1 and shape.end().back and shape.end().back[0].end().value > 1:
+        shape = of_rows(r, shape)
     return r.tensor(shape.reaching(dim) if isinstance(dim, int) else shape, Kind("float32"))
 
 
@@ -130,6 +133,13 @@ def _compared(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     return found
 
 
+def _equalled(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """What is the same as a whole number or not is likely whole, too."""
+    for value in args[:1] if type(args[-1]) is int else ():
+        kind_of(value).end().is_counted = True
+    return _compared(r, args, kwargs)
+
+
 def _inverted(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     kind_of(args[0]).become("bool")
     return r.tensor(r.shape_of(args[0]), Kind("bool"))
@@ -180,6 +190,13 @@ def reduced(r: Reading, args: Args, kwargs: Kwargs, default: Any = None) -> Any:
     return r.tensor(shape, Kind())
 
 
+def _extreme(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """One of the items, which holds what all hold."""
+    found = reduced(r, args, kwargs)
+    found.__dict__["kind"] = kind_of(args[0])
+    return found
+
+
 def _averaged(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     as_float(args[0])
     return reduced(r, args, kwargs)
@@ -196,8 +213,8 @@ def _with_indices(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     if len(args) > 1 and isinstance(args[1], Tensor):
         return pointwise(r, args, kwargs)
     if "dim" not in kwargs and (len(args) == 1 or not isinstance(args[1], int)):
-        return reduced(r, args, kwargs)
-    values, places = reduced(r, args, kwargs), reduced(r, args, kwargs)
+        return _extreme(r, args, kwargs)
+    values, places = _extreme(r, args, kwargs), reduced(r, args, kwargs)
     places.kind.become("int64")
     return _Pair((values, places))
 
@@ -217,6 +234,11 @@ def _topk(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 
 def _made_like(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """Of the same dtype, which may be told later."""
+    return r.tensor(r.shape_of(args[0]), Kind())
+
+
+def _noise_like(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     return r.tensor(r.shape_of(args[0]), Kind("float32"))
 
 
@@ -268,25 +290,28 @@ def _aligned(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 ELEMENTS: dict[str, Handler] = {
     **by(pointwise, "add sub mul div true_divide __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ "),
     **by(pointwise, "__rtruediv__ __iadd__ __isub__ __imul__ __itruediv__ rsub maximum minimum atan2 lerp fmod"),
-    **by(_compared, "__eq__ __ne__ __lt__ __gt__ __le__ __ge__ eq ne lt gt le ge isin"),
+    **by(_equalled, "__eq__ __ne__ eq ne isin"),
+    **by(_compared, "__lt__ __gt__ __le__ __ge__ lt gt le ge"),
     **by(_inverted, "__invert__ logical_not bitwise_not"),
     **by(_masked, "masked_fill masked_scatter"),
     **by(_where, "where"),
     **by(_cast, "float long int bool half double bfloat16 type type_as"),
     **by(_moved, "to"),
-    **by(_kept, "contiguous clone detach cuda cpu requires_grad dropout alpha_dropout feature_dropout clamp abs neg "),
+    **by(_kept, "contiguous clone detach cuda cpu requires_grad dropout alpha_dropout feature_dropout clamp neg "),
     **by(_kept, "__neg__ flip roll alias clamp_min clamp_max zero"),
     **by(_float_kept, "relu gelu silu tanh sigmoid leaky_relu elu softplus hardtanh relu6 mish selu exp log sqrt "),
     **by(_float_kept, "rsqrt sin cos normalize logsigmoid dropout1d dropout2d dropout3d hardswish hardsigmoid erf"),
     **by(_same_shape, "pow __pow__ square nan_to_num isnan isfinite floor round sign log1p expm1 __floordiv__ __mod__"),
     **by(_reached, "softmax log_softmax cumsum cumprod softmin glu_"),
-    **by(reduced, "sum amax amin argmax argmin any all prod logsumexp"),
+    **by(_extreme, "amax amin"),
+    **by(reduced, "sum argmax argmin any all prod logsumexp"),
     **by(_averaged, "mean std var norm"),
     **by(_with_indices, "max min"),
     **by(_sorted, "sort"),
     **by(_ordered, "argsort"),
     **by(_topk, "topk"),
-    **by(_made_like, "zeros_like ones_like randn_like rand_like full_like empty_like"),
+    **by(_made_like, "zeros_like ones_like full_like empty_like"),
+    **by(_noise_like, "randn_like rand_like"),
     **by(_made_new, "new_zeros new_ones new_empty new_full"),
     **by(_made_of, "new_tensor"),
     **by(_distances, "cdist"),

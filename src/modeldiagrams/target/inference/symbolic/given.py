@@ -32,6 +32,8 @@ class Given:
     """By which code reads items of what may be one tensor."""
     is_used: bool = False
     """Whether PyTorch got it as a tensor."""
+    is_whole: bool = False
+    """Whether more was done with it than to take items of it by their numbers."""
     is_computed: bool = False
     """Whether anything was computed of it, and not only its shape asked."""
 

@@ -63,8 +63,8 @@ def _item(r: Reading, args: Args, kwargs: Kwargs) -> Any:
         rows = bool(shape.end().back) and not shape.end().front  # of what a layer made
         least = rows + len(shape.dims())
         shape = shape.of_rank(max(sum(each is not None for each in keys), least))  # few add dimensions in the middle
-    if _are_of_features(shape, keys) and r.guesses.is_usual():
-        shape = shape.of_rank(len(keys))
+    if (_are_all(shape, keys) or _are_of_features(shape, keys)) and r.guesses.is_usual():
+        shape = shape.of_rank(sum(key is not None for key in keys))
     if not isinstance(x, SymbolicTensor) and any(isinstance(each, SymbolicTensor) for each in keys):
         return _looked_up(r, shape, keys)
     return r.tensor(_taken(r, shape, keys), kind)
@@ -73,6 +73,13 @@ def _item(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 def _are_pairs(x: Any, keys: list[Any]) -> bool:
     """Whether features are rather behind the new dimension: ``left(ids)[:, :, None] + right(ids)[:, None]``."""
     return getattr(x, "is_embedded", False) and [each is None for each in keys] == [False, False, True]
+
+
+def _are_all(shape: Shape, keys: list[Any]) -> bool:
+    """Whether there is a key for each dimension: ``x[index, :]`` need not name those that it leaves as they are."""
+    end, named = shape.end(), [key for key in keys if key is not None]
+    is_last_left = len(named) > 1 and isinstance(named[-1], slice) and named[-1] == slice(None)
+    return end.row is not None and is_last_left and keys[-1] is not None and len(end.dims()) <= len(named)
 
 
 def _are_of_features(shape: Shape, keys: list[Any]) -> bool:

@@ -15,6 +15,8 @@ class Kind:
     high: int = 0
     """Whole numbers are below this."""
     is_length: bool = False
+    is_counted: bool = False
+    """They are compared with whole numbers, or loops go as far as they say; so they are likely whole, too."""
     is_order: bool = False
     """They are the places of all items of another tensor."""
     made_of: tuple[Kind, ...] = ()
@@ -37,6 +39,7 @@ class Kind:
             b.dtype = a.dtype or b.dtype
             b.high = min(a.high, b.high) if a.high and b.high else a.high or b.high
             b.is_length = a.is_length or b.is_length
+            b.is_counted = a.is_counted or b.is_counted
             b.casts += a.casts
             a._same = b  # noqa: SLF001
 

@@ -214,23 +214,6 @@ def _attended(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     return r.tensor(query.replaced(-1, value.at(-1)), Kind("float32"))
 
 
-def _transformed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
-    """``stft``: waves to frequencies and frames."""
-    as_float(args[0])
-    window = argument(args, kwargs, 1, "n_fft")
-    waves = r.shape_of(args[0])
-    waves = waves if waves.rank == 1 else waves.of_rank(2)
-    waves.at(-1).end().least = max(waves.at(-1).end().least, 2 * window)
-    bands = window // 2 + 1 if argument(args, kwargs, 8, "onesided") is not False else window
-    return r.tensor(closed(*waves.front[:-1], Dim(bands), Dim()), Kind("float32"))
-
-
-def _transformed_back(r: Reading, args: Args, kwargs: Kwargs) -> Any:
-    shape = r.shape_of(args[0])
-    length = argument(args, kwargs, 8, "length")
-    return r.tensor(closed(*shape.front[:-2], r.dim(length) if length else Dim()), Kind("float32"))
-
-
 LAYERS: dict[str, Handler] = {
     **by(_linear, "linear"),
     **by(_bilinear, "bilinear"),
@@ -252,7 +235,5 @@ LAYERS: dict[str, Handler] = {
     **by(_unpacked, "_pad_packed_sequence"),
     **by(_resized, "interpolate upsample"),
     **by(_padded, "pad"),
-    **by(_transformed, "stft"),
-    **by(_transformed_back, "istft"),
     **by(_attended, "scaled_dot_product_attention"),
 }

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from modeldiagrams.target.inference.symbolic.shapes import Dim, closed, unified
-from modeldiagrams.target.inference.symbolic.tensors import Handler, Kind, SymbolicTensor
+from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, closed, unified
+from modeldiagrams.target.inference.symbolic.tensors import Handler, Kind, Reading, SymbolicTensor
 
-__all__ = ["Args", "Kwargs", "argument", "as_float", "as_lengths", "by", "ids_below", "kind_of", "numbers_in"]
+__all__ = [
+    "Args",
+    "Kwargs",
+    "argument",
+    "as_float",
+    "as_lengths",
+    "by",
+    "ids_below",
+    "kind_of",
+    "numbers_in",
+    "of_rows",
+]
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
@@ -36,6 +47,14 @@ def ids_below(value: Any, high: int = 0) -> None:
     """Note that an operand chooses among so many things."""
     if isinstance(value, SymbolicTensor):
         value.kind.become("int64", high)
+
+
+def of_rows(r: Reading, shape: Shape) -> Shape:
+    """The same as rows: where something is done along dimension 1 of features, these are rather one than two."""
+    end = shape.end()
+    if end.row is None or len(end.front) > 1 or len(end.back) != 1 or not r.guesses.is_usual():
+        return shape
+    return shape.of_rank(2)
 
 
 def argument(args: Args, kwargs: Kwargs, at: int, name: str, default: Any = None) -> Any:

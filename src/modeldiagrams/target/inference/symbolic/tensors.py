@@ -56,6 +56,8 @@ class Reading:
     """How many items lists have, where an earlier reading told."""
     lists: frozenset[tuple[str | int, ...]] = frozenset()
     """Where PyTorch takes several tensors, and no tensor."""
+    listed: frozenset[tuple[str | int, ...]] = frozenset()
+    """Where items are taken by number, of lists."""
     guesses: Guesses = field(default_factory=Guesses)
     symbols: Any = None
     """What is said of inputs, in words."""
@@ -70,7 +72,7 @@ class Reading:
 
     def given(self, path: tuple[str | int, ...]) -> Given:
         """A new input."""
-        found = Given(path)
+        found = Given(path, is_list=path in self.listed)
         found.tensor = self.tensor(None, Kind(), found)
         if self.symbols:
             self.symbols.told(found, self.guesses)
@@ -239,7 +241,11 @@ class SymbolicTensor(Tensor):
         return self.shape if dim is None else self.shape[dim]
 
     def __len__(self) -> int:
-        return int(self.shape[0]) if self.given is None else USUAL_ITEMS
+        if self.given is None:
+            return int(self.shape[0])
+        if isinstance(self.given.path[-1], int):
+            self.reading.takes_item(self.known.at(0), USUAL_ITEMS - 1)
+        return USUAL_ITEMS
 
     def numel(self) -> int:
         """As of a tensor."""
@@ -253,6 +259,7 @@ class SymbolicTensor(Tensor):
         return is_demanded(sys._getframe(1))  # noqa: SLF001
 
     def __int__(self) -> int:
+        self.kind.end().is_counted = True
         return _A_NUMBER
 
     __index__ = __int__
@@ -299,17 +306,25 @@ class SymbolicTensor(Tensor):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str) and self.given:
             return self.results[key] if key in self.results else self._part(key, "key")
+        if isinstance(key, int | slice) and self.given and self.given.is_list:
+            return self._of_list(key, self.given)
         if type(key) is int and self.given:
-            if self.given.is_list:
-                return self._part(key, "item")
             self.given.numbers.add(key)
-        for each in instances_in((self, key), SymbolicTensor):
+        for each in instances_in(key, SymbolicTensor):
             each._use()  # noqa: SLF001 (of its own class)
+        self._use(as_whole=not isinstance(key, int | slice))
         try:
             return self.reading.handlers["__getitem__"](self.reading, (self, key), {})
         except ClashError as error:
             self.reading.guesses.clash(error.guesses)
             return self.reading.tensor()
+
+    def _of_list(self, key: int | slice, given: Given) -> Any:
+        """Items of a list; those from its end where it is known how many there are."""
+        count = self.reading.counts.get(given.path, USUAL_ITEMS)
+        if isinstance(key, slice):
+            return [*self._items(count)][key]
+        return self._part(key if key >= 0 else key + count, "item")
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, str) and self.given:
@@ -353,7 +368,8 @@ class SymbolicTensor(Tensor):
             given.parts[key] = self.reading.given((*given.path, key))
         return self.reading.value(given.parts[key])
 
-    def _use(self, *, computes: bool = True) -> None:
+    def _use(self, *, computes: bool = True, as_whole: bool = True) -> None:
         if self.given:
             self.given.is_used = True
             self.given.is_computed = self.given.is_computed or computes
+            self.given.is_whole = self.given.is_whole or as_whole

@@ -17,6 +17,7 @@ from modeldiagrams.target.inference.symbolic.operands import (
     ids_below,
     kind_of,
     numbers_in,
+    of_rows,
 )
 from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, closed, factors_of, same, unified
 from modeldiagrams.target.inference.symbolic.tensors import Handler, Parts, Reading, Size, SymbolicTensor
@@ -148,9 +149,15 @@ def _squeezed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     return r.tensor(shape.replaced(dim), kind_of(args[0]))
 
 
+def _along_features(r: Reading, shape: Shape, dim: int, part: int) -> Shape:
+    """The same, as rows where dimension 1 is taken apart and the features can be."""
+    back = shape.end().back
+    return of_rows(r, shape) if dim == 1 and back and part > 0 == back[0].end().value % part else shape
+
+
 def _chunked(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     count, dim = argument(args, kwargs, 1, "chunks"), argument(args, kwargs, 2, "dim", 0)
-    shape = r.shape_of(args[0]).reaching(dim)
+    shape = _along_features(r, r.shape_of(args[0]), dim, count).reaching(dim)
     whole = shape.at(dim).end()
     part = Dim(whole.value // count)
     if not part.value:
@@ -160,7 +167,8 @@ def _chunked(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 def _split(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     sizes, dim = args[1] if len(args) > 1 else next(iter(kwargs.values())), argument(args, kwargs, 2, "dim", 0)
-    shape = r.shape_of(args[0]).reaching(dim)
+    shape = _along_features(r, r.shape_of(args[0]), dim, sizes if isinstance(sizes, int) else sum(sizes))
+    shape = shape.reaching(dim)
     if isinstance(sizes, int):
         count = shape.at(dim).end().value // sizes
         return tuple(r.tensor(shape.replaced(dim, r.dim(sizes)), kind_of(args[0])) for _ in range(count or 2))
@@ -185,6 +193,8 @@ def _expanded(r: Reading, args: Args, kwargs: Kwargs) -> Any:
         before = before.of_rank(0)  # a number for all
     # where a size is kept, there is one
     if before.rank is None and len(before.dims()) <= len(sizes) and -1 in sizes[:1] and r.guesses.is_usual():
+        before = before.of_rank(len(sizes))
+    if before.rank is None and len(before.dims()) == len(sizes):
         before = before.of_rank(len(sizes))
     known = before.front if before.rank == len(sizes) else ()
     new = [(known[at] if known else Dim()) if size == -1 else r.dim(size) for at, size in enumerate(sizes)]
