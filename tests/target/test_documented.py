@@ -261,3 +261,36 @@ def test_fields_of_plain_types_are_no_tensors():
 
 def test_a_string_that_chooses_a_part_is_one_of_its_keys():
     assert found(Chosen) == {"x": [1, 5], "task": {"value": "pos"}}
+
+
+class Halving(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.down = nn.Conv2d(3, 4, 3, 2, 1)
+        self.up = nn.ConvTranspose2d(4, 1, 2, 2)
+
+    def forward(self, picture, depth):
+        """
+        picture: (B, 3, H, W)
+        depth: (B, 1, H, W)
+        """
+        return self.up(self.down(picture)) + depth
+
+
+class Framed(nn.Module):
+    """Input: (N x 3 x 96 x 80)."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 4, 3, 2, 1)
+
+    def forward(self, picture):
+        return self.stem(picture)
+
+
+def test_sides_that_words_leave_open_can_be_halved():
+    assert found(Halving) == {"picture": [1, 3, 32, 32], "depth": [1, 1, 32, 32]}
+
+
+def test_sides_that_words_tell_stay():
+    assert found(Framed) == {"picture": [1, 3, 96, 80]}

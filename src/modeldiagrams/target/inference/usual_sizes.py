@@ -12,7 +12,7 @@ from modeldiagrams.target.inference.named_sizes import as_named
 from modeldiagrams.target.inference.parameter_names import role_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from modeldiagrams.target.inference.entries import Entries, Leaf, Path
     from modeldiagrams.target.inference.sizes import Sizes
@@ -25,15 +25,18 @@ _IMAGE_RANK = 4
 class UsualSizes:
     """Gives entries of one model usual sizes."""
 
-    def __init__(self, sizes: Sizes, works: Callable[[Entries], bool], *, is_graph: bool) -> None:
+    def __init__(
+        self, sizes: Sizes, works: Callable[[Entries], bool], said: Iterable[int] = (), *, is_graph: bool
+    ) -> None:
         """Keep what decides.
 
         Args:
             sizes: Gave out the sizes that nobody has.
             works: Runs the model with entries.
+            said: Sizes that its author writes of.
             is_graph: Whether an input's name says that there are nodes and edges.
         """
-        self.sizes, self._works, self._is_graph = sizes, works, is_graph
+        self.sizes, self._works, self._said, self._is_graph = sizes, works, {*said}, is_graph
 
     def alternatives(self, entries: Entries) -> Iterator[Entries]:
         """The same as readers would write it, if the model runs with that; and as it was found."""
@@ -76,6 +79,7 @@ class UsualSizes:
         """The same with sides that are all alike in place of such as fit by chance, where it still runs with them."""
         pictures = [leaf.shape[-2:] for leaf in leaves(entries) if len(leaf.shape) >= _IMAGE_RANK]
         odd = {size for sides in pictures if sides[0] != sides[1] for size in sides if not self.sizes.is_own(size)}
+        odd -= self._said
         changed, side = entries, values_of("<size>")[0]
         for leaf in leaves(entries) if odd else ():
             if len(leaf.shape) >= _IMAGE_RANK and odd & {*leaf.shape[-2:]}:

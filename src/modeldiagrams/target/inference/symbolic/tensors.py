@@ -142,6 +142,8 @@ class Reading:
                 known.end().least = 0
         for error in (*self.equations.solve(), *self.products.solve(), *self.equations.solve()):
             self.guesses.clash(error.guesses)
+        for number, dim in self.numbers.items():  # that a size is the number made up for it tells nothing
+            dim.end().value = 0 if dim.end().value == number else dim.end().value
 
     def is_in_vain(self) -> bool:
         """Whether something doesn't fit, though nothing was taken for granted: layers don't fit each other."""
