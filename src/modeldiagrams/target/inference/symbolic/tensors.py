@@ -30,7 +30,7 @@ from modeldiagrams.target.inference.symbolic.kinds import Kind
 from modeldiagrams.target.inference.symbolic.objects import made_of_fields
 from modeldiagrams.target.inference.symbolic.products import Products
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Row, Shape, closed, factors_of, same
-from modeldiagrams.target.inference.symbolic.sizes import Parts, Rank, Shaped, Size, is_demanded
+from modeldiagrams.target.inference.symbolic.sizes import Parts, Rank, Shaped, Size, is_demanded, rank_in_pattern
 from modeldiagrams.tracer.recording.time_limit import check_time
 
 __all__ = ["Given", "Kind", "Parts", "Rank", "Reading", "Size", "SymbolicTensor"]
@@ -217,6 +217,7 @@ class SymbolicTensor(Tensor):
     def ndim(self) -> Any:  # type: ignore[override]
         """As of a tensor."""
         self._use()
+        rank_in_pattern(self, sys._getframe(1))  # noqa: SLF001
         return Rank.of(self)
 
     dtype = property(lambda self: getattr(torch, self.kind.end().dtype or "float32"))
