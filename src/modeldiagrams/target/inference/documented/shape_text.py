@@ -135,12 +135,13 @@ def _bare(text: str) -> Iterator[tuple[int, Dims]]:
 
 def _is_likely(dims: Dims, before: str) -> bool:
     """Whether something is a shape though no word says so."""
-    if {dim.lower() for dim in dims} <= _COORDINATES | {ANY} or _IN_RANGE.search(before[-_WINDOW:]):
+    if {dim.lower() for dim in dims} <= _COORDINATES | {ANY}:
         return False
-    if all(re.fullmatch(r"-?\d+", dim) for dim in dims):
+    if any(map(is_batch, dims)):
+        return True
+    if _IN_RANGE.search(before[-_WINDOW:]) or all(re.fullmatch(r"-?\d+", dim) for dim in dims):
         return False
-    is_first = any(map(is_batch, dims)) or bool(_FIRST.fullmatch(dims[0]) and len(dims) > 1)
-    return is_first or (len(dims) > 1 and bool(_AT_START.fullmatch(before)))
+    return len(dims) > 1 and bool(_FIRST.fullmatch(dims[0]) or _AT_START.fullmatch(before))
 
 
 def split_dims(inside: str, *, is_said: bool = False) -> Dims | None:

@@ -56,10 +56,12 @@ def statements(model: nn.Module) -> Iterator[Statement]:
         if is_comment:
             yield Statement(name, text, "as a comment in forward says")
     for owner in _classes(type(model)):
+        source = f"as the docstring of {owner.__name__} says"
         taken = {*parameters_of(owner)} - {*sole}
-        for each in _of_docstring(vars(owner).get("__doc__"), f"as the docstring of {owner.__name__} says", sole):
+        for each in _of_docstring(vars(owner).get("__doc__"), source, sole):
             if each.name not in taken:  # there it is an argument of the constructor
                 yield each
+        yield from (Statement(name, _mentioned(name, vars(owner).get("__doc__")), source) for name in sole)
     yield from _of_fields([*annotations_of(model.forward).values()])
 
 
