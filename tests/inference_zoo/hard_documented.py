@@ -284,12 +284,22 @@ class SlotEncoder(nn.Module):
 class FlowPolicy(nn.Module):
     """A diffusion-style policy conditioned on several cameras and proprioception."""
 
-    def __init__(self, action_dim: int = 7, horizon: int = 16, cond_dim: int = 64, camera_names: Sequence[str] = ("wrist", "front")):
+    def __init__(
+        self,
+        action_dim: int = 7,
+        horizon: int = 16,
+        cond_dim: int = 64,
+        camera_names: Sequence[str] = ("wrist", "front"),
+    ):
         super().__init__()
-        self.cameras = nn.ModuleDict({
-            name: nn.Sequential(nn.Conv2d(3, 16, 8, 4), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, cond_dim))
-            for name in camera_names
-        })
+        self.cameras = nn.ModuleDict(
+            {
+                name: nn.Sequential(
+                    nn.Conv2d(3, 16, 8, 4), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, cond_dim)
+                )
+                for name in camera_names
+            }
+        )
         self.proprio = nn.Linear(9, cond_dim)
         self.time = nn.Sequential(nn.Linear(1, cond_dim), nn.Mish(), nn.Linear(cond_dim, cond_dim))
         self.inp = nn.Conv1d(action_dim, cond_dim, 5, padding=2)
@@ -338,11 +348,11 @@ class RelationHead(nn.Module):
         h, w = rois.image_size
         size = torch.tensor([w, h, w, h], dtype=fmap.dtype)
         boxes = rois.boxes / size
-        centre = (boxes[:, :2] + boxes[:, 2:])
+        centre = boxes[:, :2] + boxes[:, 2:]
         sampled = F.grid_sample(fmap, (centre[None] - 1).expand(fmap.shape[0], -1, -1)[:, :, None], align_corners=False)
-        sampled = sampled[..., 0].permute(0, 2, 1)                    # B x R x C
+        sampled = sampled[..., 0].permute(0, 2, 1)  # B x R x C
         own = F.one_hot(rois.batch_index, fmap.shape[0]).to(fmap.dtype).t()
-        feats = (sampled * own[..., None]).sum(0)                     # R x C
+        feats = (sampled * own[..., None]).sum(0)  # R x C
         nodes = self.feat(feats) + self.geo(boxes)
         r = nodes.shape[0]
         return self.rel(nodes[:, None].expand(r, r, -1).contiguous(), nodes[None].expand(r, r, -1).contiguous())
@@ -394,7 +404,7 @@ class LatticeDecoder(nn.Module):
             hyps: (B, K, L) ids of the K best hypotheses
             scores: (B, K)
         """
-        mem = self.acoustic(frames)                                   # (B, T, dim)
+        mem = self.acoustic(frames)  # (B, T, dim)
         b, k, l = hyps.shape
         tgt = self.embed(hyps).view(b, k * l, -1)
         out, _ = self.mix(tgt, mem, mem)

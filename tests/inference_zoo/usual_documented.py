@@ -273,7 +273,7 @@ class SpectrogramDenoiser(nn.Module):
             Masked spectrogram with the same dimensions.
         """
         mag = torch.log1p(spec)
-        h = self.enc(mag).transpose(1, 2)       # -> (batch, time, channels)
+        h = self.enc(mag).transpose(1, 2)  # -> (batch, time, channels)
         h, _ = self.gru(h)
         mask = torch.sigmoid(self.dec(h)).transpose(1, 2)
         return mask * spec
@@ -297,7 +297,7 @@ class SignClassifier(nn.Module):
         """
         n, t, v, c = x.shape
         x = torch.nan_to_num(x - x.mean(dim=(1, 2), keepdim=True))
-        x = self.conv(x.permute(0, 3, 1, 2))    # (N, 16, T, V)
+        x = self.conv(x.permute(0, 3, 1, 2))  # (N, 16, T, V)
         x = x.permute(0, 2, 1, 3).reshape(n, t, -1)
         x = self.proj(x) + self.pos
         x = self.blocks(x, src_key_padding_mask=None if valid is None else ~valid)
@@ -314,7 +314,9 @@ class CoordConvRegressor(nn.Module):
     def __init__(self, num_keypoints=17, width=24):
         super().__init__()
         self.body = nn.Sequential(
-            nn.Conv2d(5, width, 7, 4, 3), nn.BatchNorm2d(width), nn.ReLU(inplace=True),
+            nn.Conv2d(5, width, 7, 4, 3),
+            nn.BatchNorm2d(width),
+            nn.ReLU(inplace=True),
             nn.Conv2d(width, num_keypoints, 3, padding=1),
         )
 

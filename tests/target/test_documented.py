@@ -31,6 +31,8 @@ SHAPES = {
     ": mel spectrogram, shape=(batch, frames, n_mels)": ("batch", "frames", "n_mels"),
     ": N*C*L": ("N", "C", "L"),
     ": BxCxHxW": ("B", "C", "H", "W"),
+    ": points, Nx3": ("N", "3"),
+    ": bxcxl": ("b", "c", "l"),
     ": (bs, c, t)": ("bs", "c", "t"),
     ": Tensor[N, 4]": ("N", "4"),
     ": (B*T, D)": ("B*T", "D"),
@@ -56,6 +58,8 @@ NO_SHAPES = (
     ": features (default: None)",
     ": a tuple (h, c)",
     ": a 3x3 kernel",
+    ": Text, in its Context",
+    ": Next of the batch",
 )
 
 
@@ -261,3 +265,52 @@ def test_fields_of_plain_types_are_no_tensors():
 
 def test_a_string_that_chooses_a_part_is_one_of_its_keys():
     assert found(Chosen) == {"x": [1, 5], "task": {"value": "pos"}}
+
+
+class Halving(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.down = nn.Conv2d(3, 4, 3, 2, 1)
+        self.up = nn.ConvTranspose2d(4, 1, 2, 2)
+
+    def forward(self, picture, depth):
+        """
+        picture: (B, 3, H, W)
+        depth: (B, 1, H, W)
+        """
+        return self.up(self.down(picture)) + depth
+
+
+class Framed(nn.Module):
+    """Input: (N x 3 x 96 x 80)."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 4, 3, 2, 1)
+
+    def forward(self, picture):
+        return self.stem(picture)
+
+
+class Filmed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(()))
+
+    def forward(self, video, kept):
+        """Average the video (B, T, C, H, W) over those steps that are kept (B, T)."""
+        return (video * self.scale).flatten(2).sum(-1) * kept
+
+
+def test_shapes_in_a_sentence_are_those_of_the_names_before_them():
+    entries = first_entries(Filmed())
+    assert len(entries["video"]) == 5
+    assert len(entries["kept"]) == 2
+
+
+def test_sides_that_words_leave_open_can_be_halved():
+    assert found(Halving) == {"picture": [1, 3, 32, 32], "depth": [1, 1, 32, 32]}
+
+
+def test_sides_that_words_tell_stay():
+    assert found(Framed) == {"picture": [1, 3, 96, 80]}

@@ -22,7 +22,7 @@ from modeldiagrams.target.forward import VARIADIC, columns_read, parameters_of, 
 from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, element_count, resolved
 from modeldiagrams.target.inference.constructor_sizes import values_of
-from modeldiagrams.target.inference.documented.hints import Hints, hints_of
+from modeldiagrams.target.inference.documented.hints import hints_of
 from modeldiagrams.target.inference.entries import is_repeated, is_text, leaves, put
 from modeldiagrams.target.inference.failure_changes import changes
 from modeldiagrams.target.inference.inferred import inferred_candidates, is_graph, tensor_candidates
@@ -118,7 +118,10 @@ class InputSolver:
         parameters = parameters_of(self.model.forward)
         self._columns = {(name,): columns for name, columns in columns_read(self.model).items()}
         self._taken_apart = unpacked_parameters(self.model)
-        self._usual = UsualSizes(self.sizes, self._works, self._is_whole, is_graph=any(map(is_graph, parameters)))
+        self.hints = hints_of(self.model)
+        self._usual = UsualSizes(
+            self.sizes, self._works, self._is_whole, self.hints.sizes(), is_graph=any(map(is_graph, parameters))
+        )
         self.optional = tuple(
             name
             for name, p in parameters.items()
@@ -137,8 +140,9 @@ class InputSolver:
             self._answer(*unanswered)
         if self.start:
             self._push(_Try(-1, 0, 0, 0, self.start.entries))
+        said = 2 if self.is_told() else 0
         for order, entries in enumerate(self._seeds()):
-            self._push(_Try(0, order, 0, 0, entries))
+            self._push(_Try(-_MOST_WORK if order < said else 0, order, 0, 0, entries))
         tries = most_tries
         while tries > 0:
             tries -= 1
@@ -272,11 +276,6 @@ class InputSolver:
         return self._usual.with_read_sizes(entries, cut)
 
     @functools.cached_property
-    def hints(self) -> Hints:
-        """What docstrings, comments and annotations say of the inputs."""
-        return hints_of(self.model)
-
-    @functools.cached_property
     def states(self) -> list[Any]:
         """Entries of what the model makes itself, only asked for if it takes a state."""
         return [*own_states(self.model, self.sizes.batch)]
@@ -343,7 +342,9 @@ class InputSolver:
                     is_pair = isinstance(lists[name][0], list)
                     known[str(name)] = next(iter(self.states), lists[name][0] if is_pair else None)
             if read := self._read(known):
-                yield read.entries(lists)
+                yield (entries := read.entries(lists))
+                if read.is_told:
+                    yield self._usual.shown(entries)  # with sides that can be halved
             first = {name: entries[0] for name, entries in lists.items()}
             yield first
             yield from ({**first, name: entry} for name in lists for entry in lists[name][1:_FIRST_SEEDS])

@@ -147,7 +147,7 @@ class Probe:
         return probed
 
     def read(
-        self, known: Mapping[str, Any], sizes: Sizes, seed: Callable[[str, Path], Any], hints: Hints
+        self, known: Mapping[str, Any], sizes: Sizes, seed: Callable[[str, Path], Any], hints: Hints | None = None
     ) -> Read | None:
         """What the forward does with its inputs, where it can be read."""
         if self._is_lazy or not all(name.isidentifier() for name in known):

@@ -12,7 +12,7 @@ from modeldiagrams.target.inference.named_sizes import as_named
 from modeldiagrams.target.inference.parameter_names import role_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from modeldiagrams.target.inference.entries import Entries, Leaf, Path
     from modeldiagrams.target.inference.sizes import Sizes
@@ -28,7 +28,13 @@ class UsualSizes:
     """Gives entries of one model usual sizes."""
 
     def __init__(
-        self, sizes: Sizes, works: Callable[[Entries], bool], is_whole: Callable[[Path], bool], *, is_graph: bool
+        self,
+        sizes: Sizes,
+        works: Callable[[Entries], bool],
+        is_whole: Callable[[Path], bool],
+        said: Iterable[int] = (),
+        *,
+        is_graph: bool,
     ) -> None:
         """Keep what decides.
 
@@ -36,9 +42,11 @@ class UsualSizes:
             sizes: Gave out the sizes that nobody has.
             works: Runs the model with entries.
             is_whole: Whether the forward uses an input as whole numbers.
+            said: Sizes that its author writes of.
             is_graph: Whether an input's name says that there are nodes and edges.
         """
         self.sizes, self._works, self._is_whole, self._is_graph = sizes, works, is_whole, is_graph
+        self._said = {*said}
 
     def alternatives(self, entries: Entries) -> Iterator[Entries]:
         """The same as readers would write it, if the model runs with that; and as it was found."""
@@ -82,6 +90,7 @@ class UsualSizes:
         """The same with sides that are all alike in place of such as fit by chance, where it still runs with them."""
         pictures = [leaf.shape[-2:] for leaf in leaves(entries) if len(leaf.shape) >= _IMAGE_RANK]
         odd = {size for sides in pictures if sides[0] != sides[1] for size in sides if not self.sizes.is_own(size)}
+        odd -= self._said
         changed, side = entries, values_of("<size>")[0]
         for leaf in leaves(entries) if odd else ():
             if len(leaf.shape) >= _IMAGE_RANK and odd & {*leaf.shape[-2:]}:

@@ -82,6 +82,11 @@ class Hints:
             return hint.source if hint and is_same else ""
         return ""
 
+    def sizes(self) -> set[int]:
+        """The numbers in all that is said."""
+        words = {word for hint in self.found.values() for word in hint.dims or ()}
+        return {self.numbers.of(word) for word in words} if self.numbers else set()
+
     @property
     def names(self) -> list[str]:
         """Of which a shape is said."""

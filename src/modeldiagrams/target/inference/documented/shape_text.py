@@ -40,7 +40,7 @@ _TERM = rf"(?:{_NAME}|\d+)"
 _SUM = re.compile(rf"\(*{_TERM}(?:\s*(?:[-+*/^]|//)\s*\(*{_TERM}\)*)*\)*")
 _PHRASE = re.compile(rf"(?:{_NAME}|\d+)(?:[ -](?:{_NAME}|\d+)){{1,3}}")
 _CROSSED = re.compile(rf"(?<![\w)\]]){_TERM}(?:[/*+-]{_TERM})*(?:\s+[xX]\s+{_TERM}(?:[/*+-]{_TERM})*)+(?![\w(])")
-_GLUED = re.compile(r"(?<![\w.])[A-Za-z0-9]\w*?(?:x(?:[A-Z0-9]\w*?|[a-z]))+(?!\w)")
+_GLUED = re.compile(r"(?<![\w.])(?:(?:[A-Z]+_?\d*|\d+)(?:x(?:[A-Z]+_?\d*|\d+))+|[a-z\d](?:x[a-z\d]){2,})(?!\w)")
 _STARRED = re.compile(rf"(?<![\w*)]){_TERM}(?:\s?\*\s?{_TERM})+(?![\w*(])")
 _LISTED = re.compile(r"(?<![\w,])(?:[A-Z]\w{0,3}|[a-z]|\d+)(?:, ?(?:[A-Z]\w{0,3}|[a-z]|\d+))+(?=\s*(?:[.;)]|$|\n))")
 _QUOTED = re.compile(rf"[\"'](\.{{3}}|{_TERM})((?: {_TERM})+)[\"']")
@@ -126,8 +126,7 @@ def _bare(text: str) -> Iterator[tuple[int, Dims]]:
             dims = _valid([part.strip() for part in re.split(separator, match[0])])
             if not dims or before.count("(") + before.count("[") > before.count(")") + before.count("]"):
                 continue
-            is_word = pattern is _GLUED and match[0].islower() and not is_introduced
-            if not is_word and (is_introduced or (_is_likely(dims, before) and not all(map(str.isdigit, dims)))):
+            if is_introduced or (_is_likely(dims, before) and not all(map(str.isdigit, dims))):
                 yield match.start(), dims
     for match in _QUOTED.finditer(text):
         if dims := _valid([match[1], *match[2].split()]):
@@ -136,12 +135,13 @@ def _bare(text: str) -> Iterator[tuple[int, Dims]]:
 
 def _is_likely(dims: Dims, before: str) -> bool:
     """Whether something is a shape though no word says so."""
-    if {dim.lower() for dim in dims} <= _COORDINATES | {ANY} or _IN_RANGE.search(before[-_WINDOW:]):
+    if {dim.lower() for dim in dims} <= _COORDINATES | {ANY}:
         return False
-    if all(re.fullmatch(r"-?\d+", dim) for dim in dims):
+    if any(map(is_batch, dims)):
+        return True
+    if _IN_RANGE.search(before[-_WINDOW:]) or all(re.fullmatch(r"-?\d+", dim) for dim in dims):
         return False
-    is_first = any(map(is_batch, dims)) or bool(_FIRST.fullmatch(dims[0]) and len(dims) > 1)
-    return is_first or (len(dims) > 1 and bool(_AT_START.fullmatch(before)))
+    return len(dims) > 1 and bool(_FIRST.fullmatch(dims[0]) or _AT_START.fullmatch(before))
 
 
 def split_dims(inside: str, *, is_said: bool = False) -> Dims | None:

@@ -48,15 +48,20 @@ def statements(model: nn.Module) -> Iterator[Statement]:
         if not is_comment:
             yield Statement(name, text, "as it is annotated")
     sole = required_tensors(model)
-    yield from _of_docstring(forward.__doc__, "as the docstring of forward says", sole)
+    source = "as the docstring of forward says"
+    yield from _of_docstring(forward.__doc__, source, sole)
+    for name in parameters_of(model.forward):
+        yield Statement(name, _mentioned(name, forward.__doc__), source)
     for is_comment, name, text in parameter_words(forward):
         if is_comment:
             yield Statement(name, text, "as a comment in forward says")
     for owner in _classes(type(model)):
+        source = f"as the docstring of {owner.__name__} says"
         taken = {*parameters_of(owner)} - {*sole}
-        for each in _of_docstring(vars(owner).get("__doc__"), f"as the docstring of {owner.__name__} says", sole):
+        for each in _of_docstring(vars(owner).get("__doc__"), source, sole):
             if each.name not in taken:  # there it is an argument of the constructor
                 yield each
+        yield from (Statement(name, _mentioned(name, vars(owner).get("__doc__")), source) for name in sole)
     yield from _of_fields([*annotations_of(model.forward).values()])
 
 
@@ -87,6 +92,15 @@ def _of_docstring(text: str | None, source: str, required: list[str]) -> Iterato
         yield Statement(required[0], _first_sentence_with_shape(words), source)
 
 
+def _mentioned(name: str, text: str | None) -> str:
+    """What a sentence says of a name right before a bracket: "the video (B, T, C, H, W) and its mask (B, T)"."""
+    words = inputs_part(text or "")
+    found = re.search(
+        rf"(?<![\w.]){re.escape(name)}[\"']?\s*(?:[:=]|is|of shape|with shape|has shape)?\s*(?=[(\[])", words
+    )
+    return words[found.end() :].partition("\n")[0] if found else ""
+
+
 def _first_sentence_with_shape(words: str) -> str:
     """What is said of inputs without a name: "Expects images of shape (B, 3, H, W)."."""
     match = re.search(r"\b(inputs?|expects?|takes?|accepts?|given|shape)\b[^\n]*", words, re.IGNORECASE)
@@ -107,5 +121,8 @@ def _of_fields(annotations: list[Any]) -> Iterator[Statement]:
             continue
         source = f"as {class_.__name__} says"
         yield from (Statement(name, text, source) for name, text in field_words(class_))
-        yield from _of_docstring(class_.__doc__, f"as the docstring of {class_.__name__} says", [])
+        written = (
+            class_.__doc__ if not str(class_.__doc__).startswith(f"{class_.__name__}(") else None
+        )  # or Python's own
+        yield from _of_docstring(written, f"as the docstring of {class_.__name__} says", [])
         annotations += annotations_of(class_).values()

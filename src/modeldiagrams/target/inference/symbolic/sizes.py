@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.target.inference.lookups import unpacked_count
 from modeldiagrams.target.inference.symbolic.equations import product
-from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, same
+from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, closed, same, unified
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Parts", "Rank", "Shaped", "Size", "is_demanded"]
+__all__ = ["Parts", "Rank", "Shaped", "Size", "is_demanded", "rank_in_pattern"]
 
 _USUAL_RANK = 3
 _MOST_STEP = 64
@@ -138,10 +139,48 @@ class Parts(tuple[Any, ...]):  # noqa: SLOT001  (it has a dimension)
         return itertools.islice(itertools.cycle([*super().__iter__()]), count or len(self))
 
 
+class Cut(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
+    """The last sizes of a tensor; code that compares them with as many as there should be tells the rank."""
+
+    tensor: Any
+    start: int | None
+
+    def __eq__(self, other: object) -> bool:
+        self._tell(other, is_demanded(sys._getframe(1)))
+        return self._now() == other
+
+    def __ne__(self, other: object) -> bool:
+        self._tell(other, is_demanded(sys._getframe(1)))
+        return self._now() != other
+
+    __hash__ = tuple.__hash__
+
+    def _tell(self, other: object, is_told: bool) -> None:  # noqa: FBT001
+        if not is_told or self.start is None or not isinstance(other, tuple):
+            return
+        with self.tensor.reading.noting():
+            shape = self.tensor.known.end()
+            whole = shape.of_rank(self.start + len(other)) if self.start >= 0 else shape
+            for at, size in enumerate(reversed(other), 1):
+                same(whole.at(-at), self.tensor.reading.dim(size))
+
+    def _now(self) -> tuple[Any, ...]:
+        known = self.tensor.known.end().dims() if self.start is not None else ()
+        return tuple(self.tensor.reading.number(dim) for dim in known[self.start :]) if known else tuple(self)
+
+
 class Shaped(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
     """The shape of a tensor, for code that takes it apart."""
 
     tensor: Any
+
+    def __eq__(self, other: object) -> bool:
+        return is_same_shape(self.tensor, other, is_demanded(sys._getframe(1)))
+
+    def __ne__(self, other: object) -> bool:
+        return not is_same_shape(self.tensor, other, is_demanded(sys._getframe(1)))
+
+    __hash__ = object.__hash__  # caches of functions of shapes would take all for one
 
     def __iter__(self) -> Iterator[Any]:
         count = unpacked_count(sys._getframe(1))  # noqa: SLF001
@@ -170,14 +209,45 @@ class Shaped(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
             known = known.of_rank(max(_USUAL_RANK, len(known.dims())))
         if key.stop is not None and key.stop > 0 and (key.start or 0) >= 0:
             return tuple(self.tensor.reading.number(dim) for dim in known.front[key])
-        return tuple([self.tensor.reading.number(dim) for dim in known.dims()][key])
+        cut = Cut([self.tensor.reading.number(dim) for dim in known.dims()][key])
+        cut.tensor, cut.start = self.tensor, key.start if key.stop is None and key.step is None else None
+        return cut
 
     def __len__(self) -> int:
+        rank_in_pattern(self.tensor, sys._getframe(1))  # noqa: SLF001
         return int(Rank.of(self.tensor))
 
     def numel(self) -> int:
         """As of a shape of PyTorch."""
         return 1
+
+
+def is_same_shape(tensor: Any, other: Any, is_told: bool) -> bool:  # noqa: FBT001
+    """Whether a tensor's shape is another one, which becomes so where code asks for it."""
+    shape = other.tensor.known if isinstance(other, Shaped) else None
+    if shape is None and isinstance(other, tuple | list):
+        shape = closed(*map(tensor.reading.dim, other))
+    if shape is None:
+        return False
+    if is_told:
+        with tensor.reading.noting():
+            unified(tensor.known, shape)
+            return True
+    a, b = tensor.known.end(), shape.end()
+    is_alike = len(a.dims()) == len(b.dims()) and a.row is b.row
+    return is_alike and all(x is y or 0 != x.value == y.value for x, y in zip(a.dims(), b.dims(), strict=True))
+
+
+def rank_in_pattern(tensor: Any, frame: Any) -> None:
+    """Note the rank that a pattern of einops has: ``rearrange(x, "b (h w) c -> b c h w")``."""
+    if not str(frame.f_globals.get("__name__")).startswith("einops"):
+        return
+    names = frame.f_locals
+    pattern = names.get("pattern", getattr(names.get("self"), "pattern", None))
+    left = pattern.partition("->")[0] if isinstance(pattern, str) else "..."
+    if "..." not in left and "…" not in left:
+        with tensor.reading.noting():
+            tensor.known.of_rank(len(re.sub(r"\([^)]*\)", "g", left).split()))
 
 
 def is_demanded(frame: Any) -> bool:

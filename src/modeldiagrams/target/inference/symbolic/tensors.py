@@ -30,7 +30,7 @@ from modeldiagrams.target.inference.symbolic.kinds import Kind
 from modeldiagrams.target.inference.symbolic.objects import made_of_fields
 from modeldiagrams.target.inference.symbolic.products import Products
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Row, Shape, closed, factors_of, same
-from modeldiagrams.target.inference.symbolic.sizes import Parts, Rank, Shaped, Size, is_demanded
+from modeldiagrams.target.inference.symbolic.sizes import Parts, Rank, Shaped, Size, is_demanded, rank_in_pattern
 from modeldiagrams.tracer.recording.time_limit import check_time
 
 __all__ = ["Given", "Kind", "Parts", "Rank", "Reading", "Size", "SymbolicTensor"]
@@ -144,6 +144,8 @@ class Reading:
                 known.end().least = 0
         for error in (*self.equations.solve(), *self.products.solve(), *self.equations.solve()):
             self.guesses.clash(error.guesses)
+        for number, dim in self.numbers.items():  # that a size is the number made up for it tells nothing
+            dim.end().value = 0 if dim.end().value == number else dim.end().value
 
     def is_in_vain(self) -> bool:
         """Whether something doesn't fit, though nothing was taken for granted: layers don't fit each other."""
@@ -217,6 +219,7 @@ class SymbolicTensor(Tensor):
     def ndim(self) -> Any:  # type: ignore[override]
         """As of a tensor."""
         self._use(computes=False)
+        rank_in_pattern(self, sys._getframe(1))  # noqa: SLF001
         return Rank.of(self)
 
     dtype = property(lambda self: getattr(torch, self.kind.end().dtype or "float32"))
