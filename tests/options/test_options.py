@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from typing import Any
 
@@ -12,6 +13,7 @@ import yaml
 
 from modeldiagrams.cli.commands import main
 from modeldiagrams.errors import ModelDiagramsError, OptionError
+from modeldiagrams.options import reading
 from modeldiagrams.options.options import Limits, is_function
 from modeldiagrams.options.parsing import option_help, option_names, parse_option, parse_options
 from modeldiagrams.options.reading import read_yaml
@@ -162,6 +164,63 @@ def test_every_option_has_documentation() -> None:
     assert list(helps)[:3] == ["model", "args", "kwargs"]
     assert "class" in helps
     assert all(text.endswith(".") and text[0].isupper() for text in helps.values())
+
+
+def test_both_loaders_read_the_same(monkeypatch):
+    """What a build reads must not depend on whether PyYAML has its loader in C."""
+    parts = [
+        "a",
+        "*",
+        "?",
+        "- ",
+        ":",
+        ": ",
+        ", ",
+        "[",
+        "]",
+        "{",
+        "}",
+        "\n",
+        "\n  ",
+        "\n- ",
+        '"',
+        "'",
+        " # c",
+        "1.5",
+        "true",
+    ]
+    parts += [
+        "~",
+        "&a ",
+        "*a",
+        "!!str ",
+        "|",
+        ">",
+        "%",
+        "@",
+        "é",
+        "\t",
+        "0x1",
+        "2024-01-01",
+        "<<",
+        "\u2028",
+        "[1, 16]",
+        "---",
+    ]
+    drawn = random.Random(0)  # noqa: S311
+    texts = ["".join(drawn.choices(parts, k=drawn.randint(1, 8))) for _ in range(4000)]
+    fast = [_read(text) for text in texts]
+    monkeypatch.setattr(reading, "_MOST_NESTED", -1)
+    reading._loaded.cache_clear()
+    assert [_read(text) for text in texts] == fast
+    assert sum(not value.startswith("error: ") for value in fast) > 1000
+
+
+def _read(text: str) -> str:
+    try:
+        return repr(read_yaml(text))
+    except ModelDiagramsError as error:
+        return f"error: {error}"
 
 
 def test_deeply_nested_yaml_is_an_error() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import re
 from functools import lru_cache
@@ -34,6 +35,12 @@ PAGES = {"a4": (602.0, 930.0), "letter": (624.0, 864.0)}
 _Length = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
 
 
+_READ_OTHERWISE = frozenset("\t\x85\u2028\u2029|>?")
+"""Characters of which PyYAML's two loaders differ."""
+_NESTING = "[{-:"
+"""A text has as many levels at most as these characters."""
+_MOST_NESTED = 200
+_LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _LONGEST_LINE = 80
 _INDENTATION = (
     "expected <block end>, but found '<block mapping start>'",
@@ -63,7 +70,7 @@ def read_yaml(text: str) -> Any:
 
 def _location(error: Exception, text: str) -> str:
     """The line, and of several what it says; of a bracket that is never closed, the line where it opens."""
-    lines = text.split("\n")
+    lines = _LINE_BREAK.split(text)
     is_open = "flow" in str(getattr(error, "context", ""))
     mark = getattr(error, "context_mark" if is_open else "problem_mark", None)
     if mark is None or len(lines) == 1:
@@ -74,14 +81,14 @@ def _location(error: Exception, text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _loaded(text: str) -> Any:
-    """A build reads most texts several times.
-
-    Not with the faster C loader: deep nesting overflows its stack and ends the process.
-    """
+    """A build reads most texts several times."""
+    if not _READ_OTHERWISE.intersection(text) and sum(map(text.count, _NESTING)) <= _MOST_NESTED:
+        with contextlib.suppress(yaml.YAMLError):  # the other loader says what is wrong
+            return yaml.load(text, _FastLoader)  # noqa: S506  (a safe loader)
     return yaml.load(text, _Loader)  # noqa: S506  (a safe loader)
 
 
-class _Loader(yaml.SafeLoader):
+class _KeysOnce(yaml.constructor.SafeConstructor):
     """Refuses a map that has a key twice, of which the last would count."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002
@@ -91,6 +98,14 @@ class _Loader(yaml.SafeLoader):
                 raise yaml.MarkedYAMLError(problem=f"{key.value!r} is there twice", problem_mark=key.start_mark)
             seen.add(key.value if isinstance(key, yaml.ScalarNode) else "")
         return super().construct_mapping(node, deep)
+
+
+class _Loader(_KeysOnce, yaml.SafeLoader):
+    """Written in Python."""
+
+
+class _FastLoader(_KeysOnce, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Written in C, where PyYAML has that; deep nesting overflows its stack and ends the process."""
 
 
 def yaml_line(value: Any) -> str:
