@@ -35,7 +35,7 @@ PAGES = {"a4": (602.0, 930.0), "letter": (624.0, 864.0)}
 _Length = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
 
 
-_READ_OTHERWISE = frozenset("\t\x85\u2028\u2029|>?")
+_READ_OTHERWISE = frozenset("\t\ufeff\x85\u2028\u2029|>?")
 """Characters of which PyYAML's two loaders differ."""
 _NESTING = "[{-:"
 """A text has as many levels at most as these characters."""
