@@ -15,6 +15,7 @@ from modeldiagrams.errors import ModelDiagramsError
 
 __all__ = [
     "PAGES",
+    "read_body",
     "read_directions",
     "read_embedded",
     "read_lists",
@@ -66,6 +67,34 @@ def read_yaml(text: str) -> Any:
         pattern = _BARE_PATTERN.search(text)
         hint = f"; a pattern needs quotes, '{pattern[1]}'" if pattern else ""
         raise ModelDiagramsError(f"is not valid YAML{_location(error, text)}: {reason}{hint}") from error
+
+
+def read_body(text: str) -> dict[str, Any]:
+    """Read the lines of a directive or a fence: YAML of options, or one line that names the model.
+
+    Raises:
+        ModelDiagramsError: if they are neither.
+    """
+    try:
+        body = read_yaml(text)
+    except ModelDiagramsError as error:
+        raise ModelDiagramsError(f"the body: {error}{_bare_model(text)}") from error
+    if body is None:
+        return {}
+    if isinstance(body, str) and len(body.split()) == 1:
+        return {"model": body}
+    if isinstance(body, dict):
+        return {str(name): value for name, value in body.items()}
+    raise ModelDiagramsError(
+        f"the body: expected one line that names the model, or options as YAML (`model: …`), got {text!r}"
+    )
+
+
+def _bare_model(text: str) -> str:
+    """For options below a line that only names the model."""
+    first, _, options = text.strip().partition("\n")
+    is_bare = options and re.fullmatch(r"[\w.:/-]+", first.strip())
+    return f"; with options below it, the model is one, too: `model: {first.strip()}`" if is_bare else ""
 
 
 def _location(error: Exception, text: str) -> str:

@@ -31,7 +31,7 @@ from modeldiagrams.target.inference.factories import factories_of
 from modeldiagrams.target.inference.guard import guarded
 from modeldiagrams.target.inference.makers import path_of
 from modeldiagrams.target.inference.rules import Rule, assumed
-from modeldiagrams.target.locate import described, locate
+from modeldiagrams.target.locate import described_at, locate
 from modeldiagrams.target.objects import from_option
 from modeldiagrams.target.user_code import user_code
 
@@ -50,8 +50,6 @@ HUGE = 500_000_000
 """From this number on, it stays there even if it can't run there: its weights would fill the memory."""
 _MOST_SITES = 6
 """Calls in the project that are tried."""
-_MOST_NAMED = 4
-"""Classes of a module in a message."""
 _MOST_FACTORIES = 3
 """Functions beside the class that are called."""
 
@@ -186,7 +184,7 @@ def make_model(call: Call, meta_from: float, *, small: bool = False) -> Built:
             return offered
     else:
         raise TargetError(
-            f"expected a torch.nn.Module, or a class or function that makes one, got {_describe(found, call)}"
+            f"expected a torch.nn.Module, or a class or function that makes one, got {described_at(call.model, found)}"
         )
     return _in_eval_mode(model, found, call, arguments)
 
@@ -288,18 +286,3 @@ def _construct(found: Callable[..., Any], call: Call, arguments: Arguments) -> n
     args = [arguments.config(), *given] if arguments.config_class else given
     with guarded() if arguments.is_made_up else nullcontext():
         return construct(found, call.model, args, from_option(arguments.kwargs))
-
-
-def _describe(found: Any, call: Call) -> str:
-    """What kind of object it is that is no model; for a Python module also which model it has."""
-    if not inspect.ismodule(found):
-        return f"{call.model}, {described(found)}"
-    models = sorted(
-        name
-        for name, value in vars(found).items()
-        if inspect.isclass(value) and issubclass(value, nn.Module) and not name.startswith("_")
-    )
-    if len(models) > 1:
-        named = ", ".join(f"{call.model}.{name}" for name in models[:_MOST_NAMED])
-        return f"the module {call.model}; name one of its classes, such as {named}"
-    return f"the module {call.model}" + (f"; did you mean {call.model}.{models[0]}?" if models else "")

@@ -11,6 +11,8 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from torch import nn
+
 from modeldiagrams.common.class_facts import full_name
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.user_code import failure, seeded, user_code
@@ -18,7 +20,7 @@ from modeldiagrams.target.user_code import failure, seeded, user_code
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["described", "did_you_mean", "locate"]
+__all__ = ["described", "described_at", "did_you_mean", "locate"]
 
 
 def locate(path: str) -> Any:
@@ -71,6 +73,21 @@ def described(found: Any) -> str:
     return f"an object of the class {full_name(type(found))}"
 
 
+def described_at(path: str, found: Any) -> str:
+    """The object at a path, which is no model; of a Python module also which models it has."""
+    if not inspect.ismodule(found):
+        return f"{path}, {described(found)}"
+    models = sorted(
+        name
+        for name, value in vars(found).items()
+        if inspect.isclass(value) and issubclass(value, nn.Module) and not name.startswith("_")
+    )
+    if len(models) > 1:
+        named = ", ".join(f"{path}.{name}" for name in models[:_MOST_NAMED])
+        return f"the module {path}; name one of its classes, such as {named}"
+    return f"the module {path}" + (f"; did you mean {path}.{models[0]}?" if models else "")
+
+
 def _module(name: str, path: str = "") -> ModuleType:
     try:
         with seeded():
@@ -106,6 +123,8 @@ def _member(owner: Any, path: str, name: str, wanted: str) -> Any:
     raise TargetError(f"{kind} {path!r} has no attribute {name!r}{hint}")
 
 
+_MOST_NAMED = 4
+"""Classes of a module in a message."""
 _MISSING = object()
 _MISSING_MODULE = "; install it, or add its folder to the import path"
 _CLASS_ALONE = "; if it is a class, write its module, too, such as `mypkg.{0}`, or `mypkg.models.{0}`"
