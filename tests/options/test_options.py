@@ -11,10 +11,9 @@ import pytest
 import yaml
 
 from modeldiagrams.cli.commands import main
-from modeldiagrams.errors import ModelDiagramsError, OptionError
+from modeldiagrams.errors import OptionError
 from modeldiagrams.options.options import Limits, is_function
 from modeldiagrams.options.parsing import option_help, option_names, parse_option, parse_options
-from modeldiagrams.options.reading import read_yaml
 from modeldiagrams.options.settings import Settings
 from modeldiagrams.options.suggestions import COMMAND_LINE, SITE
 from option_helpers import make_options
@@ -162,28 +161,6 @@ def test_every_option_has_documentation() -> None:
     assert list(helps)[:3] == ["model", "args", "kwargs"]
     assert "class" in helps
     assert all(text.endswith(".") and text[0].isupper() for text in helps.values())
-
-
-def test_deeply_nested_yaml_is_an_error() -> None:
-    """The C loader would overflow its stack and end the process."""
-    with pytest.raises(ModelDiagramsError, match="recursion"):
-        read_yaml("[" * 100_000 + "]" * 100_000)
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("a: 1\nb: *b", "(line 2, `b: *b`): found undefined alias 'b'"),
-        ("a: 1\nb: [1,\nc: 2\n", "(line 2, `b: [1,`): expected ',' or ']', but it ends there"),
-        ("a: 1\nb: 2\na: 3", "(line 3, `a: 3`): 'a' is there twice"),
-        ("a: 1\nb:\n  c: 2\n d: 3", "(line 4, `d: 3`): expected the indentation of the lines above"),
-        (f"a: 1\n{'b' * 200}: *b", f"(line 2, `{'b' * 80}…`): found undefined alias 'b'"),
-    ],
-)
-def test_yaml_errors_name_the_line_that_is_wrong(text: str, says: str) -> None:
-    with pytest.raises(ModelDiagramsError) as caught:
-        read_yaml(text)
-    assert str(caught.value) == f"is not valid YAML {says}"
 
 
 @pytest.mark.parametrize("written", ["{1.1: ../1.1/, next: ../next/}", {"1.1": "../1.1/", "next": "../next/"}])

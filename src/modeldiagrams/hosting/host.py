@@ -20,7 +20,7 @@ from modeldiagrams.hosting.source_links import url_templates
 from modeldiagrams.ir.graph import Graph, ModuleNode
 from modeldiagrams.options.options import Compare, Figure, is_function, is_graph_file
 from modeldiagrams.options.parsing import option_help, option_names, parse_option, parse_options
-from modeldiagrams.options.reading import read_yaml
+from modeldiagrams.options.reading import read_body
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -99,7 +99,7 @@ def draw(  # noqa: PLR0913  (what an author writes comes in several parts)
     """
     merged = dict(values)
     try:
-        merged |= _read_body(body)
+        merged |= read_body(body)
         for name in ("model", "before", "after"):
             if is_graph_file(file := merged.get(name)) and ":" not in file:
                 merged[name] = host.graph_file(parse_option(name, file))
@@ -198,33 +198,10 @@ def prefetch(builder: DiagramBuilder, settings: Settings, pages: Iterable[str]) 
     for values, body in itertools.chain.from_iterable(map(mentions, pages)):
         # whoever converts the page reports it
         with contextlib.suppress(ModelDiagramsError):
-            merged = {**values, **_read_body(body)}
+            merged = {**values, **read_body(body)}
             if not is_graph_file(merged.get("model")):
                 wanted.append(parse_options(merged, settings.options))
     builder.prefetch(wanted)
-
-
-def _read_body(text: str) -> dict[str, Any]:
-    try:
-        body = read_yaml(text)
-    except ModelDiagramsError as error:
-        raise ModelDiagramsError(f"the body: {error}{_bare_model(text)}") from error
-    if body is None:
-        return {}
-    if isinstance(body, str) and len(body.split()) == 1:
-        return {"model": body}
-    if isinstance(body, dict):
-        return {str(name): value for name, value in body.items()}
-    raise ModelDiagramsError(
-        f"the body: expected one line that names the model, or options as YAML (`model: …`), got {text!r}"
-    )
-
-
-def _bare_model(text: str) -> str:
-    """For options below a line that only names the model."""
-    first, _, options = text.strip().partition("\n")
-    is_bare = options and re.fullmatch(r"[\w.:/-]+", first.strip())
-    return f"; with options below it, the model is one, too: `model: {first.strip()}`" if is_bare else ""
 
 
 def _refused(values: Mapping[str, Any], error: ModelDiagramsError) -> Diagram:

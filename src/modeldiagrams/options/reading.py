@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import re
 from functools import lru_cache
@@ -14,6 +15,7 @@ from modeldiagrams.errors import ModelDiagramsError
 
 __all__ = [
     "PAGES",
+    "read_body",
     "read_directions",
     "read_embedded",
     "read_lists",
@@ -34,6 +36,12 @@ PAGES = {"a4": (602.0, 930.0), "letter": (624.0, 864.0)}
 _Length = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
 
 
+_READ_OTHERWISE = frozenset("\t\ufeff\x85\u2028\u2029|>?")
+"""Characters of which PyYAML's two loaders differ."""
+_NESTING = "[{-:"
+"""A text has as many levels at most as these characters."""
+_MOST_NESTED = 200
+_LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _LONGEST_LINE = 80
 _INDENTATION = (
     "expected <block end>, but found '<block mapping start>'",
@@ -61,9 +69,37 @@ def read_yaml(text: str) -> Any:
         raise ModelDiagramsError(f"is not valid YAML{_location(error, text)}: {reason}{hint}") from error
 
 
+def read_body(text: str) -> dict[str, Any]:
+    """Read the lines of a directive or a fence: YAML of options, or one line that names the model.
+
+    Raises:
+        ModelDiagramsError: if they are neither.
+    """
+    try:
+        body = read_yaml(text)
+    except ModelDiagramsError as error:
+        raise ModelDiagramsError(f"the body: {error}{_bare_model(text)}") from error
+    if body is None:
+        return {}
+    if isinstance(body, str) and len(body.split()) == 1:
+        return {"model": body}
+    if isinstance(body, dict):
+        return {str(name): value for name, value in body.items()}
+    raise ModelDiagramsError(
+        f"the body: expected one line that names the model, or options as YAML (`model: …`), got {text!r}"
+    )
+
+
+def _bare_model(text: str) -> str:
+    """For options below a line that only names the model."""
+    first, _, options = text.strip().partition("\n")
+    is_bare = options and re.fullmatch(r"[\w.:/-]+", first.strip())
+    return f"; with options below it, the model is one, too: `model: {first.strip()}`" if is_bare else ""
+
+
 def _location(error: Exception, text: str) -> str:
     """The line, and of several what it says; of a bracket that is never closed, the line where it opens."""
-    lines = text.split("\n")
+    lines = _LINE_BREAK.split(text)
     is_open = "flow" in str(getattr(error, "context", ""))
     mark = getattr(error, "context_mark" if is_open else "problem_mark", None)
     if mark is None or len(lines) == 1:
@@ -74,14 +110,14 @@ def _location(error: Exception, text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _loaded(text: str) -> Any:
-    """A build reads most texts several times.
-
-    Not with the faster C loader: deep nesting overflows its stack and ends the process.
-    """
+    """A build reads most texts several times."""
+    if not _READ_OTHERWISE.intersection(text) and sum(map(text.count, _NESTING)) <= _MOST_NESTED:
+        with contextlib.suppress(yaml.YAMLError):  # the other loader says what is wrong
+            return yaml.load(text, _FastLoader)  # noqa: S506  (a safe loader)
     return yaml.load(text, _Loader)  # noqa: S506  (a safe loader)
 
 
-class _Loader(yaml.SafeLoader):
+class _KeysOnce(yaml.constructor.SafeConstructor):
     """Refuses a map that has a key twice, of which the last would count."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002
@@ -91,6 +127,14 @@ class _Loader(yaml.SafeLoader):
                 raise yaml.MarkedYAMLError(problem=f"{key.value!r} is there twice", problem_mark=key.start_mark)
             seen.add(key.value if isinstance(key, yaml.ScalarNode) else "")
         return super().construct_mapping(node, deep)
+
+
+class _Loader(_KeysOnce, yaml.SafeLoader):
+    """Written in Python."""
+
+
+class _FastLoader(_KeysOnce, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Written in C, where PyYAML has that; deep nesting overflows its stack and ends the process."""
 
 
 def yaml_line(value: Any) -> str:

@@ -36,7 +36,7 @@ from modeldiagrams.target.inference.factories import factories_of
 from modeldiagrams.target.inference.guard import guarded
 from modeldiagrams.target.inference.makers import path_of
 from modeldiagrams.target.inference.rules import Rule, assumed
-from modeldiagrams.target.locate import found_instead, locate
+from modeldiagrams.target.locate import described_at, locate
 from modeldiagrams.target.objects import from_option
 from modeldiagrams.target.user_code import user_code
 
@@ -189,7 +189,7 @@ def make_model(call: Call, meta_from: float, *, small: bool = False) -> Built:
             return offered
     else:
         raise TargetError(
-            f"expected a torch.nn.Module, or a class or function that makes one, got {found_instead(found, call.model)}"
+            f"expected a torch.nn.Module, or a class or function that makes one, got {described_at(call.model, found)}"
         )
     return _in_eval_mode(model, found, call, arguments)
 

@@ -20,10 +20,7 @@ from modeldiagrams.target.user_code import failure, seeded, user_code
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["described", "did_you_mean", "found_instead", "locate"]
-
-_MOST_NAMED = 4
-"""Classes of a module in a message."""
+__all__ = ["described", "described_at", "did_you_mean", "locate"]
 
 
 def locate(path: str) -> Any:
@@ -76,6 +73,21 @@ def described(found: Any) -> str:
     return f"an object of the class {full_name(type(found))}"
 
 
+def described_at(path: str, found: Any) -> str:
+    """The object at a path, which is no model; of a Python module also which models it has."""
+    if not inspect.ismodule(found):
+        return f"{path}, {described(found)}"
+    models = sorted(
+        name
+        for name, value in vars(found).items()
+        if inspect.isclass(value) and issubclass(value, nn.Module) and not name.startswith("_")
+    )
+    if len(models) > 1:
+        named = ", ".join(f"{path}.{name}" for name in models[:_MOST_NAMED])
+        return f"the module {path}; name one of its classes, such as {named}"
+    return f"the module {path}" + (f"; did you mean {path}.{models[0]}?" if models else "")
+
+
 def _module(name: str, path: str = "") -> ModuleType:
     try:
         with seeded():
@@ -111,6 +123,8 @@ def _member(owner: Any, path: str, name: str, wanted: str) -> Any:
     raise TargetError(f"{kind} {path!r} has no attribute {name!r}{hint}")
 
 
+_MOST_NAMED = 4
+"""Classes of a module in a message."""
 _MISSING = object()
 _MISSING_MODULE = "; install it, or add its folder to the import path"
 _CLASS_ALONE = "; if it is a class, write its module, too, such as `mypkg.{0}`, or `mypkg.models.{0}`"
@@ -120,18 +134,3 @@ def _submodules(package: ModuleType | None) -> list[str]:
     """Names of the modules directly inside a package; without one, of all importable modules."""
     path = getattr(package, "__path__", []) if package else None
     return [module.name for module in pkgutil.iter_modules(path)]
-
-
-def found_instead(found: Any, name: str) -> str:
-    """What kind of object it is that is no model; for a Python module also which models it has."""
-    if not inspect.ismodule(found):
-        return f"{name}, {described(found)}"
-    models = sorted(
-        each
-        for each, value in vars(found).items()
-        if inspect.isclass(value) and issubclass(value, nn.Module) and not each.startswith("_")
-    )
-    if len(models) > 1:
-        named = ", ".join(f"{name}.{each}" for each in models[:_MOST_NAMED])
-        return f"the module {name}; name one of its classes, such as {named}"
-    return f"the module {name}" + (f"; did you mean {name}.{models[0]}?" if models else "")
