@@ -18,14 +18,12 @@ declare module "vitest" {
   interface ProvidedContext {
     /** File name → traced graph as JSON text. */
     graphs: Record<string, string>;
-    /** Whether they are the viewer's own; with others, what is ours was looked at before. */
-    areOwn: boolean;
   }
 }
 
 const viz = await strippedInstance();
 const traced = Object.entries(inject("graphs")).map(([name, text]): [string, GraphData] => [name, JSON.parse(text)]);
-const graphs: [string, GraphData][] = [...(inject("areOwn") ? Object.entries(all) : []), ...traced];
+const graphs: [string, GraphData][] = [...Object.entries(all), ...traced];
 const directions: Direction[] = ["TB", "LR"];
 /** Null for the default; the last depth expands everything. */
 const DEPTHS = [null, 0, 1, 2, 3, 99];
