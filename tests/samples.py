@@ -1,13 +1,24 @@
-"""Sample code that tests trace, and sample images."""
+"""Sample code that tests trace, sample images, and samples of cases."""
 
 from __future__ import annotations
 
 import struct
 import zlib
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable
 
 PROJECT = Path(__file__).parent / "sample_project"
 """A user's project with a package of small models, `mypkg`."""
+
+
+def some(cases: Iterable[Any], chosen: Container[Any]) -> list[Any]:
+    """Cases as parameters: some of them for every run, the others for `make zoo`."""
+    return [case if case in chosen else pytest.param(case, marks=pytest.mark.zoo) for case in cases]
 
 
 def png(width: int = 24, height: int = 16, *, colour: tuple[int, int, int] = (40, 90, 160)) -> bytes:

@@ -7,6 +7,7 @@ import pytest
 from browser.axe import violations
 from browser.controls import button, settled, wait_selected, wait_until
 from browser.test_map import cell, is_map, open_map
+from samples import some
 
 TOUCH = {"has_touch": True, "viewport": {"width": 900, "height": 700}}
 BRIGHT = """e => [...e.shadowRoot.querySelectorAll('.mg-atlas [data-cell]')]
@@ -28,7 +29,8 @@ def select_in_picture(reader, press):
     press(reader.page.get_by_role("button", name="More", exact=True))
 
 
-@pytest.mark.parametrize("way", ["mouse", "touch", "keys"])
+# a finger takes the same way as the mouse
+@pytest.mark.parametrize("way", some(["mouse", "touch", "keys"], {"touch", "keys"}))
 def test_a_path_is_shown_on_the_map(reader_with, server, way):
     with reader_with(**(TOUCH if way == "touch" else {})) as reader:
         open_map(reader, server)
