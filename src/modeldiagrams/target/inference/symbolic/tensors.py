@@ -289,6 +289,8 @@ class SymbolicTensor(Tensor):
             return self.results[key] if key in self.results else self._part(key, "key")
         if type(key) is int and key >= 0 and self.given and self.given.is_list:
             return self._part(key, "item")
+        if type(key) in (int, slice) and self.given and self.given.is_list and not self.given.is_used:
+            return [*self._items(self.reading.counts.get(self.given.path, USUAL_ITEMS))][key]
         for each in instances_in((self, key), SymbolicTensor):
             each._use()  # noqa: SLF001 (of its own class)
         try:
