@@ -1,4 +1,7 @@
-"""Hard: models around models: contrastive learners, distillers, adapters, segmentation on given encoders, actors."""
+"""Hard: models around models: contrastive learners, distillers, adapters, segmentation on given encoders, actors.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 

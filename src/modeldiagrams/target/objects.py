@@ -8,6 +8,8 @@ entry                                                    value
 ``{_target_: torch.optim.SGD, _partial_: true, lr: 1}``  a function that needs the other arguments
 ``{_object_: torch.nn.ReLU}``                            the object itself: a class, a function
 =======================================================  ============================================================
+
+Long because the modules that are made up for arguments are here, too, under the path that diagrams show.
 """
 
 from __future__ import annotations

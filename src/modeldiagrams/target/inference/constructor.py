@@ -5,6 +5,8 @@ their use (`unknown`) shows what each one is: what it can't be ends the run, and
 learnt. Any other error is answered by another value for one of the arguments that it is about (`blame`). When a run
 succeeds, the layers that hold an argument tell its role, and so a usual value (`vocabulary.toml`). What is found is
 plain data as an author would write it, and the model is made of that.
+
+Long because a search knows its runs, what they taught, and what remains to be tried.
 """
 
 from __future__ import annotations

@@ -116,6 +116,7 @@ class _Fitter:
             return rank
         later = [each for each in self.calls if any(t.given is call.result for t in _tensors(each))]
         is_map = any(is_listed("map_parts", each.slot.name) for each in [call, *later])
+        is_map = is_map or not (_name(taken) or is_listed("row_parts", call.slot.name))
         return rank if is_map else 0
 
     def _module(self, call: PartCall, taken: list[Any], result: Given) -> Any:
@@ -264,9 +265,8 @@ def _chain(*layers: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_ids(rank: int, rank_made: int, width: int) -> Any:
-    if rank_made == rank + 1:
-        return _layer("Embedding", _TOKENS, width)
-    return _layer("EmbeddingBag", _TOKENS, width) if rank == rank_made == _ROWS else None
+    """A table; what code makes of its rows is no other rank of theirs."""
+    return _layer("EmbeddingBag" if rank == rank_made == _ROWS else "Embedding", _TOKENS, width)
 
 
 def _of_features(rank: int, rank_made: int, inputs: int, outputs: int) -> Any:
