@@ -43,6 +43,7 @@ UNSOLVED = {
     "hard_scenes.DeformableQueries",  # heights and widths of maps, as values that add up to a size of another input
     "hard_sciences.HeteroGNN",  # kinds of nodes and edges, and dicts by them
     "hard_specs.OperatorAlgebra",  # indices of states that only exist after earlier operations
+    "hard_wrapped.SegmentationModel",  # as many channels of an encoder as blocks of a decoder
     "projects.hard_recsys.ranker.MultiDomainRanker",  # columns of a batch, by names that only its schema has
     "projects.hard_retired_kitchen.models.slowfast.SlowFast",  # a configuration whose file only a script reads
     "usual_field_second.MoAConv",  # a width of which a share is no layer unless it is thousands

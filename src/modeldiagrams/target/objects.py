@@ -8,11 +8,14 @@ entry                                                    value
 ``{_target_: torch.optim.SGD, _partial_: true, lr: 1}``  a function that needs the other arguments
 ``{_object_: torch.nn.ReLU}``                            the object itself: a class, a function
 =======================================================  ============================================================
+
+Long because the modules that are made up for arguments are here, too, under the path that diagrams show.
 """
 
 from __future__ import annotations
 
 import functools
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import torch
@@ -22,7 +25,21 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.target.locate import locate
 from modeldiagrams.target.user_code import user_code
 
-__all__ = ["Answer", "Denoiser", "LanguageModel", "Pyramid", "Settings", "from_option", "with_attributes"]
+__all__ = [
+    "Answer",
+    "Attention",
+    "Branches",
+    "Conditioned",
+    "Denoiser",
+    "LanguageModel",
+    "Mean",
+    "Patches",
+    "PictureNetwork",
+    "Pyramid",
+    "Settings",
+    "from_option",
+    "with_attributes",
+]
 
 
 class Settings(dict[str, Any]):
@@ -76,6 +93,38 @@ class Encoded(NamedTuple):
     pooler_output: Tensor
 
 
+class Attention(nn.Module):
+    """Attention of sequences to themselves or to others; what masks have a zero for is hidden."""
+
+    def __init__(self, width: int, others: list[str]) -> None:
+        """Make the layers.
+
+        Args:
+            width: Of each step.
+            others: What comes after the sequences: ``memory`` that they attend to, a ``mask`` for it, or an
+                ``own_mask``, with which they attend to themselves before.
+        """
+        super().__init__()
+        self.others = others
+        self.query, self.key, self.value = nn.Linear(width, width), nn.Linear(width, width), nn.Linear(width, width)
+        self.output = nn.Linear(width, width)
+
+    def forward(self, x: Tensor, *others: Tensor | None, **named: Tensor | None) -> Tensor:
+        """The sequences, and what they attend to."""
+        pairs = zip(self.others, (*others, *named.values()), strict=False)
+        given = [(kind, value) for kind, value in pairs if value is not None]
+        own, masks = ([value for kind, value in given if kind == name] for name in ("own_mask", "mask"))
+        x = self._attended(x, x, own) if own else x
+        return self._attended(x, next((value for kind, value in given if kind == "memory"), x), masks)
+
+    def _attended(self, x: Tensor, memory: Tensor, masks: list[Tensor]) -> Tensor:
+        scores = self.query(x) @ self.key(memory).transpose(-2, -1) / x.shape[-1] ** 0.5
+        for mask in masks:
+            scores = scores.masked_fill((mask.squeeze(1) if mask.ndim == scores.ndim + 1 else mask) == 0, -1e4)
+        attended: Tensor = self.output(scores.softmax(-1) @ self.value(memory))
+        return x + attended
+
+
 class LanguageModel(nn.Module):
     """A small one that takes what those of `transformers` take."""
 
@@ -88,13 +137,13 @@ class LanguageModel(nn.Module):
         """
         super().__init__()
         self.embeddings = nn.Embedding(vocabulary, width)
-        self.encoder = nn.TransformerEncoderLayer(width, 1, 2 * width, batch_first=True)
+        self.attention = Attention(width, ["mask"])
         self.pooler = nn.Linear(width, width)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None, *_more: Any, **_named: Any) -> Encoded:
         """Vectors of all tokens, and one of the first."""
-        padding = None if attention_mask is None else attention_mask == 0
-        hidden = self.encoder(self.embeddings(input_ids), src_key_padding_mask=padding)
+        mask = None if attention_mask is None else attention_mask[:, None]
+        hidden = self.attention(self.embeddings(input_ids), mask)
         return Encoded(hidden, torch.tanh(self.pooler(hidden[:, 0])))
 
 
@@ -118,17 +167,37 @@ class Denoiser(nn.Module):
         return picture + step[:, :, None, None]
 
 
+class PictureNetwork(nn.Module):
+    """A small network for pictures that is made as those of `torchvision` are, with as many classes as one likes."""
+
+    def __init__(self, *_more: Any, num_classes: int = 32, **_named: Any) -> None:
+        """Make the layers.
+
+        Args:
+            num_classes: How many numbers it gives for a picture.
+        """
+        super().__init__()
+        self.features = nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool2d(1))
+        self.fc = nn.Linear(16, num_classes)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """A row of numbers for each picture."""
+        numbers: Tensor = self.fc(self.features(x).flatten(1))
+        return numbers
+
+
 class Pyramid(nn.Module):
     """Convolutions one after another, each of which halves the sides of a picture; gives what each of them makes."""
 
-    def __init__(self, channels: list[int]) -> None:
+    def __init__(self, channels: list[int], inputs: int = 3) -> None:
         """Make one convolution for each number of channels.
 
         Args:
-            channels: Of the pictures that they give; that of the input has three.
+            channels: Of the pictures that they give.
+            inputs: Channels of the one that they get.
         """
         super().__init__()
-        pairs = zip([3, *channels], channels, strict=False)
+        pairs = zip([inputs, *channels], channels, strict=False)
         self.stages = nn.ModuleList(nn.Conv2d(before, after, 3, 2, 1) for before, after in pairs)
 
     def forward(self, x: Tensor) -> list[Tensor]:
@@ -138,6 +207,91 @@ class Pyramid(nn.Module):
             x = stage(x)
             made.append(x)
         return made
+
+
+class Patches(nn.Module):
+    """Cuts pictures into patches, and gives a row of features for each."""
+
+    def __init__(self, channels: int, width: int) -> None:
+        """Make a convolution with the steps of its kernel.
+
+        Args:
+            channels: Of the pictures.
+            width: Number of features.
+        """
+        super().__init__()
+        self.projection = nn.Conv2d(channels, width, 8, 8)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Sequences of patches."""
+        patches: Tensor = self.projection(x)
+        return patches.flatten(2).transpose(1, 2)
+
+
+class Mean(nn.Module):
+    """A layer, and the mean of what it gives over all steps of a sequence."""
+
+    def __init__(self, inputs: int, width: int) -> None:
+        """Make the layer.
+
+        Args:
+            inputs: Features of each step.
+            width: Features that it makes of them.
+        """
+        super().__init__()
+        self.linear = nn.Linear(inputs, width)
+
+    def forward(self, x: Tensor, *_more: Any, **_named: Any) -> Tensor:
+        """One row of features for each sequence."""
+        steps: Tensor = self.linear(x)
+        return steps.mean(1)
+
+
+class Conditioned(nn.Module):
+    """A module, to whose result a layer for each other input is added."""
+
+    def __init__(self, body: nn.Module, widths: list[int]) -> None:
+        """Make a layer for each other input.
+
+        Args:
+            body: Gets the first input.
+            widths: Features of the others; 1 for numbers.
+        """
+        super().__init__()
+        self.body, self.widths = body, widths
+        self.conditions = nn.ModuleList(nn.Linear(width, 1) for width in widths)
+
+    def forward(self, x: Tensor, *others: Tensor | None, **named: Tensor | None) -> Tensor:
+        """What the module gives, and one number for each row more from each other input."""
+        made: Tensor = self.body(x)
+        for layer, width, other in zip(self.conditions, self.widths, (*others, *named.values()), strict=False):
+            if isinstance(other, Tensor):
+                rows = other if width > 1 else other.reshape(len(other), -1)[:, :1]
+                shift: Tensor = layer(rows.to(made.dtype)).flatten(1).mean(1)
+                made = made + shift.reshape(-1, *(1,) * (made.ndim - 1))
+        return made
+
+
+class Branches(nn.Module):
+    """Modules that all get the same."""
+
+    def __init__(self, parts: list[nn.Module] | dict[str, nn.Module], *, is_object: bool = False) -> None:
+        """Keep them.
+
+        Args:
+            parts: One for each result, by name or in order.
+            is_object: Whether the results are attributes of an object.
+        """
+        super().__init__()
+        self.parts = nn.ModuleDict(parts) if isinstance(parts, dict) else nn.ModuleList(parts)
+        self.is_object = is_object
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """The results, in a list, a dict or an object."""
+        if isinstance(self.parts, nn.ModuleList):
+            return [part(*args, **kwargs) for part in self.parts]
+        made = {name: part(*args, **kwargs) for name, part in self.parts.items()}
+        return SimpleNamespace(**made) if self.is_object else made
 
 
 def with_attributes(module: nn.Module, **attributes: Any) -> nn.Module:

@@ -6,7 +6,7 @@ learnt. Any other error is answered by another value for one of the arguments th
 succeeds, the layers that hold an argument tell its role, and so a usual value (`vocabulary.toml`). What is found is
 plain data as an author would write it, and the model is made of that.
 
-Long because the search and what ends its runs share their state.
+Long because a search knows its runs, what they taught, and what remains to be tried.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from modeldiagrams.target.inference.guard import guarded
 from modeldiagrams.target.inference.kept_arguments import forward_uses
 from modeldiagrams.target.inference.kind_refinement import refine_kind
 from modeldiagrams.target.inference.makers import rule_out_class
+from modeldiagrams.target.inference.modules_that_fit import fit_modules
 from modeldiagrams.target.inference.neighbours import (
     likeliest,
     make_lists_alike,
@@ -170,7 +171,21 @@ class Search:
         self.model = found if again is None or is_worse else again
         if is_worse:
             return replace(first, search=self)
-        return replace(self.result(), others=(*islice(self._others(), _MOST_OTHERS),), search=self)
+        before = self._fit()
+        return replace(self.result(), others=(*before, *islice(self._others(), _MOST_OTHERS)), search=self)
+
+    def _fit(self) -> list[dict[str, Any]]:
+        """Take modules that suit how they are called, for those that were made up; the arguments without them."""
+        before = self.result().kwargs
+        if not fit_modules(self.model, [*self.every()]):
+            return []
+        try:
+            self.model = self._made()
+        except (Exception, SystemExit, Refused):  # noqa: BLE001  (whatever the constructor raises)
+            for slot in self.every():
+                slot.fitting = []
+            return []
+        return [before]
 
     def _with_optional_keys(self, found: nn.Module) -> nn.Module:
         """The model with what its configuration may lack, where it has no weights without."""
@@ -191,9 +206,11 @@ class Search:
         for step in range(1, _MOST_OTHERS + 1):
             for slot in modules:
                 chosen, slot.choice = slot.choice, slot.choice + step
-                if slot.choice < len(slot.options()) and not self._is_late() and self.can_be_made():
-                    yield self.result().kwargs
-                slot.choice = chosen
+                is_other = slot.choice < len(slot.options()) and not self._is_late() and self.can_be_made()
+                kwargs = self.result().kwargs
+                slot.choice = chosen  # before what waits for the next one reads it
+                if is_other:
+                    yield kwargs
 
     def can_be_made(self) -> bool:
         """Whether the constructor runs with the values that are chosen now."""

@@ -111,9 +111,12 @@ def _looks_up(node: ast.AST, name: str) -> bool:
 
 def _kept_call(node: ast.AST, kept: dict[str, Any]) -> Iterator[Refused]:
     match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name), args=args) if name in kept:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name), args=args, keywords=named) if (
+            name in kept
+        ):
             is_open = any(isinstance(argument, ast.Starred) for argument in args)  # `self.encoder(*args)`
-            yield Refused(slots_of(kept[name])[0], Use("forward", 0 if is_open else len(args)))
+            names = tuple(keyword.arg for keyword in named if keyword.arg)
+            yield Refused(slots_of(kept[name])[0], Use("forward", (0 if is_open else len(args), names)))
 
 
 def _handed_on(node: ast.AST, kept: dict[str, Any]) -> Iterator[Refused]:
@@ -124,7 +127,7 @@ def _handed_on(node: ast.AST, kept: dict[str, Any]) -> Iterator[Refused]:
                 match argument:
                     case ast.Attribute(value=ast.Name(id="self"), attr=name) if name in kept:
                         if is_listed("handed_on", name):
-                            yield Refused(slots_of(kept[name])[0], Use("forward", 1))
+                            yield Refused(slots_of(kept[name])[0], Use("forward", (1, ())))
 
 
 def _kept_use(node: ast.AST, kept: dict[str, Number | Real]) -> Iterator[Refused]:

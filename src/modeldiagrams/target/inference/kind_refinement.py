@@ -44,8 +44,8 @@ def _refine(slot: Slot, use: Use) -> None:
             _refine_condition(slot, use)
         case Use("lacks", str(name)):
             _refine_lacking(slot, name)
-        case Use("forward", count):
-            _refine_module(slot, count if isinstance(count, int) else slot.call[0])
+        case Use("forward", call):
+            _refine_module(slot, call if isinstance(call, tuple) else (slot.call[0], ()))
         case Use("asked"):
             slot.kind, slot.why, slot.children = "result", "it is asked for what belongs to a string", {}
         case Use("array"):
@@ -101,13 +101,13 @@ def _refine_class(slot: Slot, classes: tuple[type, ...]) -> None:
     slot.read_annotation()
 
 
-def _refine_module(slot: Slot, inputs: int) -> None:
+def _refine_module(slot: Slot, call: tuple[int, tuple[str, ...]]) -> None:
     """A module that forward calls; what was read of it are attributes."""
     if slot.kind == "fields":
         slot.needs, slot.children = {str(name): need for name, need in slot.children.items()}, {}
         for need in slot.needs.values():
             need.is_of_module = True
-    slot.kind, slot.is_called_in_forward, slot.why, slot.call = "made", True, "forward calls it", (inputs, ())
+    slot.kind, slot.is_called_in_forward, slot.why, slot.call = "made", True, "forward calls it", call
 
 
 def _refine_lacking(slot: Slot, name: str) -> None:

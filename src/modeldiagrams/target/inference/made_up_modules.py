@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
     from modeldiagrams.target.inference.unknown import Slot
 
-__all__ = ["WITH", "gives_map", "made_up_modules"]
+__all__ = ["HELD_FOR", "WITH", "gives_map", "made_up_modules"]
 
 WITH = "modeldiagrams.target.objects.with_attributes"
 """Makes a module that has more attributes than its class."""
+HELD_FOR = "_modeldiagrams_held_for"
+"""Attribute of a module with the argument that it was made for; copies of the module have it, too."""
 _WIDTH, _WIDTHS = "<width>", "<widths>"
 _MAP_LAYERS = (
     nn.Conv2d,
@@ -49,7 +51,7 @@ def made_up_modules(slot: Slot) -> list[Any]:
     rows.sort(key=lambda row: (_inputs(row) != _inputs_of(slot), wanted != "rows" and row.get("gives") != wanted))
     width = next((number for number in numbers if type(number) is int), slot.width)
     widths = [item.option() for item in lists[0].tried()[1:]] if lists else []
-    made = [_filled(row["value"], width, widths) for row in rows]
+    made = [*slot.fitting, *(_filled(row["value"], width, widths) for row in rows)]
     return [{"_target_": WITH, "_args_": [body]} for body in made] if slot.needs else made
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 
 from modeldiagrams.target.forward import parameters_of
+from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.lookups import tracebacks
 from modeldiagrams.target.inference.members import classes_around, classes_beside, members_of, members_read
 from modeldiagrams.target.inference.vocabulary import is_listed, usual, with_last_layer, words_of, written_out
@@ -110,10 +111,18 @@ def _container(base: type, part: Any) -> dict[str, Any]:
 
 def _suits(class_: type, slot: Slot) -> bool:
     """Whether a class can be called as an argument is, has what is read of it, and isn't what it is an argument of."""
-    inputs, forward = slot.call[0] if slot.is_called_in_forward else 0, getattr(class_, "forward", None)
-    is_called_so = not inputs or forward is None or _takes(forward, (inputs + 1, ()))
+    inputs, names = slot.call if slot.is_called_in_forward else (0, ())
+    forward = getattr(class_, "forward", None)
+    is_called_so = not (inputs or names) or forward is None or _takes(forward, (inputs + 1, names))
     has_needs = not slot.needs or {*slot.needs} <= members_of(class_)
-    return class_ not in slot.makers and not inspect.isabstract(class_) and is_called_so and has_needs
+    is_possible = class_ not in slot.makers and not inspect.isabstract(class_) and not _is_around(class_, slot.name)
+    return is_possible and is_called_so and has_needs
+
+
+def _is_around(class_: type, name: str) -> bool:
+    """Whether a class is given such a thing itself: one that takes an encoder is none."""
+    last = words_of(name)[-1:]
+    return any(last and words_of(p.name)[-1:] == last for p in required_parameters(class_))
 
 
 def modules_with(member: str, name: str, names: Mapping[str, Any], without: tuple[Any, ...]) -> list[Any]:
@@ -181,13 +190,20 @@ def _takes(class_: Any, call: tuple[int, tuple[str, ...]]) -> bool:
 
 
 def _sounds_like(name: str, class_: type) -> bool:
-    return sounds_like(name, class_.__name__)
+    """Whether a word of the class's name begins as one of the argument's: an autoencoder is no encoder."""
+    other = class_.__name__
+    places = [at for at, letter in enumerate(other) if at == 0 or letter.isupper() or other[at - 1] == "_"]
+    return any(other[at:].lower().startswith(word) for word in _telling_words(name) for at in places)
 
 
 def sounds_like(name: str, other: str) -> bool:
     """Whether a word of an argument's name is part of another name, in full where it is abbreviated."""
+    return any(word in other.lower() for word in _telling_words(name))
+
+
+def _telling_words(name: str) -> list[str]:
     words = [word for word in words_of(name) if len(word) >= _SHORTEST_WORD]
     telling = [word for word in words if word not in _GENERAL] or words
     each = [word.removesuffix("s") for word in telling if not word.endswith("ss")]  # one of `heads` is a `MaskHead`
     several = [word for word in each if word not in _GENERAL]
-    return any(word in other.lower() for word in map(written_out, [*telling, *several]))
+    return [written_out(word) for word in (*telling, *several)]

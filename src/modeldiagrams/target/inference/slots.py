@@ -10,10 +10,12 @@ import inspect
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from torch import nn
+
 from modeldiagrams.target.inference.annotated import read_annotation
 from modeldiagrams.target.inference.annotations import annotations_of, fields_left_open
 from modeldiagrams.target.inference.conventions import required_parameters
-from modeldiagrams.target.inference.made_up_modules import WITH
+from modeldiagrams.target.inference.made_up_modules import HELD_FOR, WITH
 from modeldiagrams.target.inference.neighbours import item_name, make_items_alike
 from modeldiagrams.target.inference.slot_options import as_option, options_of
 from modeldiagrams.target.inference.unknown import plain, wrapped
@@ -108,6 +110,8 @@ class Slot:
     """Of a tensor, where a layer tells."""
     given: Any = None
     """The tensor that the last run got."""
+    fitting: list[Any] = field(default_factory=list)
+    """Of a module that is made up: options for what suits how it is called."""
     kind_changes: int = 0
     """How often it turned out to be of another kind."""
     why: str = ""
@@ -204,6 +208,8 @@ class Slot:
             case "result":
                 return Asked(self)
         self.given = self._made(option)
+        if isinstance(self.given, nn.Module):
+            vars(self.given)[HELD_FOR] = self
         return self.given
 
     def _made(self, option: Any) -> Any:

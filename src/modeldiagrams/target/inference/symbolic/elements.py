@@ -228,6 +228,11 @@ def _ordered(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     return _sorted(r, args, kwargs)[1]
 
 
+def _place(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """Where the largest is."""
+    return r.tensor(reduced(r, args, kwargs).known, Kind("int64"))
+
+
 def _topk(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     shape = r.shape_of(args[0]).replaced(argument(args, kwargs, 2, "dim", -1), r.dim(argument(args, kwargs, 1, "k")))
     return _Pair((r.tensor(shape, kind_of(args[0])), r.tensor(shape, Kind("int64"))))
@@ -304,7 +309,8 @@ ELEMENTS: dict[str, Handler] = {
     **by(_same_shape, "pow __pow__ square nan_to_num isnan isfinite floor round sign log1p expm1 __floordiv__ __mod__"),
     **by(_reached, "softmax log_softmax cumsum cumprod softmin glu_"),
     **by(_extreme, "amax amin"),
-    **by(reduced, "sum argmax argmin any all prod logsumexp"),
+    **by(reduced, "sum any all prod logsumexp"),
+    **by(_place, "argmax argmin"),
     **by(_averaged, "mean std var norm"),
     **by(_with_indices, "max min"),
     **by(_sorted, "sort"),
