@@ -1,4 +1,7 @@
-"""Hard: constructors that read layer specifications: rows, small languages, tables, nested settings, registries."""
+"""Hard: constructors that read layer specifications: rows, small languages, tables, nested settings, registries.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Usual: further small networks, of pictures, bands, sounds and tables."""
+"""Usual: further small networks, of pictures, bands, sounds and tables.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 

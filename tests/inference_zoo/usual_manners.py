@@ -1,4 +1,7 @@
-"""Usual: other manners of writing: no hints, comments in other languages, short names, namespaces, old idioms."""
+"""Usual: other manners of writing: no hints, comments in other languages, short names, namespaces, old idioms.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 

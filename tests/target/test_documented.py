@@ -1,4 +1,7 @@
-"""What docstrings, comments and annotations say of inputs: it is read where it is a shape, and code overrules it."""
+"""What docstrings, comments and annotations say of inputs: it is read where it is a shape, and code overrules it.
+
+Long because each way of writing is a case.
+"""
 
 from __future__ import annotations
 

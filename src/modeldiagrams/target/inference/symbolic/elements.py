@@ -1,4 +1,7 @@
-"""What calls of PyTorch take and return that work element by element, or reduce."""
+"""What calls of PyTorch take and return that work element by element, or reduce.
+
+Long because it is a table of what each call takes.
+"""
 
 from __future__ import annotations
 
