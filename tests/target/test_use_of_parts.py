@@ -177,7 +177,7 @@ def test_what_is_only_taken_by_number_for_the_parts_of_a_model_is_a_list(made, c
     (given,) = target.kwargs.values()
     assert isinstance(given, list)
     assert len(given) == count
-    assert len(target.tried) == 1
+    assert len(target.tried) <= 3  # of which the last one has usual sizes
 
 
 def test_what_is_taken_by_one_number_is_a_tensor():

@@ -166,10 +166,7 @@ def _from_search(built: Built, budget: Budget, solver: Callable[[], InputSolver]
         reason = "forward has no parameters"
         return Inputs(assumptions=(Rule.CLASS.assumption(reason), assumed("inputs", [], reason)))
     usual = [Search(model, inferred, budget) for inferred in inferred_candidates(model) if inferred]
-    tries = _TRIES_AS_READ if solver().is_read() or solver().is_told() else _TRIES_AS_GUESSED
-    as_read = _best_from_failures(model, budget, solver(), tries)
-    if not as_read and solver().is_slow():
-        as_read = _best_from_failures(model, budget, solver(), _TRIES_AS_READ)
+    as_read = None if solver().is_told_by_project() else _as_read(model, budget, solver())
     if as_read and as_read[0] < _ALL_REACH:
         return _from_found(as_read[1], Rule.INFERRED, budget)
     if solver().is_in_vain():
@@ -180,6 +177,13 @@ def _from_search(built: Built, budget: Budget, solver: Callable[[], InputSolver]
         or (None if solver().is_in_vain() else _from_usual(model, budget, usual, _LAST_PASSES, solver))
         or (_from_found(as_read[1], Rule.INFERRED, budget) if as_read else None)
     )
+
+
+def _as_read(model: nn.Module, budget: Budget, solver: InputSolver) -> tuple[Defects, Found] | None:
+    """Inputs that the forward tells, before any pass."""
+    tries = _TRIES_AS_READ if solver.is_sure() else _TRIES_AS_GUESSED
+    found = _best_from_failures(model, budget, solver, tries)
+    return found or (_best_from_failures(model, budget, solver, _TRIES_AS_READ) if solver.is_slow() else None)
 
 
 def _from_usual(

@@ -200,14 +200,14 @@ class InputSolver:
             return guess
         return heapq.heappop(self._waiting)
 
-    def is_read(self) -> bool:
-        """Whether the forward tells its inputs, or that none will do."""
-        if any(project_value("inputs", name) is not None for name in parameters_of(self.model.forward)):
-            return False  # the project does
+    def is_told_by_project(self) -> bool:
+        """Whether the project's own vocabulary has an input."""
+        return any(project_value("inputs", name) is not None for name in parameters_of(self.model.forward))
+
+    def is_sure(self) -> bool:
+        """Whether the forward, or what is said about it, tells its inputs."""
         next(iter(self._seeds()), None)
-        reads = [read for read in self._readings.values() if read]
-        is_about_model = any(self.fitter is not None and read.clashes for read in reads)
-        return is_about_model or any(read.is_sure or read.is_told or read.is_in_vain for read in reads)
+        return any(read.is_sure or read.is_told for read in self._readings.values() if read)
 
     def is_told(self) -> bool:
         """Whether words say the shapes of all inputs, and the code doesn't contradict."""

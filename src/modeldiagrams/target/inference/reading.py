@@ -304,10 +304,10 @@ def _best_reading(model: nn.Module, known: Mapping[str, Any], sizes: Sizes, hint
         if more := {*list_wanted(first.error)} - earlier.lists:
             earlier = replace(earlier, lists=earlier.lists | more)
             first = _read(model, known, sizes, earlier)
-    first, earlier = _with_lists(first, earlier, lambda other: _read(model, known, sizes, other))
     of_maps = frozenset(name for name, given in first.inputs.items() if _is_of_maps(given))
     if of_maps and (second := _read(model, known, sizes, replace(earlier, of_maps=of_maps))).error is None:
         first, earlier = second, replace(earlier, of_maps=of_maps)
+    first, earlier = _with_lists(first, earlier, lambda other: _read(model, known, sizes, other))
     counts = {
         path: len(given.items()) for given in [*_all(first.inputs)] if given.way == "item" for path in [given.path]
     }

@@ -87,11 +87,12 @@ def _attributes(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int
         for keys in _known_keys(probed):
             yield put(entries, path, {key: seeds.seed(key, (*path, key)) for key in keys})
         return
-    if isinstance(error.obj, list | dict) and hasattr(Tensor, error.name):
+    before = subtree(entries, path)
+    is_object = isinstance(before, dict) and "_target_" in before
+    if hasattr(Tensor, error.name) and not is_object:
         yield put(entries, path, seeds.seed(str(path[-1]), path))
         return
-    before = subtree(entries, path)
-    known = before if isinstance(before, dict) and "_target_" in before else OBJECT
+    known = before if is_object else OBJECT
     yield put(entries, path, {**known, error.name: seeds.seed(error.name, (*path, error.name))})
 
 

@@ -43,7 +43,10 @@ class Statement:
 
 def statements(model: nn.Module) -> Iterator[Statement]:
     """What is said about parameters of the forward, and about the parts that these have."""
-    forward = inspect.unwrap(getattr(type(model).forward, "__func__", type(model).forward))
+    forward = getattr(type(model), "forward", None)
+    if forward is None:  # compiled code has none at its class
+        return
+    forward = inspect.unwrap(getattr(forward, "__func__", forward))
     for is_comment, name, text in parameter_words(forward):
         if not is_comment:
             yield Statement(name, text, "as it is annotated")
@@ -73,7 +76,10 @@ def required_tensors(model: nn.Module) -> list[str]:
 
 def legend(model: nn.Module) -> dict[str, str]:
     """Symbols in shapes → the name or the number that docstrings say they are: ``D = d_model``."""
-    texts = [type(model).forward.__doc__, *(vars(owner).get("__doc__") for owner in _classes(type(model)))]
+    texts = [
+        getattr(type(model), "forward", None).__doc__,
+        *(vars(owner).get("__doc__") for owner in _classes(type(model))),
+    ]
     found = [match for text in texts for match in _LEGEND.finditer(inputs_part(text or ""))]
     return {match["symbol"]: match["value"] for match in reversed(found)}
 

@@ -324,10 +324,10 @@ class SymbolicTensor(Tensor):
 
     def _of_list(self, key: int | slice, given: Given) -> Any:
         """Items of a list; those from its end where it is known how many there are."""
-        count = self.reading.counts.get(given.path, USUAL_ITEMS)
+        count = self.reading.counts.get(given.path)
         if isinstance(key, slice):
-            return [*self._items(count)][key]
-        return self._part(key if key >= 0 else key + count, "item")
+            return [*self._items(count or USUAL_ITEMS)][key]
+        return self._part(key + count if key < 0 and count else key, "item")
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, str) and self.given:
