@@ -63,7 +63,7 @@ def test_unknown_option_suggests_the_one_meant(site):
     "said",
     [
         "(line 2, `inputs: [1, 4]`): mapping values are not allowed here; with options below it, the model is one",
-        "the body: is not valid YAML (line 3, `kwargs: {a: 1, b: 2, a: 3}`): 'a' is there twice",
+        "the body: is not valid YAML (line 3, `kwargs: {a: 1, b: 2, a: 3}`): the key 'a' is given twice",
         "the body: is not valid YAML (line 2, `inputs: [1,`): ",
         "option `mode`: belongs to the command line",
         "; the input `x` is int64, expected float32: write `inputs: {x: [1, 4]}`",

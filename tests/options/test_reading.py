@@ -79,7 +79,7 @@ def test_deeply_nested_yaml_is_an_error() -> None:
     [
         ("a: 1\nb: *b", "(line 2, `b: *b`): found undefined alias 'b'"),
         ("a: 1\nb: [1,\nc: 2\n", "(line 2, `b: [1,`): expected ',' or ']', but it ends there"),
-        ("a: 1\nb: 2\na: 3", "(line 3, `a: 3`): 'a' is there twice"),
+        ("a: 1\nb: 2\na: 3", "(line 3, `a: 3`): the key 'a' is given twice"),
         ("a: 1\nb:\n  c: 2\n d: 3", "(line 4, `d: 3`): expected the indentation of the lines above"),
         (f"a: 1\n{'b' * 200}: *b", f"(line 2, `{'b' * 80}…`): found undefined alias 'b'"),
     ],
