@@ -52,8 +52,6 @@ __all__ = ["Read", "read_forward"]
 
 _LENGTH = 4
 _PAIR = 2
-_RANK_OF_MAPS = 5
-"""Of a list of pictures, if it was one tensor."""
 _FEW_NODES = 4
 """Edges are between so many: less than there are."""
 _PARTS = 20
@@ -75,9 +73,8 @@ class _Earlier:
     lists: frozenset[Path] = frozenset()
     hints: Hints | None = None
     """What is said of inputs, as far as it is trusted."""
-    of_maps: frozenset[str] = frozenset()
-    """Inputs that are lists of pictures."""
     listed: frozenset[Path] = frozenset()
+    """Inputs that are lists, though nothing but the numbers of their items tells."""
 
 
 class Read:
@@ -199,7 +196,7 @@ class Read:
             return dim.value or max(dim.least, own)
         least, times = _least_of(dim)
         if times > 1 and least in self._own and not least.value:
-            return self._sizes.enlarged(self._size(leaf, at, least, 0), times)
+            return self._sizes.product((self._size(leaf, at, least, 0), times))
         if len(parts := factors_of(dim)) > 1:
             first = _PARTS if at else 0  # rows of rows are as many as rows
             return self._sizes.product(
@@ -207,8 +204,10 @@ class Read:
             )
         if dim not in self._numbers:
             is_side = len(leaf.shape) > 3 and at >= len(leaf.shape) - 2  # noqa: PLR2004
-            new = self._sizes.new_least if self._is_least(dim) else self._sizes.new
-            number = own or (self._sizes.batch if at == 0 else new(leaf.path, at, is_side=is_side))
+            number = own or (self._sizes.batch if at == 0 else 0)
+            if not number and self._is_least(dim):
+                number = self._sizes.new_least(leaf.path, at)
+            number = number or self._sizes.new(leaf.path, at, is_side=is_side)
             if dim.step > 1 and at and not own:
                 number = self._sizes.multiple(leaf.path, at, dim.step)
             self._numbers[dim] = math.ceil(number / dim.step) * dim.step
@@ -238,11 +237,6 @@ def _is_dead(given: Given) -> bool:
     """Whether no output can depend on a tensor: at most its shape is asked."""
     is_tensor = given.is_used or not given.parts
     return is_tensor and not given.is_computed
-
-
-def _is_of_maps(given: Given) -> bool:
-    """Whether layers take several items of an input as pictures: maps of several sizes, rather than one tensor."""
-    return len(given.numbers) > 1 and not given.is_list and given.tensor.known.rank == _RANK_OF_MAPS
 
 
 def _is_place(given: Given) -> bool:
@@ -304,9 +298,6 @@ def _best_reading(model: nn.Module, known: Mapping[str, Any], sizes: Sizes, hint
         if more := {*list_wanted(first.error)} - earlier.lists:
             earlier = replace(earlier, lists=earlier.lists | more)
             first = _read(model, known, sizes, earlier)
-    of_maps = frozenset(name for name, given in first.inputs.items() if _is_of_maps(given))
-    if of_maps and (second := _read(model, known, sizes, replace(earlier, of_maps=of_maps))).error is None:
-        first, earlier = second, replace(earlier, of_maps=of_maps)
     first, earlier = _with_lists(first, earlier, lambda other: _read(model, known, sizes, other))
     counts = {
         path: len(given.items()) for given in [*_all(first.inputs)] if given.way == "item" for path in [given.path]
@@ -320,16 +311,19 @@ def _best_reading(model: nn.Module, known: Mapping[str, Any], sizes: Sizes, hint
 
 def _with_lists(reading: Reading, earlier: _Earlier, again: Callable[[_Earlier], Reading]) -> tuple[Reading, _Earlier]:
     """The same, or one with lists where items of an input are taken by number that are pictures, or of many sizes."""
-    numbered = {given.path: given.tensor.known for given in _all(reading.inputs) if _is_numbered(given)}
     of_many = reading.guesses.clashes > 0 or reading.error is not None
-    counts = {
-        path: known.front[0].end().least
-        for path, known in ((path, known.end()) for path, known in numbered.items())
-        if of_many or len(known.dims()) >= _LISTED_RANK
-    }
-    if not counts:
+    numbered = [
+        given
+        for given in _all(reading.inputs)
+        if _is_numbered(given) and (of_many or len(given.tensor.known.end().dims()) >= _LISTED_RANK)
+    ]
+    if not numbered:
         return reading, earlier
-    listed = replace(earlier, counts=earlier.counts | counts, listed=frozenset(counts))
+    # an item that is counted from the end may be one more
+    counted = [given for given in numbered if min(given.numbers, default=0) >= 0]
+    counts = {given.path: given.tensor.known.end().front[0].end().least for given in counted}
+    paths = frozenset(given.path for given in numbered)
+    listed = replace(earlier, counts=earlier.counts | counts, listed=paths)
     other = again(listed)
     return (other, listed) if other.error is None and _clashes(other) <= _clashes(reading) else (reading, earlier)
 
@@ -403,9 +397,7 @@ def _read(
     for name, parameter in parameters_of(model.forward).items():
         if name in reading.inputs:
             is_list = isinstance(known[name], list) and not isinstance(known[name][0], int)
-            reading.inputs[name].is_list |= (
-                is_list or name in earlier.of_maps or bool(_TENSORS.search(str(parameter.annotation)))
-            )
+            reading.inputs[name].is_list |= is_list or bool(_TENSORS.search(str(parameter.annotation)))
             reading.inputs[name].class_ = class_of(annotations.get(name))
     is_on_meta = any(parameter.is_meta for parameter in model.parameters())
     mode = contextlib.nullcontext() if is_on_meta else FakeTensorMode(allow_non_fake_inputs=True)

@@ -110,17 +110,12 @@ class Sizes:
         self._products[whole] = tuple(parts)
         return whole
 
-    def new_least(self, path: Path, dimension: int, *, is_side: bool = True) -> int:
+    def new_least(self, path: Path, dimension: int) -> int:
         """The side of a map of which others are multiples, and so a small one."""
-        del is_side
         key, taken = (("least", *path), dimension), {*self._given.values()}
         size = self._given.setdefault(key, next(size for size in itertools.count(_LEAST_OF_MAPS) if size not in taken))
         self._least.add(size)
         return size
-
-    def enlarged(self, size: int, times: int) -> int:
-        """The side of a map that is so many times as large as that of another input."""
-        return self.product((size, times))
 
     def less(self, size: int, about: int) -> int:
         """A smaller size in place of one that was given out here."""
