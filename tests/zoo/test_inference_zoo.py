@@ -20,6 +20,7 @@ UNSOLVED = {
     "hard_handed_values.GenotypeNet",  # operations with the numbers of the states that they take
     "hard_handed_values.LightGraphRecommender",  # a sparse matrix, from a data set that is asked for it
     "hard_entwined_fields.BoxRefiner",  # maps and the boxes in each, which a loop takes apart together
+    "hard_entwined_fields.FrameMemory",  # frames and their masks, of which only a join says that they are as many
     "hard_entwined_fields.JaggedHistory",  # numbers of users below as many rows as another input has
     "hard_injected.Detect",  # a list of pictures whose items forward replaces
     "hard_institute.CrystalGraphNet",  # neighbours of each atom, and lists of the atoms of each crystal
