@@ -50,6 +50,8 @@ SHAPES = {
     ": shape: B, T, C": ("B", "T", "C"),
     " (Tensor, optional): mask of shape (B, T)": ("B", "T"),
     ": (N, L) or (L,)": ("N", "L"),
+    r": input \((B, T, D)\)": ("B", "T", "D"),
+    ": **features** (B, n_atoms)": ("B", "n_atoms"),
 }
 NO_SHAPES = (
     ": values in [0, 1]",
@@ -57,6 +59,8 @@ NO_SHAPES = (
     " (torch.Tensor, optional): the input",
     ": boxes as (x1, y1, x2, y2)",
     ": Dict[str, Tensor]",
+    ": pairs of (name, value)",
+    ": (B, 2**9)",
     ": the axis of the exact pixel (see the paper)",
     ": features (default: None)",
     ": a tuple (h, c)",
@@ -86,6 +90,9 @@ def test_ranges_types_and_remarks_are_no_shapes(text):
         (": (B, T) token ids", "int64", ""),
         (": FloatTensor of shape (B,)", "float32", ""),
         (": pixels in [0, 1]", "", ""),
+        (": waveform (B, T), up to 10 s long", "", ""),
+        (" (long): (B, T)", "int64", ""),
+        (": (B, T) long", "int64", ""),
     ],
 )
 def test_kinds_are_read(text, dtype, high):
@@ -317,3 +324,21 @@ def test_sides_that_words_leave_open_can_be_halved():
 
 def test_sides_that_words_tell_stay():
     assert found(Framed) == {"picture": [1, 3, 96, 80]}
+
+
+class DocstringsMadeLater(nn.Module):
+    """Replaced below by what libraries put there that make texts when they are asked for."""
+
+    def __init__(self, width: int = 16) -> None:
+        super().__init__()
+        self.layer = nn.Linear(width, 4)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+def test_docstrings_that_are_no_texts_say_nothing(monkeypatch):
+    monkeypatch.setattr(DocstringsMadeLater.forward, "__doc__", 7)
+    assert first_entries(DocstringsMadeLater())["x"][-1] == 16
+    monkeypatch.setattr(DocstringsMadeLater, "__doc__", property(lambda _: "x: (B, 5, 16)"))
+    assert first_entries(DocstringsMadeLater())["x"][-1] == 16

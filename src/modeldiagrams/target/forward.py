@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import inspect
-import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
+
+from modeldiagrams.target.source import nodes_of, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -51,13 +52,9 @@ def unpacked_parameters(model: nn.Module) -> dict[str, Sequence[Any]]:
         Parameter → the keys that are read (``batch["x"]``), or the parts it is unpacked into (``a, b = batch``);
         empty where the source can't be read.
     """
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(model.forward))))
-    except (OSError, TypeError, SyntaxError):
-        return {}
     parameters = set(parameters_of(model.forward))
     found: dict[str, list[Any]] = {}
-    for node in ast.walk(tree):
+    for node in nodes_of(model.forward):
         for name, key in _items_read(node):
             if name in parameters and key not in found.setdefault(name, []):
                 found[name].append(key)
@@ -71,10 +68,7 @@ def listed_parameters(model: nn.Module) -> dict[str, int]:
     Returns:
         Parameter → how many items it has.
     """
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(model.forward))))
-    except (OSError, TypeError, SyntaxError):
-        return {}
+    tree = tree_of(model.forward)
     loops = {name: count for node in ast.walk(tree) for name, count in _counted_loops(node, model)}
     counts = {name: _most_items(tree, name, loops) for name in parameters_of(model.forward)}
     return {name: count for name, count in counts.items() if count}
@@ -86,10 +80,7 @@ def columns_read(model: nn.Module) -> dict[str, tuple[int, int]]:
     Returns:
         Parameter → the dimension of the columns, 1 or -1, and how many there are.
     """
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(model.forward))))
-    except (OSError, TypeError, SyntaxError):
-        return {}
+    tree = tree_of(model.forward)
     loops = {name: count for node in ast.walk(tree) for name, count in _counted_loops(node, model)}
     assigned = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     found: dict[tuple[str, int], set[int]] = {}
@@ -105,12 +96,8 @@ def columns_read(model: nn.Module) -> dict[str, tuple[int, int]]:
 
 def strings_compared(model: nn.Module) -> dict[str | int, list[str]]:
     """Parameters of a forward that it compares with strings, or chooses among its parts by, and these strings."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(type(model).forward))))
-    except (OSError, TypeError, SyntaxError, AttributeError):  # compiled code has no forward in its class
-        return {}
     found: dict[str | int, list[str]] = {}
-    for node in ast.walk(tree):
+    for node in nodes_of(getattr(type(model), "forward", None)):  # compiled code has none in its class
         match node:
             case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=str(text))]):
                 found.setdefault(name, []).append(text)

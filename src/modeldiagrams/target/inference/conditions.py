@@ -6,9 +6,7 @@ Only sizes, ranks, lengths and plain arithmetic are read from the frame that rai
 from __future__ import annotations
 
 import ast
-import inspect
 import operator
-import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +14,7 @@ from torch import Tensor, nn
 
 from modeldiagrams.target.inference.lookups import attribute_of, tracebacks
 from modeldiagrams.target.inference.unknown import Number
+from modeldiagrams.target.source import numbered_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -108,7 +107,7 @@ def counted_too_far_in(error: BaseException | None) -> Iterator[tuple[int, int, 
 
 def _loops(frame: FrameType, line: int) -> Iterator[Any]:
     """The loops around a line of a frame."""
-    for node, at in _numbered(frame, line):
+    for node, at in numbered_nodes(frame, line):
         inside = node.generators if isinstance(node, ast.ListComp | ast.GeneratorExp) else [node]
         if getattr(node, "lineno", at + 1) <= at <= getattr(node, "end_lineno", 0):
             yield from (each for each in inside if isinstance(each, ast.For | ast.comprehension))
@@ -116,22 +115,12 @@ def _loops(frame: FrameType, line: int) -> Iterator[Any]:
 
 def statements(frame: FrameType) -> Iterator[ast.AST]:
     """All that a frame's function is written of."""
-    yield from (node for node, _ in _numbered(frame, 1))
-
-
-def _numbered(frame: FrameType, line: int) -> Iterator[tuple[ast.AST, int]]:
-    """All that a frame's function is written of, with a line as the numbers there count it."""
-    try:
-        lines, first = inspect.getsourcelines(frame.f_code)
-        tree = ast.parse(textwrap.dedent("".join(lines)))
-    except (OSError, TypeError, SyntaxError):
-        return
-    yield from ((node, line - max(first, 1) + 1) for node in ast.walk(tree))
+    yield from (node for node, _ in numbered_nodes(frame, 1))
 
 
 def _conditions(frame: FrameType, line: int) -> Iterator[tuple[ast.expr, bool]]:
     """What the statement at a line checks, and whether it should be true."""
-    for node, at in _numbered(frame, line):
+    for node, at in numbered_nodes(frame, line):
         match node:
             case ast.Assert(test=test) if node.lineno <= at <= (node.end_lineno or 0):
                 yield test, True

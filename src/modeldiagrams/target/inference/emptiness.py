@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from typing import TYPE_CHECKING
 
 from torch import nn
+
+from modeldiagrams.target.source import classes_written, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,8 +34,5 @@ def _empty_parts(model: nn.Module) -> Iterator[str]:
 
 def _is_written_empty(model: nn.Module, name: str) -> bool:
     """Whether it is written as a layer that does nothing: ``self.shortcut = nn.Sequential()``."""
-    try:
-        source = inspect.getsource(type(model))
-    except (OSError, TypeError):
-        return False
-    return re.search(rf"self\.{re.escape(name)}\s*=[^\n]*\bSequential\(\s*\)", source) is not None
+    written = re.compile(rf"self\.{re.escape(name)}\s*=[^\n]*\bSequential\(\s*\)")
+    return any(written.search(source_of(owner)) for owner in classes_written(type(model)))

@@ -13,6 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.target.inference.conventions import required_parameters
+from modeldiagrams.target.source import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,11 +35,7 @@ def factories_of(found: type) -> Iterator[Callable[..., Any]]:
         found: The class. That they really return one, and no other, is not known before they are called.
     """
     module = sys.modules.get(found.__module__)
-    try:
-        tree = ast.parse(inspect.getsource(module)) if module else None
-    except (OSError, TypeError, SyntaxError):
-        return
-    names = _makers(tree, found.__name__) if tree else []
+    names = _makers(tree_of(module), found.__name__)
     for name in sorted(names, key=lambda name: not _plain(name).startswith(_plain(found.__name__))):
         function = getattr(module, name, None)
         if not name.startswith("_") and inspect.isfunction(function) and not required_parameters(function):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
@@ -15,6 +13,7 @@ from modeldiagrams.target.inference.unknown import Number, Real, Refused, Use, s
 from modeldiagrams.target.inference.unknown_containers import Fields, Items
 from modeldiagrams.target.inference.unknown_text import Text
 from modeldiagrams.target.inference.vocabulary import is_listed
+from modeldiagrams.target.source import classes_written, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -59,13 +58,7 @@ def _kept_graphs(lists: Iterable[Items]) -> Iterator[Refused]:
 
 
 def _methods(class_: type) -> Iterator[ast.AST]:
-    for owner in class_.__mro__:
-        if owner.__module__.startswith("torch.") or owner is object:
-            continue
-        try:
-            yield ast.parse(textwrap.dedent(inspect.getsource(owner)))
-        except (OSError, TypeError, SyntaxError):
-            continue
+    yield from map(tree_of, classes_written(class_))
 
 
 def _kept_field(node: ast.AST, fields: dict[str, Fields]) -> Iterator[Refused]:

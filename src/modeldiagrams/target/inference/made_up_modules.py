@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import inspect
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
 from modeldiagrams.target.inference.vocabulary import is_a_width, rows_of
+from modeldiagrams.target.source import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,19 +91,10 @@ def gives_map(model: nn.Module, name: str) -> bool:
         model: The model.
         name: Of the attribute that holds the part.
     """
-    tree = _forward(model)
-    if tree is None:
-        return False
+    tree = tree_of(getattr(type(model), "forward", None))
     calls = [node for node in ast.walk(tree) if _is_call_of(node, name)]
     held: list[ast.AST | str] = [name for node in ast.walk(tree) for name in _assigned(node, calls)]
     return any(_is_used_as_map(tree, model, made) for made in [*calls, *held])
-
-
-def _forward(model: nn.Module) -> ast.AST | None:
-    try:
-        return ast.parse(textwrap.dedent(inspect.getsource(type(model).forward)))
-    except (AttributeError, OSError, TypeError, SyntaxError):
-        return None
 
 
 def _is_call_of(node: ast.AST, name: str) -> bool:
@@ -152,10 +142,10 @@ def _module_takes_map(module: Any) -> bool:
         return _module_takes_map(module[0])
     if not isinstance(module, nn.Module) or type(module).__module__.startswith("torch."):
         return isinstance(module, _MAP_LAYERS)
-    tree = _forward(module)
-    function = tree.body[0] if isinstance(tree, ast.Module) else None
+    tree = tree_of(getattr(type(module), "forward", None))
+    function = next(iter(tree.body), None)
     names = [each.arg for each in function.args.args[1:2]] if isinstance(function, ast.FunctionDef) else []
-    return any(_is_used_as_map(tree, module, name) for name in names if tree)
+    return any(_is_used_as_map(tree, module, name) for name in names)
 
 
 def _method_takes_map(name: str, args: list[ast.expr]) -> bool:

@@ -7,13 +7,13 @@ import functools
 import inspect
 import re
 import sys
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
 from modeldiagrams.target.forward import VARIADIC, parameters_of
 from modeldiagrams.target.inference.annotations import annotations_of, without_none
+from modeldiagrams.target.source import classes_written, nodes_of, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -76,7 +76,7 @@ def items_read(makers: tuple[Any, ...], name: str) -> int:
     """How many items a class or function reads of what goes by a name: ``param[:4]``, ``param[5]``."""
     counts = [0]
     for maker in makers:
-        for node in _written(maker):
+        for node in nodes_of(maker):
             match node:
                 case ast.Subscript(value=ast.Name(id=owner) | ast.Attribute(attr=owner), slice=index) if owner == name:
                     counts += _reached(index)
@@ -94,16 +94,8 @@ def _reached(index: ast.expr) -> list[int]:
     return []
 
 
-def _written(maker: Any) -> Iterator[ast.AST]:
-    """All that a class or function is written of."""
-    try:
-        yield from ast.walk(ast.parse(textwrap.dedent(inspect.getsource(maker))))
-    except (OSError, TypeError, SyntaxError):
-        return
-
-
 def _read_of(maker: Any, name: str) -> Iterator[str]:
-    for node in _written(maker):
+    for node in nodes_of(maker):
         match node:
             case ast.Attribute(value=ast.Name(id=owner), attr=member) if owner == name:
                 yield member
@@ -116,12 +108,6 @@ def _read_of(maker: Any, name: str) -> Iterator[str]:
 def members_of(class_: type) -> set[str]:
     """Attributes of a class and those that its methods set."""
     found = set(dir(class_))
-    for owner in class_.__mro__:
-        if owner is object or owner.__module__.startswith("torch."):
-            continue
-        try:
-            source = inspect.getsource(owner)
-        except (OSError, TypeError):
-            continue
-        found |= {one or other for one, other in _SET.findall(source)}
+    for owner in classes_written(class_):
+        found |= {one or other for one, other in _SET.findall(source_of(owner))}
     return found

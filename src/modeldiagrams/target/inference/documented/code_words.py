@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import io
 import re
-import textwrap
 import tokenize
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.target.inference.documented.sections import inputs_part, items
 from modeldiagrams.target.inference.documented.shape_text import plain_text, shape_in
+from modeldiagrams.target.source import source_of, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,10 +27,10 @@ def parameter_words(function: Any) -> Iterator[tuple[bool, str, str]]:
     Args:
         function: Its source is read; nothing where there is none.
     """
-    source, tree = _parsed(function)
-    definition = tree.body[0] if tree and tree.body else None
+    definition = next(iter(tree_of(function).body), None)
     if not isinstance(definition, ast.FunctionDef):
         return
+    source = source_of(function)
     arguments = [*definition.args.posonlyargs, *definition.args.args, *definition.args.kwonlyargs]
     for argument in arguments:
         if said := _annotation(argument.annotation):
@@ -50,10 +49,10 @@ def parameter_words(function: Any) -> Iterator[tuple[bool, str, str]]:
 
 def field_words(class_: type) -> Iterator[tuple[str, str]]:
     """Fields of a class and what is said of them: annotations, comments beside them, strings below them."""
-    source, tree = _parsed(class_)
-    definition = tree.body[0] if tree and tree.body else None
+    definition = next(iter(tree_of(class_).body), None)
     if not isinstance(definition, ast.ClassDef):
         return
+    source = source_of(class_)
     comments = {line: words for line, is_own, words in _comments(source) if not is_own}
     own = {line: words for line, is_own, words in _comments(source) if is_own}
     for node, following in zip(definition.body, [*definition.body[1:], None], strict=False):
@@ -66,14 +65,6 @@ def field_words(class_: type) -> Iterator[tuple[str, str]]:
         match following:
             case ast.Expr(value=ast.Constant(value=str(below))):
                 yield node.target.id, ": " + plain_text(below)
-
-
-def _parsed(source_of: Any) -> tuple[str, ast.Module | None]:
-    try:
-        source = textwrap.dedent(inspect.getsource(source_of))
-        return source, ast.parse(source)
-    except (OSError, TypeError, SyntaxError):
-        return "", None
 
 
 def _comments(source: str) -> Iterator[tuple[int, bool, str]]:

@@ -10,7 +10,7 @@ from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.annotations import annotations_of, choices_of, without_none
 from modeldiagrams.target.inference.documented.kind_text import KindText, kind_in
 from modeldiagrams.target.inference.documented.shape_text import ANY, ELLIPSIS, is_batch, rank_in, shape_in
-from modeldiagrams.target.inference.documented.statements import legend, required_tensors, statements
+from modeldiagrams.target.inference.documented.statements import legend, statements
 from modeldiagrams.target.inference.documented.values import NamedNumbers
 from modeldiagrams.target.inference.entries import leaves
 from modeldiagrams.target.inference.plain_values import plain_value
@@ -112,10 +112,9 @@ def hints_of(model: nn.Module) -> Hints:
             kind = known.kind if known.kind.dtype or not kind.dtype else replace(kind, plain="")
             found[each.name] = Hint(source, known.dims or dims, kind if not dims else replace(kind, plain=""))
     taken = {*parameters_of(type(model))} - {*parameters_of(model.forward)}
-    found = {name: hint for name, hint in found.items() if name not in taken or name in required_tensors(model)}
     numbers = NamedNumbers(model, legend(model))
     return Hints(
-        {name: _with_number(hint, numbers) for name, hint in found.items()},
+        {name: _with_number(hint, numbers) for name, hint in found.items() if name not in taken},
         numbers,
         tuple(parameters_of(model.forward)),
         {

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 __all__ = ["KindText", "kind_in"]
 
 _WHOLE = re.compile(
-    r"\b(Long|Int)Tensor|\bu?int(64|32|16|8)\b|torch\.(long|int)|\bintegers?\b|\blong\b"
+    r"\b(Long|Int)Tensor|\bu?int(64|32|16|8)\b|torch\.(long|int)|\bintegers?\b|(?<!\w )\blong\b(?! +[a-z])"
+    r"|\blong tensor|\btype:? long\b"
     r"|\b(token|word|item|user|node|class|category|char|character|phoneme|subword|vocab\w*)"
     r" ?(ids?|ind(ices|exes)|index)\b",
     re.IGNORECASE,

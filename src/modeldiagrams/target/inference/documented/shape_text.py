@@ -20,7 +20,9 @@ ANY = ""
 ELLIPSIS = "..."
 
 _BATCH = re.compile(r"b|bs|bsz|n?_?batch|(mini_?)?batch_?(size|sz)?|(num|n)_batch(es)?", re.IGNORECASE)
-_FIRST = re.compile(r"n|m|\*|\.\.\.|\?|none|-1|(num|n)_?\w+|seq_?len|t|l|time|(time)?steps|frames", re.IGNORECASE)
+_FIRST = re.compile(
+    r"n\d?|m|\*|\.\.\.|\?|none|-1|n_\w+|num_?\w+|nodes?|seq_?len|t|l|time|(time)?steps|frames", re.IGNORECASE
+)
 """What shapes without a batch begin with."""
 _LATEX = (
     (r":math:", ""),
@@ -30,8 +32,8 @@ _LATEX = (
     (r"\\(?:times|cdot)|[×✕⨯]", " x "),
     (r"\\(?:l?dots|cdots)|…", "..."),
     (r"(?:\\mathbb\{R\}|\\R\b|ℝ|\bR)\s*\^\s*[({]([^{}()]*)[})]", r" shape (\1)"),
-    (r"\\\(|\\\)|\\_", "_"),
-    (r"[`$]|\*\*", ""),
+    (r"\\_", "_"),
+    (r"\\[()]|[`$]|(?<!\w)\*\*|\*\*(?!\w)", ""),
 )
 _BRACKET = re.compile(r"([\w.]*)([(\[{<])((?:[^()\[\]{}<>]|\([^()]*\))*)([)\]}>])")
 _PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}

@@ -47,24 +47,20 @@ def statements(model: nn.Module) -> Iterator[Statement]:
     if forward is None:  # compiled code has none at its class
         return
     forward = inspect.unwrap(getattr(forward, "__func__", forward))
-    for is_comment, name, text in parameter_words(forward):
-        if not is_comment:
-            yield Statement(name, text, "as it is annotated")
+    in_code = [*parameter_words(forward)]
+    yield from (Statement(name, text, "as it is annotated") for is_comment, name, text in in_code if not is_comment)
     sole = required_tensors(model)
-    source = "as the docstring of forward says"
-    yield from _of_docstring(forward.__doc__, source, sole)
-    for name in parameters_of(model.forward):
-        yield Statement(name, _mentioned(name, forward.__doc__), source)
-    for is_comment, name, text in parameter_words(forward):
-        if is_comment:
-            yield Statement(name, text, "as a comment in forward says")
+    source, words = "as the docstring of forward says", _docstring(forward)
+    yield from _of_docstring(words, source, sole)
+    yield from (Statement(name, _mentioned(name, words), source) for name in parameters_of(model.forward))
+    yield from (
+        Statement(name, text, "as a comment in forward says") for is_comment, name, text in in_code if is_comment
+    )
     for owner in _classes(type(model)):
-        source = f"as the docstring of {owner.__name__} says"
-        taken = {*parameters_of(owner)} - {*sole}
-        for each in _of_docstring(vars(owner).get("__doc__"), source, sole):
-            if each.name not in taken:  # there it is an argument of the constructor
-                yield each
-        yield from (Statement(name, _mentioned(name, vars(owner).get("__doc__")), source) for name in sole)
+        source, words = f"as the docstring of {owner.__name__} says", _docstring(owner)
+        taken = {*parameters_of(owner)} - {*sole}  # there it is an argument of the constructor
+        yield from (each for each in _of_docstring(words, source, sole) if each.name not in taken)
+        yield from (Statement(name, _mentioned(name, words), source) for name in sole)
     yield from _of_fields([*annotations_of(model.forward).values()])
 
 
@@ -76,11 +72,8 @@ def required_tensors(model: nn.Module) -> list[str]:
 
 def legend(model: nn.Module) -> dict[str, str]:
     """Symbols in shapes → the name or the number that docstrings say they are: ``D = d_model``."""
-    texts = [
-        getattr(type(model), "forward", None).__doc__,
-        *(vars(owner).get("__doc__") for owner in _classes(type(model))),
-    ]
-    found = [match for text in texts for match in _LEGEND.finditer(inputs_part(text or ""))]
+    owners = [getattr(type(model), "forward", None), *_classes(type(model))]
+    found = [match for owner in owners for match in _LEGEND.finditer(_docstring(owner))]
     return {match["symbol"]: match["value"] for match in reversed(found)}
 
 
@@ -88,9 +81,14 @@ def _classes(class_: type) -> list[type]:
     return [each for each in class_.__mro__ if each.__module__.split(".")[0] not in _LIBRARIES]
 
 
-def _of_docstring(text: str | None, source: str, required: list[str]) -> Iterator[Statement]:
+def _docstring(owner: Any) -> str:
+    """What its own docstring says of inputs; one that is no text, or is made when it is asked for, says nothing."""
+    text = vars(owner).get("__doc__") if isinstance(owner, type) else getattr(owner, "__doc__", None)
+    return inputs_part(inspect.cleandoc(text)) if isinstance(text, str) else ""
+
+
+def _of_docstring(words: str, source: str, required: list[str]) -> Iterator[Statement]:
     """What it says of names; of the one input, if it says something of no name."""
-    words = inputs_part(inspect.cleandoc(text)) if isinstance(text, str) else ""
     found = [*items(words)]
     yield from (Statement(name, said, source) for name, said in found)
     if len(required) == 1 and required[0] not in {name for name, said in found if shape_in(said)}:
@@ -98,9 +96,8 @@ def _of_docstring(text: str | None, source: str, required: list[str]) -> Iterato
         yield Statement(required[0], _first_sentence_with_shape(words), source)
 
 
-def _mentioned(name: str, text: str | None) -> str:
+def _mentioned(name: str, words: str) -> str:
     """What a sentence says of a name right before a bracket: "the video (B, T, C, H, W) and its mask (B, T)"."""
-    words = inputs_part(text or "")
     found = re.search(
         rf"(?<![\w.]){re.escape(name)}[\"']?\s*(?:[:=]|is|of shape|with shape|has shape)?\s*(?=[(\[])", words
     )
@@ -127,8 +124,7 @@ def _of_fields(annotations: list[Any]) -> Iterator[Statement]:
             continue
         source = f"as {class_.__name__} says"
         yield from (Statement(name, text, source) for name, text in field_words(class_))
-        written = (
-            class_.__doc__ if not str(class_.__doc__).startswith(f"{class_.__name__}(") else None
-        )  # or Python's own
-        yield from _of_docstring(written, f"as the docstring of {class_.__name__} says", [])
+        words = _docstring(class_)
+        if not words.startswith(f"{class_.__name__}("):  # Python's own of a class of fields
+            yield from _of_docstring(words, f"as the docstring of {class_.__name__} says", [])
         annotations += annotations_of(class_).values()

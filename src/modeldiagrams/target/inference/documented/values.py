@@ -44,7 +44,7 @@ class NamedNumbers:
     def of(self, expression: str) -> int:
         """The number of an expression; 0 where it isn't known."""
         try:
-            value = self._value(ast.parse(expression.replace("^", "**"), mode="eval").body)
+            value = self._value(ast.parse(expression, mode="eval").body)
         except (SyntaxError, ZeroDivisionError, ValueError, OverflowError):
             return 0
         return value if isinstance(value, int) and 0 < value < _MOST else 0

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import linecache
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
 from modeldiagrams.target.inference.conditions import value_of
 from modeldiagrams.target.inference.lookups import expression_at, tracebacks
+from modeldiagrams.target.source import numbered_nodes
 from modeldiagrams.tracer.torch_facts.private_api import own_attributes
 
 if TYPE_CHECKING:
@@ -97,13 +96,7 @@ def keys_of(given: Given, inputs: dict[str, Given], frame: FrameType) -> list[st
 
 def _loops(frame: FrameType) -> Iterator[tuple[Any, list[Any]]]:
     """The loops that begin on the line that a frame runs, each with what is done in it."""
-    try:
-        lines, first = inspect.getsourcelines(frame.f_code)
-        tree = ast.parse(textwrap.dedent("".join(lines)))
-    except (OSError, TypeError, SyntaxError):
-        return
-    at = frame.f_lineno - max(first, 1) + 1
-    for node in ast.walk(tree):
+    for node, at in numbered_nodes(frame, frame.f_lineno):
         match node:
             case ast.For(iter=items) if items.lineno <= at <= (items.end_lineno or 0):
                 yield node, [*node.body]

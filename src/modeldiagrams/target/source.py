@@ -1,0 +1,58 @@
+"""The source of what models are made of, where it can be read."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from tokenize import TokenError
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+__all__ = ["classes_written", "nodes_of", "numbered_nodes", "source_of", "tree_of"]
+
+_NO_SOURCE = (OSError, TypeError, ValueError, SyntaxError, TokenError)
+"""What `inspect` raises for compiled code, and for files that are gone or changed."""
+_TOO_DEEP = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""What `ast` raises for code that was not read to its end, and for what is nested very deeply."""
+
+
+def source_of(owner: Any) -> str:
+    """The source of a class, a function or a module, from the left margin; nothing where it can't be read."""
+    try:
+        return textwrap.dedent(inspect.getsource(owner))
+    except _NO_SOURCE:
+        return ""
+
+
+def tree_of(owner: Any) -> ast.Module:
+    """The same as a tree; an empty one where it can't be read."""
+    return _parsed(source_of(owner))
+
+
+def nodes_of(owner: Any) -> list[ast.AST]:
+    """All that a class or function is written of."""
+    return [*ast.walk(tree_of(owner))]
+
+
+def classes_written(class_: type) -> list[type]:
+    """A class and its bases, without those of Python and PyTorch."""
+    return [owner for owner in class_.__mro__ if owner is not object and not owner.__module__.startswith("torch.")]
+
+
+def numbered_nodes(frame: FrameType, line: int) -> list[tuple[ast.AST, int]]:
+    """All that a frame's function is written of, with a line as the numbers there count it."""
+    try:
+        lines, first = inspect.getsourcelines(frame.f_code)
+    except _NO_SOURCE:
+        return []
+    return [(node, line - max(first, 1) + 1) for node in ast.walk(_parsed(textwrap.dedent("".join(lines))))]
+
+
+def _parsed(source: str) -> ast.Module:
+    try:
+        return ast.parse(source)
+    except _TOO_DEEP:
+        return ast.Module([], [])
