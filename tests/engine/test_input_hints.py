@@ -161,3 +161,12 @@ def test_overloads_that_were_not_called_are_left_out():
 
     text = said(Padded(), [1, 3, 8, 8])
     assert text.endswith("conv2d() received an invalid combination of arguments - got (Tensor, str)")
+
+
+def test_what_the_model_itself_says_is_shown_whole():
+    class Strict(nn.Module):
+        def forward(self, x, options):
+            raise TypeError(f"got {x.ndim} dimensions, but expected (B, C, H, W); no dict of {len(options)} helps")
+
+    text = said(Strict(), {"x": [2, 4], "options": {"size": [2]}})
+    assert text.endswith("got 2 dimensions, but expected (B, C, H, W); no dict of 1 helps")

@@ -142,3 +142,21 @@ def test_made_up_modules_run():
     assert [y.shape[-1] for y in Branches([nn.Linear(8, 4), nn.Linear(8, 2)])(x)] == [4, 2]
     assert Branches({"a": nn.Linear(8, 4)}, is_object=True)(x).a.shape == (2, 5, 4)
     assert {*Branches({"a": nn.Linear(8, 4)})(x)} == {"a"}
+
+
+class Heard(nn.Module):
+    """The part gets how loud each frequency of a sound is."""
+
+    def __init__(self, encoder):
+        super().__init__()
+        self.encoder, self.head = encoder, nn.Linear(24, 5)
+
+    def forward(self, wave):
+        loud = torch.stft(wave, 64, return_complex=True).abs()
+        return self.head(self.encoder(loud.transpose(1, 2)).mean(1))
+
+
+def test_a_module_fits_what_is_made_of_signals():
+    search = solved_arguments(Heard).search
+    assert search.model.encoder.in_features == 33
+    assert search.model.encoder.out_features == 24

@@ -180,3 +180,15 @@ class Reduced(nn.Module):
 def test_sets_are_looked_up_in_an_order_that_stays():
     made = resolve(parse_options({"model": f"{__name__}.Reduced"}).call)
     assert made.model.mode == min(MODES)
+
+
+class Printed(Layers):
+    def forward(self, x, where):
+        print(x, f"{where:>8}", repr(x))
+        return self.mix(x)[where.abs()]
+
+
+def test_tensors_may_be_printed():
+    entries = first_entries(Printed())
+    assert entries["x"][-1] == 5
+    assert entries["where"]["dtype"] == "int64"  # what chooses items is whole without its sign, too

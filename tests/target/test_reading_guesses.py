@@ -10,6 +10,7 @@ from modeldiagrams.target.inference.input_solver import InputSolver
 from modeldiagrams.target.inference.symbolic.equations import Equations
 from modeldiagrams.target.inference.symbolic.guesses import Guesses
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, same
+from modeldiagrams.target.inference.symbolic.tensors import Reading
 from target.found_inputs import first_entries
 
 
@@ -258,3 +259,10 @@ def test_inputs_get_smaller_where_values_are_asked_for():
     solver = InputSolver(Asked().eval())
     assert next(solver.solutions()).entries["clip"][:2] == [1, 3]
     assert len(solver.budget.lines) <= 3
+
+
+def test_what_no_sizes_suit_counts_once():
+    reading = Reading({})
+    reading.equations.add(Dim(5), {Dim(3): 1}, 1)
+    reading.solve()
+    assert reading.guesses.clashes == 1

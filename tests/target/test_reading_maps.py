@@ -89,3 +89,21 @@ def test_what_is_counted_has_a_usual_number(name, attributes, value):
 
 def test_widths_of_layers_in_a_list_are_no_numbers_of_layers():
     assert number_values("layers", ["in_features"], is_tested_only=False, is_item=True)[0] == 32
+
+
+class Listed(nn.Module):
+    """A convolution whose options are lists, which keeps the sides."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight, self.up = nn.Parameter(torch.ones(3, 3, 3, 3)), nn.Parameter(torch.ones(3, 3, 3, 3))
+
+    def forward(self, x, y):
+        x = functional.conv_transpose2d(x, self.up, stride=[1, 1], padding=[1])
+        return functional.conv2d(x, self.weight, padding=[1, 1]) + y[:, :, :32]
+
+
+def test_options_of_convolutions_may_be_lists():
+    entries = first_entries(Listed())
+    assert [len(entries[name]) for name in ("x", "y")] == [4, 4]
+    assert [entries[name][1] for name in ("x", "y")] == [3, 3]

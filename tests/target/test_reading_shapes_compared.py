@@ -16,6 +16,13 @@ def rearrange(tensor, pattern):
 """,
     EINOPS,
 )
+exec(  # noqa: S102  (as it packs)
+    """
+def pack(tensor, pattern):
+    return tensor if len(tensor.shape) > 1 else tensor.nothing
+""",
+    EINOPS,
+)
 
 
 class Scaled(nn.Module):
@@ -65,3 +72,14 @@ def test_shapes_that_are_only_compared_tell_nothing():
 
 def test_patterns_of_einops_tell_ranks():
     assert len(first_entries(Rearranged())["x"]) == 4
+
+
+class Packed(Scaled):
+    def forward(self, x):
+        x = EINOPS["pack"](x, "b * c")
+        a, b, c, d = x.shape
+        return x.reshape(a, b * c, d) * self.scale
+
+
+def test_a_star_in_a_pattern_stands_for_any_number_of_dimensions():
+    assert len(first_entries(Packed())["x"]) == 4

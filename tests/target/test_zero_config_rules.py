@@ -489,3 +489,10 @@ def test_model_without_inputs_shows_its_modules_and_the_option_to_write():
     )
     assert target.tried
     assert target.assumptions[0].value == "5 (module hierarchy)"
+
+
+def test_a_size_that_a_view_leaves_open_is_no_field_that_is_unset():
+    def config(width=-1): ...
+
+    assert not unset_fields(config, "shape '[-1, 8]' is invalid for input of size 3")
+    assert unset_fields(config, "Trying to create tensor with negative dimension -1: [4, -1]")

@@ -31,6 +31,7 @@ _SAME_VALUES = frozenset(
 )
 """Ops whose result has the dtype and the values of what they get."""
 _IS_OF_DTYPES = re.compile(r"\b(d?types?|scalar types?)\b|not implemented for", re.IGNORECASE)
+_IS_OF_MAP = re.compile(r"not dict\b|got \(dict\b|'dict' and|and 'dict'")
 _IS_OUT_OF_RANGE = re.compile(r"out of (range|bounds)")
 
 
@@ -39,7 +40,7 @@ def input_hint(graph: Graph) -> str:
     error = graph.status.error
     if error is None:
         return ""
-    if error.type == "TypeError" and "dict" in error.message:
+    if error.type == "TypeError" and _IS_OF_MAP.search(error.message):
         return _map_hint(graph)
     op = graph.by_id.get(error.node or "")
     if not isinstance(op, OpNode):
@@ -84,10 +85,11 @@ def _arguments(graph: Graph, op: OpNode) -> list[tuple[str, str]]:
 
 def _given(graph: Graph, tensor: str) -> InputNode | None:
     """The input that a tensor has its dtype and its values from."""
-    node = next((node for node in graph.nodes if tensor in getattr(node, "outputs", ())), None)
-    if isinstance(node, OpNode) and short_name(node.name) in _SAME_VALUES:
+    makers = {output: node for node in graph.nodes for output in getattr(node, "outputs", ())}
+    node = makers.get(tensor)
+    while isinstance(node, OpNode) and short_name(node.name) in _SAME_VALUES:
         arguments = _arguments(graph, node)
-        return _given(graph, arguments[0][1]) if len(arguments) == 1 else None
+        node = makers.get(arguments[0][1]) if len(arguments) == 1 else None
     return node if isinstance(node, InputNode) else None
 
 

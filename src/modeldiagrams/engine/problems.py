@@ -24,7 +24,7 @@ _LONGEST_MESSAGE = 600
 _LONGEST_TEXT = 850
 """Characters of a warning, beside what the documentation tool puts before it."""
 
-_OVERLOADS = re.compile(r", but expected (one of:\n|\().*", re.DOTALL)
+_OVERLOADS = re.compile(r"(invalid combination of arguments - got .*?), but expected (one of:\n|\().*", re.DOTALL)
 """How else PyTorch could be called, one line for each overload: the call itself says more to authors."""
 
 
@@ -56,7 +56,7 @@ def forward_problem(model: str, graph: Graph) -> Problem | None:
     if error is None:
         return None
     frames = tuple(f"{frame.file}:{frame.line} in {frame.function}" for frame in error.frames)
-    said = _OVERLOADS.sub("", error.message).removesuffix(".")
+    said = _OVERLOADS.sub(r"\1", error.message).removesuffix(".")
     message = f"the forward pass of {model} raised {error.type}: {said}".removesuffix(": ") + input_hint(graph)
     return Problem(kind="forward", message=message, frames=frames)
 

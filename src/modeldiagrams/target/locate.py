@@ -80,7 +80,10 @@ def described_at(path: str, found: Any) -> str:
     models = sorted(
         name
         for name, value in vars(found).items()
-        if inspect.isclass(value) and issubclass(value, nn.Module) and not name.startswith("_")
+        if inspect.isclass(value)
+        and issubclass(value, nn.Module)
+        and not name.startswith("_")
+        and (path.startswith("torch") or not value.__module__.startswith("torch."))
     )
     if len(models) > 1:
         named = ", ".join(f"{path}.{name}" for name in models[:_MOST_NAMED])

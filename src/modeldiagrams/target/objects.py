@@ -266,7 +266,7 @@ class Conditioned(nn.Module):
         made: Tensor = self.body(x)
         for layer, width, other in zip(self.conditions, self.widths, (*others, *named.values()), strict=False):
             if isinstance(other, Tensor):
-                rows = other if width > 1 else other.reshape(len(other), -1)[:, :1]
+                rows = other if width > 1 else other.reshape(other.shape[:1].numel(), -1)[:, :1]
                 shift: Tensor = layer(rows.to(made.dtype)).flatten(1).mean(1)
                 made = made + shift.reshape(-1, *(1,) * (made.ndim - 1))
         return made

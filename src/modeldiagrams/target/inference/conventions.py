@@ -102,6 +102,7 @@ def unset_fields(maker: Any, error: str) -> dict[str, Any]:
         maker: A class of configurations.
         error: What making the model raised.
     """
+    error = re.sub(r"\[[^\]]*\]", "", error)  # shapes and ranges, as of a view that leaves a size open
     unset = [p for p in parameters_of(maker).values() if p.default is None or _is_below_zero(p.default)]
     named = [p for p in unset if re.search(rf"\b{re.escape(p.name)}\b", error)] or [
         p for p in unset if _is_below_zero(p.default) and re.search(rf"(?<![\w.]){p.default}(?![\w.])", error)

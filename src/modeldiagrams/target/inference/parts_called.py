@@ -18,13 +18,11 @@ from modeldiagrams.target.inference.guard import guarded
 from modeldiagrams.target.inference.made_up_modules import HELD_FOR
 from modeldiagrams.target.inference.probing import as_it_was
 from modeldiagrams.target.inference.steps import Steps
-from modeldiagrams.target.inference.symbolic.elements import ELEMENTS
-from modeldiagrams.target.inference.symbolic.items import ITEMS
-from modeldiagrams.target.inference.symbolic.layers import LAYERS
+from modeldiagrams.target.inference.symbolic.handlers import HANDLERS
 from modeldiagrams.target.inference.symbolic.modules import layers_replaced
 from modeldiagrams.target.inference.symbolic.objects import class_of
+from modeldiagrams.target.inference.symbolic.signals import sparse_replaced
 from modeldiagrams.target.inference.symbolic.tensors import Reading
-from modeldiagrams.target.inference.symbolic.views import VIEWS
 from modeldiagrams.target.inference.unknown import Refused
 from modeldiagrams.target.user_code import seeded
 from modeldiagrams.tracer.recording.time_limit import time_limited
@@ -59,7 +57,7 @@ def part_calls(model: nn.Module, is_made_up: Callable[[Slot], bool]) -> list[Par
         model: Its code runs; what that sets is restored.
         is_made_up: Whether the module for an argument is no one's own.
     """
-    reading = Reading({**ELEMENTS, **LAYERS, **VIEWS, **ITEMS})
+    reading = Reading(HANDLERS)
     reading.inputs = {name: reading.given((name,)) for name in _inputs(model)}
     annotations = annotations_of(model.forward)
     for name, given in reading.inputs.items():
@@ -72,7 +70,7 @@ def part_calls(model: nn.Module, is_made_up: Callable[[Slot], bool]) -> list[Par
         with ends, time_limited(_SECONDS), guarded(), seeded(), torch.no_grad(), as_it_was(model, (), written):
             for module, slot in [*_made_up(model, is_made_up)]:
                 vars(module)["forward"] = _Watched(slot, reading, calls)
-            with layers_replaced(model, reading), Steps():
+            with layers_replaced(model, reading), sparse_replaced(), Steps():
                 model(**{name: reading.value(given) for name, given in reading.inputs.items()})
     finally:
         for module, _ in [*_made_up(model, is_made_up)]:

@@ -11,7 +11,7 @@ __all__ = ["NOTHING", "plain_value"]
 
 NOTHING: Any = object()
 """Of annotations that are no plain data."""
-_VALUES: dict[Any, Any] = {int: 2, float: 1.0, bool: False, str: "text", bytes: NOTHING}
+_VALUES: dict[Any, Any] = {int: 2, float: 1.0, bool: False, str: "text"}
 _SIDE = 4
 """Of a grid, a map or a picture, which models halve."""
 

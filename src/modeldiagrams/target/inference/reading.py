@@ -26,16 +26,13 @@ from modeldiagrams.target.inference.entries import OBJECT, Leaf, is_text, leaves
 from modeldiagrams.target.inference.makers import path_of
 from modeldiagrams.target.inference.steps import Steps
 from modeldiagrams.target.inference.symbolic.containers import MOST_ITEMS, USUAL_ITEMS, list_wanted
-from modeldiagrams.target.inference.symbolic.elements import ELEMENTS
 from modeldiagrams.target.inference.symbolic.guesses import Guesses
-from modeldiagrams.target.inference.symbolic.items import ITEMS
-from modeldiagrams.target.inference.symbolic.layers import LAYERS
+from modeldiagrams.target.inference.symbolic.handlers import HANDLERS
 from modeldiagrams.target.inference.symbolic.modules import layers_replaced
 from modeldiagrams.target.inference.symbolic.objects import class_of
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, factors_of, same
-from modeldiagrams.target.inference.symbolic.signals import SIGNALS, sparse_replaced
+from modeldiagrams.target.inference.symbolic.signals import sparse_replaced
 from modeldiagrams.target.inference.symbolic.tensors import Reading
-from modeldiagrams.target.inference.symbolic.views import VIEWS
 from modeldiagrams.target.user_code import seeded, silenced
 
 if TYPE_CHECKING:
@@ -383,7 +380,7 @@ def _read(
 ) -> Reading:
     earlier = earlier or _Earlier()
     reading = Reading(
-        {**ELEMENTS, **LAYERS, **VIEWS, **ITEMS, **SIGNALS},
+        HANDLERS,
         unused=sizes.unused(),
         counts=earlier.counts,
         lists=earlier.lists,

@@ -12,7 +12,7 @@ from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, fact
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Equations", "product"]
+__all__ = ["Equations"]
 
 _MOST_FACTORS = 8
 """More are no shape: ``for _ in range(40): n = n * n``."""
@@ -32,6 +32,20 @@ class Equations:
         for part, times in parts.items():
             terms[part] = terms.get(part, 0) + times
         self._rows.append((terms, -more))
+
+    def product(self, dims: Iterable[Dim]) -> Dim:
+        """As many items as all these dimensions have."""
+        ends = [part for dim in dims for part in factors_of(dim)]
+        unknown = [dim for dim in ends if not dim.value]
+        times = math.prod(dim.value for dim in ends if dim.value)
+        if not unknown:
+            return Dim(times)
+        if times == len(unknown) == 1:
+            return unknown[0]
+        whole = Dim(factors=tuple(ends) if 1 < len(unknown) <= _MOST_FACTORS else ())
+        if len(unknown) == 1:
+            self.add(whole, {unknown[0]: times})
+        return whole
 
     def solve(self) -> list[ClashError]:
         """Give dimensions the sizes that follow, and those that nothing tells their share.
@@ -60,21 +74,6 @@ class Equations:
                 break
         _equal(pivots)
         return clashes
-
-
-def product(equations: Equations, dims: Iterable[Dim]) -> Dim:
-    """As many items as all these dimensions have."""
-    ends = [part for dim in dims for part in factors_of(dim)]
-    unknown = [dim for dim in ends if not dim.value]
-    times = math.prod(dim.value for dim in ends if dim.value)
-    if not unknown:
-        return Dim(times)
-    if times == len(unknown) == 1:
-        return unknown[0]
-    whole = Dim(factors=tuple(ends) if 1 < len(unknown) <= _MOST_FACTORS else ())
-    if len(unknown) == 1:
-        equations.add(whole, {unknown[0]: times})
-    return whole
 
 
 def _equal(pivots: dict[Dim, tuple[_Terms, Fraction]]) -> None:

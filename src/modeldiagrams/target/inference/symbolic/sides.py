@@ -21,13 +21,11 @@ _LEAST_MAP = 2
 
 def is_of_noise(x: Any, weight: Any, args: Args, kwargs: Kwargs) -> bool:
     """Whether a generator makes a first map of an input, which then is noise: one pixel with many channels."""
-    steps, paddings = argument(args, kwargs, 3, "stride", 1), argument(args, kwargs, 4, "padding", 0)
-    options = [
-        *(steps if isinstance(steps, tuple) else (steps,)),
-        *(paddings if isinstance(paddings, tuple) else (paddings,)),
-    ]
+    sides = Tensor.size(weight)[2:]
+    steps = _of_sides(argument(args, kwargs, 3, "stride", 1), len(sides))
+    options = {*steps, *_of_sides(argument(args, kwargs, 4, "padding", 0), len(sides))}
     is_first = isinstance(x, SymbolicTensor) and x.given is not None
-    return is_first and {*options} <= {0, 1} and 0 in options and min(Tensor.size(weight)[2:]) > _LEAST_MAP
+    return is_first and options <= {0, 1} and 0 in options and min(sides) > _LEAST_MAP
 
 
 def taken_away(weight: Any, args: Args, kwargs: Kwargs) -> dict[int, int]:
@@ -44,9 +42,14 @@ def taken_away(weight: Any, args: Args, kwargs: Kwargs) -> dict[int, int]:
     if isinstance(padding, str):
         return {}
     options = (argument(args, kwargs, 3, "stride", 1), padding, argument(args, kwargs, 5, "dilation", 1))
-    of_sides = (option if isinstance(option, tuple) else (option,) * len(kernel) for option in options)
-    each = zip(kernel, *of_sides, strict=False)
+    each = zip(kernel, *(_of_sides(option, len(kernel)) for option in options), strict=False)
     return {at: apart * (k - 1) - 2 * pad for at, (k, step, pad, apart) in enumerate(each) if step == 1}
+
+
+def _of_sides(option: Any, count: int) -> tuple[Any, ...]:
+    """An option of a convolution for each side; one number in a list is for all of them."""
+    each = tuple(option) if isinstance(option, tuple | list) else (option,)
+    return each * count if len(each) == 1 else each
 
 
 def less(side: Dim, by: int | None) -> Dim:

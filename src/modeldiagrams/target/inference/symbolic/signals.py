@@ -98,6 +98,12 @@ def _complex(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     return r.tensor(unified(r.shape_of(first), r.shape_of(second)), Kind("complex64"))
 
 
+def _magnitude(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """Real of complex numbers; whole ones stay whole, as distances between positions that a table has rows for."""
+    is_complex = kind_of(args[0]).end().dtype == "complex64"
+    return r.tensor(r.shape_of(args[0]), Kind("float32") if is_complex else kind_of(args[0]))
+
+
 def _part(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     return r.tensor(r.shape_of(args[0]), Kind("float32"))
 
@@ -154,7 +160,8 @@ SIGNALS: dict[str, Handler] = {
     **by(_short_time, "stft"),
     **by(_short_time_back, "istft"),
     **by(_frequencies, "fft_fft fft_ifft"),
-    **by(_part, "fft_fft2 fft_ifft2 fft_fftn fft_ifftn fft_fftshift fft_ifftshift abs angle absolute"),
+    **by(_part, "fft_fft2 fft_ifft2 fft_fftn fft_ifftn fft_fftshift fft_ifftshift angle"),
+    **by(_magnitude, "abs absolute __abs__"),
     **by(_half, "fft_rfft fft_rfft2 fft_rfftn"),
     **by(_half_back, "fft_irfft fft_irfft2 fft_irfftn"),
     **by(_joined_parts, "view_as_complex"),

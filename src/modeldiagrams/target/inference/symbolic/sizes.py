@@ -9,7 +9,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.target.inference.lookups import unpacked_count
-from modeldiagrams.target.inference.symbolic.equations import product
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, closed, same, unified
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ class Size(int):
         if not isinstance(other, Size) and (type(other) is not int or other <= 0 or self.dim.end().value):
             return int(self) * other
         if isinstance(other, Size):
-            whole = product(self.reading.equations, (self.dim, other.dim))
+            whole = self.reading.equations.product((self.dim, other.dim))
         else:
             self.reading.equations.add(whole := Dim(), {self.dim: other})
         return Size.of(int(self) * int(other), self.reading, whole)
@@ -245,7 +244,7 @@ def rank_in_pattern(tensor: Any, frame: Any) -> None:
     names = frame.f_locals
     pattern = names.get("pattern", getattr(names.get("self"), "pattern", None))
     left = pattern.partition("->")[0] if isinstance(pattern, str) else "..."
-    if "..." not in left and "…" not in left:
+    if not re.search(r"\.\.\.|…|\*", left):  # a star stands for any number of dimensions that are packed
         with tensor.reading.noting():
             tensor.known.of_rank(len(re.sub(r"\([^)]*\)", "g", left).split()))
 

@@ -142,7 +142,8 @@ class Reading:
             if not end.value and end.least in self.numbers:
                 same(end, known := self.numbers[end.least])
                 known.end().least = 0
-        for error in (*self.equations.solve(), *self.products.solve(), *self.equations.solve()):
+        self.equations.solve()  # what no sizes suit is found again below
+        for error in (*self.products.solve(), *self.equations.solve()):
             self.guesses.clash(error.guesses)
         for number, dim in self.numbers.items():  # that a size is the number made up for it tells nothing
             dim.end().value = 0 if dim.end().value == number else dim.end().value
@@ -242,6 +243,12 @@ class SymbolicTensor(Tensor):
     def size(self, dim: Any = None) -> Any:
         """As of a tensor."""
         return self.shape if dim is None else self.shape[dim]
+
+    def __repr__(self, **_: Any) -> str:  # type: ignore[override]
+        return "a tensor"
+
+    def __format__(self, format_spec: str) -> str:
+        return repr(self)
 
     def __len__(self) -> int:
         if self.given is None:

@@ -8,7 +8,6 @@ from typing import Any
 from torch import Tensor
 
 from modeldiagrams.target.inference.parameter_names import role_of
-from modeldiagrams.target.inference.symbolic.equations import product
 from modeldiagrams.target.inference.symbolic.operands import (
     Args,
     Kwargs,
@@ -100,7 +99,7 @@ def _flattened(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     if rank is None and end == -1:
         return r.tensor(closed(*shape.front[:start], Dim()), kind_of(args[0]))
     first, last = (start % rank, end % rank) if rank else (start, end)
-    joined = product(r.equations, shape.front[first : last + 1])
+    joined = r.equations.product(shape.front[first : last + 1])
     new = (*shape.front[:first], joined, *shape.front[last + 1 :])
     return r.tensor(Shape(new, shape.row, shape.back), kind_of(args[0]))
 
@@ -207,9 +206,7 @@ def _repeated(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     if shape.rank is None:
         shape = shape.of_rank(max(len(times), len(shape.dims())))
     dims = [*(Dim(1) for _ in range(len(times) - len(shape.front))), *shape.front]
-    new = [
-        product(r.equations, (dim, r.dim(more))) if more != 1 else dim for more, dim in zip(times, dims, strict=True)
-    ]
+    new = [r.equations.product((dim, r.dim(more))) if more != 1 else dim for more, dim in zip(times, dims, strict=True)]
     return r.tensor(closed(*new), kind_of(args[0]))
 
 
@@ -221,7 +218,7 @@ def _each_repeated(r: Reading, args: Args, kwargs: Kwargs) -> Any:
         ids_below(times, _FEW)
         same(r.shape_of(times).of_rank(1).at(0), shape.at(dim))
     elif isinstance(times, int):
-        new = product(r.equations, (shape.at(dim), r.dim(times)))
+        new = r.equations.product((shape.at(dim), r.dim(times)))
     return r.tensor(shape.replaced(dim, new), kind_of(args[0]))
 
 
