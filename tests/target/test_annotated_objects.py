@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import InitVar, dataclass
+from typing import Any, NamedTuple, TypedDict
 
 import torch
 from torch import nn
@@ -92,3 +92,36 @@ def test_fields_of_plain_types_have_plain_values_and_defaults_stay():
 
 def test_a_diagram_of_such_an_input_is_connected():
     assert found(Cropper)["sample"]["pixels"] == [1, 3, 32, 32]
+
+
+class Clip(TypedDict):
+    frames: torch.Tensor
+    codec: str
+    size: tuple[int, int]
+
+
+@dataclass
+class Scan:
+    voxels: torch.Tensor
+    header: dict[str, Any]
+    spacing: InitVar[int]
+
+    def __post_init__(self, spacing):
+        self.spacing = spacing * 2
+
+
+class Player(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.trunk = nn.Linear(6, 8)
+
+    def forward(self, clip: Clip, scan: Scan):
+        frames = self.trunk(clip["frames"]) * clip["size"][0]
+        return frames.mean() + self.trunk(scan.voxels) * scan.spacing if clip["codec"] == "raw" else frames
+
+
+def test_texts_pairs_and_settings_are_no_tensors():
+    clip, scan = first_entry(Player(), "clip"), first_entry(Player(), "scan")
+    assert clip == {"frames": clip["frames"], "codec": {"value": "text"}, "size": {"value": [4, 4]}}
+    assert clip["frames"][-1] == 6
+    assert (scan["header"], scan["spacing"]) == ({"value": {}}, {"value": 2})

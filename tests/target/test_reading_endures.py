@@ -192,3 +192,13 @@ def test_tensors_may_be_printed():
     entries = first_entries(Printed())
     assert entries["x"][-1] == 5
     assert entries["where"]["dtype"] == "int64"  # what chooses items is whole without its sign, too
+
+
+class StackedWithCasts(Layers):
+    def forward(self, x, y):
+        both = torch.stack([x, y.type_as(x), x.long().float()])
+        return self.mix(torch.where(both > 0, both, both.type_as(y)).sum(0))
+
+
+def test_a_tensor_may_be_stacked_with_what_it_is_a_cast_of():
+    assert first_entries(StackedWithCasts())["x"][-1] == 5

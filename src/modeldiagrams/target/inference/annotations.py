@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from dataclasses import InitVar
 from enum import Enum
 from types import NoneType, UnionType
 from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_origin
@@ -45,6 +46,8 @@ def is_number_or_several(annotation: Any) -> bool:
 
 def without_none(annotation: Any) -> Any:
     """What it is where it is given: ``int`` for ``int | None``, ``Optional[int]`` and ``Annotated[int, …]``."""
+    if isinstance(annotation, InitVar):
+        return without_none(annotation.type)
     if get_origin(annotation) is Annotated:
         return without_none(get_args(annotation)[0])
     if get_origin(annotation) in (Union, UnionType):

@@ -44,9 +44,9 @@ def configured_candidates(model: nn.Module) -> Iterator[dict[str | int, Sequence
         Input → candidates: those of an optional input start with `ABSENT`, those of the main input and of required ones
         don't; then the same with embeddings in place of token ids. Nothing for a model without such a configuration.
     """
-    model_config: Any = getattr(model, "config", None)
     main: Any = getattr(model, "main_input_name", None)
-    if model_config is None or not isinstance(main, str):
+    model_config: Any = getattr(model, "config", None) if isinstance(main, str) else None
+    if model_config is None:
         return
     config = Configuration(model_config)
     parameters = parameters_of(model.forward)

@@ -20,7 +20,7 @@ from modeldiagrams.target.inference.probing import as_it_was
 from modeldiagrams.target.inference.steps import Steps
 from modeldiagrams.target.inference.symbolic.handlers import HANDLERS
 from modeldiagrams.target.inference.symbolic.modules import layers_replaced
-from modeldiagrams.target.inference.symbolic.objects import class_of
+from modeldiagrams.target.inference.symbolic.objects import annotate
 from modeldiagrams.target.inference.symbolic.signals import sparse_replaced
 from modeldiagrams.target.inference.symbolic.tensors import Reading
 from modeldiagrams.target.inference.unknown import Refused
@@ -61,7 +61,7 @@ def part_calls(model: nn.Module, is_made_up: Callable[[Slot], bool]) -> list[Par
     reading.inputs = {name: reading.given((name,)) for name in _inputs(model)}
     annotations = annotations_of(model.forward)
     for name, given in reading.inputs.items():
-        given.class_ = class_of(annotations.get(name))
+        annotate(given, annotations.get(name))
     calls: list[PartCall] = []
     written = [*model.parameters(), *model.buffers()]
     try:

@@ -30,7 +30,8 @@ def plain_value(annotation: Any) -> Any:
         values = [_SIDE if part is int else plain_value(part) for part in inside]
         return NOTHING if NOTHING in values else values
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        return {} if inside and plain_value(inside[-1]) is not NOTHING else NOTHING
+        is_plain = inside and (inside[-1] is Any or plain_value(inside[-1]) is not NOTHING)
+        return {} if is_plain else NOTHING
     if isinstance(origin, type) and issubclass(origin, Iterable) and inside:
         value = plain_value(inside[0])
         return NOTHING if value is NOTHING else [value]

@@ -29,7 +29,7 @@ from modeldiagrams.target.inference.symbolic.containers import MOST_ITEMS, USUAL
 from modeldiagrams.target.inference.symbolic.guesses import Guesses
 from modeldiagrams.target.inference.symbolic.handlers import HANDLERS
 from modeldiagrams.target.inference.symbolic.modules import layers_replaced
-from modeldiagrams.target.inference.symbolic.objects import class_of
+from modeldiagrams.target.inference.symbolic.objects import annotate
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, factors_of, same
 from modeldiagrams.target.inference.symbolic.signals import sparse_replaced
 from modeldiagrams.target.inference.symbolic.tensors import Reading
@@ -125,10 +125,10 @@ class Read:
                 return Leaf((), (_PAIR, *next(leaves(items[0])).shape), "int64", _FEW_NODES).entry
             return items[: None if len(items) < MOST_ITEMS else USUAL_ITEMS] or entries[0]
         found = {key: self._entry(part, self._of_part(part, key, entries)) for key, part in parts.items()}
+        plain = {name: {"value": value} for name, value in given.plain.items()}
         if given.class_:
-            plain = {name: {"value": value} for name, value in given.plain.items()}
             return {"_target_": path_of(given.class_), **found, **plain}
-        return {**OBJECT, **found} if given.way == "attribute" else found
+        return {**OBJECT, **found} if given.way == "attribute" else {**found, **plain}
 
     def _of_part(self, part: Given, key: str | int, entries: list[Any]) -> list[Any]:
         """Entries for a part: those that are inside the entries for the whole, and by its name."""
@@ -395,7 +395,7 @@ def _read(
         if name in reading.inputs:
             is_list = isinstance(known[name], list) and not isinstance(known[name][0], int)
             reading.inputs[name].is_list |= is_list or bool(_TENSORS.search(str(parameter.annotation)))
-            reading.inputs[name].class_ = class_of(annotations.get(name))
+            annotate(reading.inputs[name], annotations.get(name))
     is_on_meta = any(parameter.is_meta for parameter in model.parameters())
     mode = contextlib.nullcontext() if is_on_meta else FakeTensorMode(allow_non_fake_inputs=True)
     with seeded(), torch.no_grad(), silenced():

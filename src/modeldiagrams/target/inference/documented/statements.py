@@ -46,7 +46,6 @@ def statements(model: nn.Module) -> Iterator[Statement]:
     forward = getattr(type(model), "forward", None)
     if forward is None:  # compiled code has none at its class
         return
-    forward = inspect.unwrap(getattr(forward, "__func__", forward))
     in_code = [*parameter_words(forward)]
     yield from (Statement(name, text, "as it is annotated") for is_comment, name, text in in_code if not is_comment)
     sole = required_tensors(model)

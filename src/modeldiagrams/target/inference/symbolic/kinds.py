@@ -43,13 +43,13 @@ class Kind:
             b.casts += a.casts
             a._same = b  # noqa: SLF001
 
-    def with_casts(self) -> Kind:
-        """The same, as casts of it are used where it isn't used itself."""
+    def with_casts(self, seen: frozenset[Kind] = frozenset()) -> Kind:
+        """The same, as casts of it are used where it isn't used itself; one may be joined with what it is a cast of."""
         end = self.end()
-        for cast in () if end.dtype else [each.with_casts() for each in end.casts]:
-            if cast.high or cast.is_length:
-                return cast
-        return end
+        if end.dtype or end in seen:
+            return end
+        casts = (each.with_casts(seen | {end}) for each in end.casts)
+        return next((cast for cast in casts if cast.high or cast.is_length), end)
 
     def become(self, dtype: str, high: int = 0) -> None:
         """Note a dtype, unless there is one."""

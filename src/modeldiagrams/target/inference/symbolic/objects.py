@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, get_origin
+from typing import TYPE_CHECKING, Any, get_origin, is_typeddict
 
 from torch import Tensor, nn
 
@@ -17,10 +17,17 @@ from modeldiagrams.target.inference.plain_values import NOTHING, plain_value
 if TYPE_CHECKING:
     from modeldiagrams.target.inference.symbolic.given import Given
 
-__all__ = ["class_of", "made_of_fields"]
+__all__ = ["annotate", "made_of_fields"]
 
 
-def class_of(annotation: Any) -> Any:
+def annotate(given: Given, annotation: Any) -> None:
+    """Note the project's own class that an input is annotated as, and which keys of a `TypedDict` are plain data."""
+    given.class_ = _class_of(annotation)
+    if is_typeddict(found := without_none(annotation)):
+        given.plain = _plain_data(annotations_of(found))
+
+
+def _class_of(annotation: Any) -> Any:
     """The project's own class that an annotation names, of which an instance can be written down; None for others."""
     found = without_none(annotation)
     found = get_origin(found) or found  # of a generic class, which is made without its arguments
@@ -38,6 +45,11 @@ def _fields_of(class_: Any) -> dict[str, Any]:
     return {p.name: without_none(annotations.get(p.name)) for p in needed}
 
 
+def _plain_data(fields: Mapping[str, Any]) -> dict[str, Any]:
+    values = {name: plain_value(kind) for name, kind in fields.items()}
+    return {name: value for name, value in values.items() if value is not NOTHING}
+
+
 def made_of_fields(reading: Any, given: Given) -> Any:
     """An object of the class that an input is annotated as; what else it could be, where that can't be made.
 
@@ -46,12 +58,10 @@ def made_of_fields(reading: Any, given: Given) -> Any:
         given: The input.
     """
     fields = _fields_of(given.class_)
-    classes = {name: class_of(kind) for name, kind in fields.items()}
+    classes = {name: _class_of(kind) for name, kind in fields.items()}
     within = (*given.within, given.class_)
     ends = {name: None for name, class_ in classes.items() if class_ in within}  # a tree without more branches
-    values = {name: plain_value(kind) for name, kind in fields.items()}
-    plain = {name: value for name, value in values.items() if value is not NOTHING}
-    given.way, given.plain = "field", {**plain, **ends}
+    given.way, given.plain = "field", {**_plain_data(fields), **ends}
     parts = {name: reading.given((*given.path, name)) for name in fields if name not in given.plain}
     given.parts.update(parts)
     for name, part in parts.items():
@@ -59,6 +69,6 @@ def made_of_fields(reading: Any, given: Given) -> Any:
     try:
         return given.class_(**given.plain, **{name: reading.value(part) for name, part in parts.items()})
     except Exception:  # noqa: BLE001  (whatever the constructor raises)
-        given.way, given.class_ = "", None
+        given.way, given.class_, given.plain = "", None, {}
         given.parts.clear()
         return given.tensor

@@ -373,6 +373,8 @@ class SymbolicTensor(Tensor):
 
     def _part(self, key: str | int, way: str) -> Any:
         given: Any = self.given
+        if way == "key" and key in given.plain:
+            return given.plain[key]
         given.way = given.way or way
         if key not in given.parts:
             given.parts[key] = self.reading.given((*given.path, key))
