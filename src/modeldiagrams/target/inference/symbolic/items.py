@@ -15,7 +15,7 @@ from modeldiagrams.target.inference.symbolic.operands import (
     ids_below,
     kind_of,
 )
-from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, same
+from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, closed, same
 from modeldiagrams.target.inference.symbolic.tensors import Handler, Kind, Reading, Size, SymbolicTensor
 
 __all__ = ["ITEMS"]
@@ -108,18 +108,18 @@ def _looked_up(r: Reading, shape: Shape, keys: list[Any]) -> Any:
 
 def _taken(r: Reading, shape: Shape, keys: list[Any]) -> Shape:
     """Items by keys, from the front."""
-    at, chosen = 0, None
+    at, start, chosen = 0, 0, None
     for key in keys:
         match key:
             case Tensor() if chosen is not None:  # several numbers together choose one item
-                ids_below(key, shape.reaching(at).at(at).end().value)
-                broadcast(r, chosen, r.shape_of(key))
-                shape = shape.replaced(at)
+                before = len(chosen.front)
+                shape, chosen = _chosen_together(r, shape, key, at, (start, chosen))
+                at += len(chosen.front) - before
             case None:
                 shape, at = shape.inserted(at, Dim(1)), at + 1
             case Tensor():
-                shape, at = _chosen(r, shape, key, at)
-                chosen = r.shape_of(key)
+                start, (shape, at) = at, _chosen(r, shape, key, at)
+                chosen = closed(*shape.front[start:at])
             case slice():
                 shape, at = shape.replaced(at, _sliced(r, shape.reaching(at).at(at), key)), at + 1
             case int():
@@ -128,6 +128,16 @@ def _taken(r: Reading, shape: Shape, keys: list[Any]) -> Shape:
             case _:
                 shape, at = shape.replaced(at, Dim()), at + 1
     return shape
+
+
+def _chosen_together(r: Reading, shape: Shape, index: Any, at: int, before: tuple[int, Shape]) -> tuple[Shape, Shape]:
+    """Items by the numbers in one more tensor: there are as many as both have together, ``x[rows[:, None], ids]``."""
+    ids_below(index, shape.reaching(at).at(at).end().value)
+    (start, chosen), rest = before, shape.replaced(at)
+    together = broadcast(r, chosen, r.shape_of(index)).end()
+    together = together.of_rank(max(1, len(together.dims())))
+    front = (*rest.front[:start], *together.front, *rest.front[start + len(chosen.front) :])
+    return Shape(front, rest.row, rest.back), together
 
 
 def _chosen(r: Reading, shape: Shape, index: Any, at: int) -> tuple[Shape, int]:

@@ -61,8 +61,21 @@ def same(a: Dim, b: Dim) -> None:
         raise ClashError(a.guesses | b.guesses)
     b.guesses |= a.guesses
     b.value, b.least, b.step = b.value or a.value, max(a.least, b.least), max(a.step, b.step)
+    parts = (factors_of(a), factors_of(b)) if a.factors and b.factors else None
     b.factors, b.times = b.factors or a.factors, b.times or a.times
     a._same = b  # noqa: SLF001
+    if parts:
+        _same_parts(*parts)
+
+
+def _same_parts(of_one: list[Dim], of_other: list[Dim]) -> None:
+    """Two products are one: so are their parts in turn, where there are as many and nothing contradicts."""
+    one = [part for part in of_one if part not in of_other]
+    other = [part for part in of_other if part not in of_one]
+    pairs = [*zip(one, other, strict=False)]
+    if len(one) == len(other) and all(0 in (a.value, b.value) or a.value == b.value for a, b in pairs):
+        for a, b in pairs:
+            same(a, b)
 
 
 def factors_of(dim: Dim, of: tuple[Dim, ...] = ()) -> list[Dim]:
