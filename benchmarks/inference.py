@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     from inference_zoo import Entry
+    from modeldiagrams.target import Target
+    from zoo.expected import Shape
 
 _LIMIT = 300
 """Seconds for one model, also on a busy machine: searches end by themselves, but a model may hang."""
@@ -40,6 +42,8 @@ class Outcome:
     """What the process grew by at most."""
     text: str = ""
     """The options that were found, or what is wrong."""
+    call: Shape | None = None
+    """What the model was called with, of those that are solved."""
 
 
 def main() -> None:
@@ -104,7 +108,23 @@ def _measure(path: str, result: Connection) -> None:
         if is_solved
         else "\n    ".join(target.tried[-4:] or [str(target.note)])
     )
-    result.send(Outcome(is_solved, time.process_time() - start, len(target.tried), _peak() - before, text))
+    seconds, megabytes = time.process_time() - start, _peak() - before
+    result.send(Outcome(is_solved, seconds, len(target.tried), megabytes, text, _call(path, target)))
+
+
+def _call(path: str, target: Target) -> Shape:
+    """What a model was made and called with: what was assumed, and defaults."""
+    import yaml  # noqa: PLC0415
+    from modeldiagrams.target.forward import parameters_of  # noqa: PLC0415
+    from modeldiagrams.target.locate import locate  # noqa: PLC0415
+    from zoo.expected import shape_of_call  # noqa: PLC0415
+
+    arguments = {p.name: p.default for p in parameters_of(locate(path)).values() if p.default is not p.empty}
+    for each in target.assumptions:
+        kind, _, name = each.subject.partition(".")
+        if kind == "kwargs":
+            arguments[name] = yaml.safe_load(each.value)
+    return shape_of_call(target.model.forward, target.args, target.kwargs, arguments)
 
 
 def _peak() -> float:

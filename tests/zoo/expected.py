@@ -1,0 +1,196 @@
+"""What a person would call models of the zoo with, and whether what was found is of that kind.
+
+``expected.toml`` has a line for a model, in this notation: statements, with ``;`` between them.
+
+=============================  ========================================================================================
+``image: f B 1/3 H W``         the input is a tensor of floats (``i`` of whole numbers, ``b`` of bools, ``c`` of complex
+                               numbers, ``fb`` of one of them) with these sizes; a size in capitals is the same wherever it
+                               is named, and sane: see `RANGES`; ``H`` and ``W`` are alike
+``T=8..64``, ``4*T+1``, ``3``  sizes in a range, of others, and fixed ones
+``x: f B dim``                 lower case is an argument of the constructor; ``config.dim`` is inside of one
+``mask?: b B T | f B T T``     it may be left out; it may have either form
+``n 1..1000``, ``s``, ``none`` other forms: a plain number, a string, None; ``any``
+``batch.image: …``             inside of a dict, an object or a list; ``images.*: …`` is every item
+``heads=1..16``, ``act=relu``  an argument of the constructor
+=============================  ========================================================================================
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+EXPECTED = {
+    f"inference_zoo.{file}.{name}": line
+    for file, models in tomllib.loads((Path(__file__).parent / "expected.toml").read_text()).items()
+    for name, line in models.items()
+}
+"""Path of a model → what a person would call it with."""
+RANGES = {"B": (1, 2), "H": (16, 1024), "W": (16, 1024)}
+"""Sane sizes by the name's first letter."""
+OTHERWISE = (4, 4096)
+_KINDS = {"f": "float", "i": "int", "b": "bool", "c": "complex"}
+_NAME = re.compile(r"[A-Za-z_][\w.]*")
+_RANGE = re.compile(r"(?P<least>-?[\d.]+?)\.\.(?P<most>[\d.]*)")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A tensor of a call."""
+
+    kind: str
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One call: its inputs, and what the model was made with; plain data and `Shown`."""
+
+    inputs: dict[str, Any]
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+def shape_of_call(forward: Any, args: tuple[Any, ...], kwargs: dict[str, Any], arguments: dict[str, Any]) -> Shape:
+    """What a model is called with.
+
+    Args:
+        forward: Its names are those of the inputs.
+        args: By position.
+        kwargs: By name.
+        arguments: Of the constructor.
+    """
+    bound = inspect.signature(forward).bind(*args, **kwargs).arguments
+    return Shape({name: _described(value) for name, value in bound.items()}, _described(arguments))
+
+
+def _described(value: Any, depth: int = 6) -> Any:
+    inside = depth - 1
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        kind = re.search(r"float|int|bool|complex", str(value.dtype))
+        return Shown(kind[0] if kind else "", tuple(value.shape))
+    if isinstance(value, dict):
+        return {str(key): _described(item, inside) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        names = getattr(value, "_fields", range(len(value)))
+        return {str(key): _described(item, inside) for key, item in zip(names, value, strict=True)}
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    is_open = depth and hasattr(value, "__dict__")
+    return {key: _described(item, inside) for key, item in vars(value).items()} if is_open else str(value)
+
+
+def untruths(line: str, call: Shape) -> list[str]:
+    """What a person would not choose; empty if all is as expected.
+
+    Args:
+        line: What is expected.
+        call: What was found.
+    """
+    statements = [statement.strip() for statement in line.split(";")]
+    wrong = [text for each in statements if ":" not in each for text in _wrong_argument(each, call.arguments)]
+    inputs = [each.split(":", 1) for each in statements if ":" in each]
+    named = {path.strip("? ").partition(".")[0] for path, _ in inputs}
+    wrong += [f"{name} is given" for name, value in call.inputs.items() if name not in named and value is not None]
+    forms = [_forms(path, text, call) for path, text in inputs]
+    best: list[str] | None = None
+    for chosen in itertools.product(*forms):
+        found = _mismatches(list(chosen), call.arguments)
+        best = found if best is None or len(found) < len(best) else best
+    return wrong + (best or [])
+
+
+def _wrong_argument(statement: str, arguments: dict[str, Any]) -> list[str]:
+    name, _, allowed = statement.partition("=")
+    value = _at(arguments, name.strip())
+    return [] if _is_allowed(value, allowed.strip()) else [f"{name.strip()} = {value}, not {allowed}"]
+
+
+def _is_allowed(value: Any, allowed: str) -> bool:
+    if match := _RANGE.fullmatch(allowed):
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return is_number and float(match["least"]) <= value <= float(match["most"] or "inf")
+    return str(value) in allowed.split("/")
+
+
+Form = list[tuple[str, str, Any]]
+"""Path, expected form and value, for each tensor that a statement is about."""
+
+
+def _forms(path: str, text: str, call: Shape) -> list[Form]:
+    """The forms that an input may have, each for all that its path means."""
+    name = path.strip()
+    values = _all_at(call.inputs, name.rstrip("?"))
+    if not values:
+        return [[]] if name.endswith("?") else [[(name, text.strip(), None)]]
+    forms = [form.strip() for form in text.split("|")]
+    if name.endswith("?"):
+        forms.append("none")
+    return [[(where, form, value) for where, value in values] for form in forms]
+
+
+def _mismatches(chosen: list[Form], arguments: dict[str, Any]) -> list[str]:
+    sizes: dict[str, int] = {}
+    wrong = [text for form in chosen for each in form for text in _mismatch(*each, sizes, arguments)]
+    if "H" in sizes and "W" in sizes and sizes["H"] != sizes["W"]:
+        wrong.append(f"sides {sizes['H']} and {sizes['W']}")
+    return wrong
+
+
+def _mismatch(path: str, form: str, value: Any, sizes: dict[str, int], arguments: dict[str, Any]) -> list[str]:
+    kind, *dimensions = form.split()
+    shown = f"{path} is {value.kind} {[*value.shape]}" if isinstance(value, Shown) else f"{path} is {value}"
+    if kind in {"none", "any", "s", "n"}:
+        return [] if _is_plain(kind, dimensions, value) else [f"{shown}, not {form}"]
+    kinds = {_KINDS[letter] for letter in kind}
+    if not isinstance(value, Shown) or value.kind not in kinds or len(value.shape) != len(dimensions):
+        return [f"{shown}, not {form}"]
+    fits = [_fits(size, text, sizes, arguments) for size, text in zip(value.shape, dimensions, strict=True)]
+    return [] if all(fits) else [f"{shown}, not {form}"]
+
+
+def _is_plain(kind: str, allowed: list[str], value: Any) -> bool:
+    if kind == "n":
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return is_number and (not allowed or _is_allowed(value, allowed[0]))
+    return kind == "any" or (value is None if kind == "none" else isinstance(value, str))
+
+
+def _fits(size: int, text: str, sizes: dict[str, int], arguments: dict[str, Any]) -> bool:
+    """Whether a size is as expected; one that is named for the first time becomes known."""
+    name, _, allowed = text.partition("=")
+    if _NAME.fullmatch(name) and name[0].isupper():
+        if name in sizes:
+            return sizes[name] == size
+        sizes[name] = size
+        least, most = RANGES.get(name[0], OTHERWISE)
+        return _is_allowed(size, allowed) if allowed else least <= size <= most
+    if _RANGE.fullmatch(text) or re.fullmatch(r"\d+(/\d+)*", text):
+        return _is_allowed(size, text)
+    known = _NAME.sub(lambda match: str(sizes.get(match[0], _at(arguments, match[0]))), text)
+    return any(size == _computed(each) for each in re.split(r"(?<!/)/(?!/)", known))
+
+
+def _computed(text: str) -> Any:
+    """The number that an expression of numbers says."""
+    return eval(text, {"__builtins__": {}}) if re.fullmatch(r"[\d+*/() -]+", text) else None  # noqa: S307
+
+
+def _at(value: Any, path: str) -> Any:
+    """What is at a dotted path; None if nothing is."""
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _all_at(value: Any, path: str) -> list[tuple[str, Any]]:
+    """All that a dotted path with stars means, each with its own path."""
+    found = [("", value)]
+    for key in path.split("."):
+        inside = [(f"{name}.{each}", item) for name, v in found if isinstance(v, dict) for each, item in v.items()]
+        found = [(name, item) for name, item in inside if key in {"*", name.rpartition(".")[2]}]
+    return [(name.lstrip("."), item) for name, item in found]
