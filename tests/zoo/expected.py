@@ -4,8 +4,8 @@
 
 =============================  ========================================================================================
 ``image: f B 1/3 H W``         the input is a tensor of floats (``i`` of whole numbers, ``b`` of bools, ``c`` of complex
-                               numbers, ``fb`` of one of them) with these sizes; one in capitals is the same wherever it is
-                               named, and sane: see `RANGES`; ``H`` and ``W`` are alike
+                               numbers, ``fb`` of one of them) with these sizes; one in capitals is the same wherever it
+                               is named, and sane: see `RANGES`; ``H`` and ``W`` are alike
 ``T=8..64``, ``4*T+1``, ``3``  sizes in a range, of others, and fixed ones
 ``x: f B dim``                 lower case is an argument of the constructor; ``config.dim`` is inside of one
 ``mask?: b B T | f B T T``     it may be left out; it may have either form

@@ -121,6 +121,7 @@ class UsualSizes:
     def _usual(self, leaf: Leaf, entries: Any) -> Leaf:
         has_edges = any(each.shape == (2, self.sizes.batch) and each.dtype == "int64" for each in leaves(entries))
         batch = NODES if has_edges or self._is_graph or "edge_" in repr(entries) else 1
+        batch = values_of("<length>")[0] if all(_is_sequence(each) for each in leaves(entries)) else batch
         return self.sizes.usual(leaf, batch, leaves(entries))
 
     def with_read_sizes(self, entries: Entries, cut: Mapping[tuple[Path, int], int]) -> Entries:
@@ -135,3 +136,9 @@ class UsualSizes:
             shape = tuple(cut.get((leaf.path, at), size) for at, size in enumerate(leaf.shape))
             changed = put(changed, leaf.path, replace(leaf, shape=shape).entry)
         return changed if changed == entries or self._works(changed) else entries
+
+
+def _is_sequence(leaf: Leaf) -> bool:
+    """Whether it is one sequence of ids, without a batch."""
+    role = role_of(str(leaf.path[-1])) if leaf.path else None
+    return len(leaf.shape) == 1 and leaf.dtype == "int64" and role is not None and role.name == "ids"
