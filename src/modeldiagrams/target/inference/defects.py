@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Defects", "defects_of", "oddness"]
 
 Defects = tuple[int, bool, int, int]
-"""Inputs that reach no output, whether the batch is lost, modules that are not called, and what a person wouldn't choose.
+"""Inputs that reach no output, whether the batch is lost, modules that are not called, and what nobody would choose.
 
 The least is the best. Some inputs have to be odd: that alone is no defect.
 """

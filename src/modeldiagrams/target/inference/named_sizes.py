@@ -113,7 +113,9 @@ def _argument_width(leaf: Leaf) -> int | None:
     for argument, number in constructor_numbers().items():
         match = _WIDTH.fullmatch(argument.lower())
         word = match["word"] if match else ""
-        if word and (word.rstrip("s") in (name.rstrip("s"), first) or (len(word) >= _LEAST_WORD and name.startswith(word))):
+        if word and (
+            word.rstrip("s") in (name.rstrip("s"), first) or (len(word) >= _LEAST_WORD and name.startswith(word))
+        ):
             return number
     return None
 

@@ -122,6 +122,10 @@ class Sizes:
         """What readers expect in place of a size that was given out here."""
         self._expected[size] = usual
 
+    def expect_nothing(self) -> None:
+        """Forget what was expected: the model doesn't run with it."""
+        self._expected.clear()
+
     def less(self, size: int, about: int) -> int:
         """A smaller size in place of one that was given out here."""
         step = self._steps.get(size, 1)
