@@ -1,5 +1,8 @@
 """How many hand-written models need no option: shares, CPU, memory and tries, by level of ``tests/inference_zoo``.
 
+A model is solved if the pass ends and some output depends on an input; it is true if it is also called with
+what a person would choose, which ``tests/zoo/expected.toml`` says of every seventh.
+
 ``python -m benchmarks inference`` prints the table; ``python -m benchmarks.inference [-v] [NAME…]`` runs those models
 whose path contains a name, and says for each what was found or why not.
 """
@@ -20,10 +23,12 @@ from typing import TYPE_CHECKING
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from multiprocessing.connection import Connection
 
     from inference_zoo import Entry
+    from modeldiagrams.target import Target
+    from zoo.expected import Shape
 
 _LIMIT = 300
 """Seconds for one model, also on a busy machine: searches end by themselves, but a model may hang."""
@@ -40,6 +45,8 @@ class Outcome:
     """What the process grew by at most."""
     text: str = ""
     """The options that were found, or what is wrong."""
+    call: Shape | None = None
+    """What the model was called with, of those that are solved."""
 
 
 def main() -> None:
@@ -50,8 +57,23 @@ def main() -> None:
     print("share of models that are solved without any option")
     for is_aside in (False, True):
         for level in LEVELS:
-            of_level = [o for e, o in outcomes.items() if (e.level, e.is_aside) == (level, is_aside)]
-            print(f"{level:6} {'aside' if is_aside else 'seen ':6} {_line(of_level)}")
+            of_level = {e.path: o for e, o in outcomes.items() if (e.level, e.is_aside) == (level, is_aside)}
+            print(f"{level:6} {'aside' if is_aside else 'seen ':6} {_line([*of_level.values()])}{_truth(of_level)}")
+
+
+def _truth(outcomes: Mapping[str, Outcome]) -> str:
+    """How many are called as a person would call them, of those for which that is written down."""
+    from zoo.expected import EXPECTED  # noqa: PLC0415
+
+    known = [not untruths_of(path, outcome) for path, outcome in outcomes.items() if path in EXPECTED]
+    return f"  true: {sum(known)}/{len(known)} = {sum(known) / len(known):4.0%}" if known else ""
+
+
+def untruths_of(path: str, outcome: Outcome) -> list[str]:
+    """What a person would not call a model with; all of it where it is not solved at all."""
+    from zoo.expected import EXPECTED, untruths  # noqa: PLC0415
+
+    return untruths(EXPECTED[path], outcome.call) if outcome.call else ["it is not solved"]
 
 
 def _line(outcomes: Sequence[Outcome]) -> str:
@@ -104,7 +126,26 @@ def _measure(path: str, result: Connection) -> None:
         if is_solved
         else "\n    ".join(target.tried[-4:] or [str(target.note)])
     )
-    result.send(Outcome(is_solved, time.process_time() - start, len(target.tried), _peak() - before, text))
+    seconds, megabytes = time.process_time() - start, _peak() - before
+    result.send(
+        Outcome(is_solved, seconds, len(target.tried), megabytes, text, _call(path, target) if is_solved else None)
+    )
+
+
+def _call(path: str, target: Target) -> Shape:
+    """What a model was made and called with: what was assumed, and defaults."""
+    import yaml  # noqa: PLC0415
+
+    from modeldiagrams.target.forward import parameters_of  # noqa: PLC0415
+    from modeldiagrams.target.locate import locate  # noqa: PLC0415
+    from zoo.expected import shape_of_call  # noqa: PLC0415
+
+    arguments = {p.name: p.default for p in parameters_of(locate(path)).values() if p.default is not p.empty}
+    for each in target.assumptions:
+        kind, _, name = each.subject.partition(".")
+        if kind == "kwargs":
+            arguments[name] = yaml.safe_load(each.value)
+    return shape_of_call(target.model.forward, target.args, target.kwargs, arguments)
 
 
 def _peak() -> float:
@@ -114,6 +155,7 @@ def _peak() -> float:
 
 def _verbose(names: Sequence[str]) -> None:
     from inference_zoo import entries  # noqa: PLC0415
+    from zoo.expected import EXPECTED  # noqa: PLC0415
 
     for entry in entries():
         if _is_named(entry, names):
@@ -121,6 +163,8 @@ def _verbose(names: Sequence[str]) -> None:
             mark = "ok  " if outcome.is_solved else "FAIL"
             cost = f"{outcome.seconds:.1f}s {outcome.megabytes:.0f}MB {outcome.tries} tries"
             print(f"{mark} {entry.path} {cost}: {outcome.text}", flush=True)
+            if entry.path in EXPECTED and outcome.call:
+                print(f"     {'; '.join(untruths_of(entry.path, outcome)) or 'as a person would call it'}", flush=True)
 
 
 def _is_named(entry: Entry, names: Sequence[str]) -> bool:

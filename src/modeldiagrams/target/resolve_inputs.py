@@ -73,6 +73,8 @@ _TRIES_FOR_ROWS = (5, 5)
 """Where the model runs, but only with one row."""
 _MOST_SOLUTIONS = 12
 """Of which the best is taken."""
+_MOST_ODD = 4
+"""Of which the least odd is taken, where nothing else is wrong."""
 _ALL_REACH = (1,)
 """Worse than any `Defects` of inputs that all reach an output."""
 
@@ -235,7 +237,7 @@ def _best_from_failures(
     """Inputs that what fails asks for, tried where no candidate works as it is, or some make no difference."""
     best: tuple[Defects, Found] | None = None
     passes = min(most[0], budget.left - (0 if solver.start else _LAST_PASSES))
-    for solution in islice(solver.solutions(passes, most[1]), _MOST_SOLUTIONS):
+    for count, solution in enumerate(islice(solver.solutions(passes, most[1]), _MOST_SOLUTIONS), 1):
         args, kwargs = from_entries(solution.entries)
         with time_limited(budget.seconds_of_pass):
             trace, result = trial_pass(model, args, kwargs, "auto")
@@ -243,7 +245,8 @@ def _best_from_failures(
         defects = defects_of(model, trace.graph, solution, solver.unused())
         if is_connected(trace.graph) and (best is None or defects < best[0]):
             best = defects, Found(solution.entries, solver.reasons(solution.entries), None)
-        if budget.is_exhausted or (best and not any(best[0][:-1])):
+        is_good = best is not None and not any(best[0] if count < _MOST_ODD else best[0][:-1])
+        if budget.is_exhausted or is_good:
             break
     return best
 

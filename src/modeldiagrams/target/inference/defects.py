@@ -5,21 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from modeldiagrams.target.inference.entries import leaves
+from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.search import dead_inputs, modules_not_called
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from torch import nn
 
     from modeldiagrams.ir.graph import Graph
+    from modeldiagrams.target.inference.entries import Entries, Leaf
     from modeldiagrams.target.inference.input_solver import Solution
 
-__all__ = ["Defects", "defects_of"]
+__all__ = ["Defects", "defects_of", "oddness"]
 
 Defects = tuple[int, bool, int, int]
-"""Inputs that reach no output, whether the batch is lost, modules that are not called, and dimensions of one item.
+"""Inputs that reach no output, whether the batch is lost, modules that are not called, and what nobody would choose.
 
-The least is the best. A single item suits any other size, but some inputs have to have one: that alone is no defect.
+The least is the best. Some inputs have to be odd: that alone is no defect.
 """
+
+_IMAGE_RANK = 4
+_CHANNELS = 2
 
 
 def defects_of(model: nn.Module, graph: Graph, solution: Solution, unused: int) -> Defects:
@@ -31,6 +38,21 @@ def defects_of(model: nn.Module, graph: Graph, solution: Solution, unused: int) 
         solution: Its inputs.
         unused: How many inputs no output can depend on.
     """
-    single = sum(leaf.shape[1:].count(1) for leaf in leaves(solution.entries))
     dead = max(0, dead_inputs(graph) - unused)
-    return dead, not solution.keeps_batch, modules_not_called(model, graph), single
+    return dead, not solution.keeps_batch, modules_not_called(model, graph), oddness(solution.entries)
+
+
+def oddness(entries: Entries) -> int:
+    """How many things about inputs a person wouldn't choose where others do, too: most fit only by broadcasting."""
+    every = [*leaves(entries)]
+    return sum(_oddness(leaf, every) for leaf in every)
+
+
+def _oddness(leaf: Leaf, every: Sequence[Leaf]) -> int:
+    """Dimensions of one item, masks of no sequence, lengths of what there are no rows of."""
+    start = _CHANNELS if len(leaf.shape) >= _IMAGE_RANK else 1
+    role = role_of(str(leaf.path[-1])) if leaf.path else None
+    kind = role.name if role else ""
+    rows = {other.shape[:1] for other in every if other is not leaf and len(other.shape) > 1}
+    is_alone = len(leaf.shape) == 1 and bool(rows) and leaf.shape[:1] not in rows
+    return leaf.shape[start:].count(1) + (kind == "mask" and len(leaf.shape) == 1) + (kind == "lengths" and is_alone)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from types import FrameType, TracebackType
 
 __all__ = [
+    "assigned_name",
     "attribute_of",
     "expression_at",
     "is_asked_for_tensor",
@@ -185,6 +186,13 @@ def unpacked_count(frame: FrameType) -> int | None:
     code = frame.f_code.co_code
     at = frame.f_lasti
     return code[at + 1] if code[at] == _UNPACK else None
+
+
+def assigned_name(frame: FrameType) -> str:
+    """The name that a frame is about to give to the value of the running expression, ``batch = x.shape[1]``."""
+    following = (each for each in dis.get_instructions(frame.f_code) if each.offset > frame.f_lasti)
+    first = next((each for each in following if each.opname != "CACHE"), None)
+    return str(first.argval) if first and first.opname == "STORE_FAST" else ""
 
 
 def unpacked_names(frame: FrameType) -> tuple[str, ...]:

@@ -109,10 +109,13 @@ def _with_width(entries: Entries, leaf: Leaf, width: int) -> Entries:
 def _argument_width(leaf: Leaf) -> int | None:
     """The argument that goes by the name of an input: ``obs_dim`` of ``obs`` and ``observation``."""
     name = _name(leaf.path).lower()
+    first = name.partition("_")[0]
     for argument, number in constructor_numbers().items():
         match = _WIDTH.fullmatch(argument.lower())
         word = match["word"] if match else ""
-        if word and (name.rstrip("s") == word.rstrip("s") or (len(word) >= _LEAST_WORD and name.startswith(word))):
+        if word and (
+            word.rstrip("s") in (name.rstrip("s"), first) or (len(word) >= _LEAST_WORD and name.startswith(word))
+        ):
             return number
     return None
 

@@ -24,6 +24,7 @@ from modeldiagrams.target.inference.documented.hints import Hints, Symbols, with
 from modeldiagrams.target.inference.documented.trust import trusted_reading
 from modeldiagrams.target.inference.entries import OBJECT, Leaf, is_text, leaves
 from modeldiagrams.target.inference.makers import path_of
+from modeldiagrams.target.inference.size_names import batches_behind, usual_size
 from modeldiagrams.target.inference.steps import Steps
 from modeldiagrams.target.inference.symbolic.containers import MOST_ITEMS, USUAL_ITEMS, list_wanted
 from modeldiagrams.target.inference.symbolic.guesses import Guesses
@@ -94,6 +95,8 @@ class Read:
             dim: sizes.new(path, at) if path else sizes.batch
             for dim, path, at in (reading.symbols.ranks() if reading.symbols else ())
         }
+        batches, self._steps = batches_behind([given.tensor.known.end() for given in _all(reading.inputs)])
+        self._numbers = dict.fromkeys(batches, sizes.batch) | self._numbers
         self._own = {dim for given in _all(reading.inputs) for dim in given.tensor.known.dims()}
         self.cut: dict[tuple[Path, int], int] = {}
         """Places of dimensions of which items are read by number → how many there are at least."""
@@ -200,15 +203,21 @@ class Read:
                 [self._size(leaf, (i and _PARTS + i) or first, p, 0) for i, p in enumerate(parts)]
             )
         if dim not in self._numbers:
-            is_side = len(leaf.shape) > 3 and at >= len(leaf.shape) - 2  # noqa: PLR2004
-            number = own or (self._sizes.batch if at == 0 else 0)
-            if not number and self._is_least(dim):
-                number = self._sizes.new_least(leaf.path, at)
-            number = number or self._sizes.new(leaf.path, at, is_side=is_side)
+            number = own or (self._sizes.batch if at == 0 and dim not in self._steps else 0) or self._new(leaf, at, dim)
             if dim.step > 1 and at and not own:
                 number = self._sizes.multiple(leaf.path, at, dim.step)
             self._numbers[dim] = math.ceil(number / dim.step) * dim.step
         return self._numbers[dim]
+
+    def _new(self, leaf: Leaf, at: int, dim: Dim) -> int:
+        """A size that nobody has told."""
+        is_side = len(leaf.shape) > 3 and at >= len(leaf.shape) - 2  # noqa: PLR2004
+        if self._is_least(dim):
+            return self._sizes.new_least(leaf.path, at)
+        number = self._sizes.new(leaf.path, at, is_side=is_side)
+        if usual := usual_size(dim.called):
+            self._sizes.expect(number, usual)
+        return number
 
     def _is_least(self, dim: Dim) -> bool:
         """Whether others are multiples of it, so that it has to be small."""

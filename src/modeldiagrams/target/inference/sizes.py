@@ -84,6 +84,7 @@ class Sizes:
         self._steps: dict[int, int] = {}
         self._products: dict[int, tuple[int, ...]] = {}
         self._least: set[int] = set()
+        self._expected: dict[int, int] = {}
 
     def new(self, path: Path, dimension: int, *, is_side: bool = False) -> int:
         """The size of one dimension of one input, the same whenever it is asked for."""
@@ -116,6 +117,14 @@ class Sizes:
         size = self._given.setdefault(key, next(size for size in itertools.count(_LEAST_OF_MAPS) if size not in taken))
         self._least.add(size)
         return size
+
+    def expect(self, size: int, usual: int) -> None:
+        """What readers expect in place of a size that was given out here."""
+        self._expected[size] = usual
+
+    def expect_nothing(self) -> None:
+        """Forget what was expected: the model doesn't run with it."""
+        self._expected.clear()
 
     def less(self, size: int, about: int) -> int:
         """A smaller size in place of one that was given out here."""
@@ -203,6 +212,7 @@ class Sizes:
         usual |= {size: values_of("<size>" if size in sides else "<frames>")[0] for size in sides | frames}
         usual |= dict.fromkeys(self._least, _USUAL_SMALL)
         usual |= {each.shape[-_PAIR - 1]: _COLOURS for each in (leaf, *beside) if _is_named_picture(each)}
+        usual |= self._expected
         steps = {size: self._steps.get(size, 1) for size in self._given.values()}
         given = {size: math.ceil(usual[size] / step) * step for size, step in steps.items()} | {self.batch: batch}
         wholes = {n: math.prod(given.get(part, part) for part in parts) for n, parts in self._products.items()}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from torch import Tensor, nn
 
 from modeldiagrams.target.inference.conditions import checks, statements, unequal_sides
+from modeldiagrams.target.inference.constructor_sizes import values_of
 from modeldiagrams.target.inference.entries import OBJECT, leaves, put, subtree
 from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
 from modeldiagrams.target.inference.wanted import wanted_by
@@ -26,6 +27,8 @@ __all__ = ["Seeds", "structural_changes"]
 _FEW = 4
 _MOST_PARTS = 8
 _TRUTH = re.compile(r"Boolean value of Tensor|DataDependent|is_nonzero|_local_scalar_dense|item\(\)")
+_LENGTH = re.compile(r"(\w+_)?(len|length|seq_?len|steps)", re.IGNORECASE)
+"""A number by its name that says how long something is."""
 _INDEX = re.compile(
     r"cannot be interpreted as an integer|only integer tensors|tuple of ints|converted to Scalar|invalid combination|"
     r"must be int|to Python scalars|_local_scalar_dense|integer argument expected|can't convert|unsupported operand|"
@@ -65,7 +68,8 @@ def structural_changes(entries: Entries, probed: Probed, seeds: Seeds) -> Iterat
             yield from (put(entries, path, {"value": value}) for value in (False, True))
     if _INDEX.search(message):
         for path in _touched(probed, places):
-            yield from (put(entries, path, {"value": value}) for value in (2, 1.0))
+            lengths = (values_of("<length>")[0],) if _LENGTH.fullmatch(str(path[-1])) else ()
+            yield from (put(entries, path, {"value": value}) for value in (*lengths, 2, 1.0))
     if wrong := re.search(r"must be (Tensor|tuple of Tensors), not", message):
         for path in _touched(probed, places):
             several = [subtree(entries, path)] * 2

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.target.inference.constructor_sizes import values_of
+from modeldiagrams.target.inference.constructor_sizes import constructor_sides, values_of
 from modeldiagrams.target.inference.entries import leaves, put, put_all
 from modeldiagrams.target.inference.inferred import NODES
 from modeldiagrams.target.inference.named_sizes import as_named
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
 __all__ = ["UsualSizes"]
 
 _IMAGE_RANK = 4
+_SOUND = re.compile(r"audio|wave|sound|speech|(^|_)wavs?$")
+_SOUND_RANK = 3
+_SAMPLES = 4000
+_POINTS = re.compile(r"x|pos|positions?|coords?|coordinates|xyz|r")
+"""Names of where nodes are; of features, layers tell how many there are."""
+_POINTS_RANK = 2
+_COORDINATES = 3
 _MOST_SIDES = 4
 """That are tried for a picture that 32 is too small for."""
 
@@ -51,9 +59,14 @@ class UsualSizes:
     def alternatives(self, entries: Entries) -> Iterator[Entries]:
         """The same as readers would write it, if the model runs with that; and as it was found."""
         entries = as_named(self._with_numbers(entries), self._works)
+        for size, usual in self._meant(entries):
+            self.sizes.expect(size, usual)
         shown = self.shown(entries)
-        yield self._with_square_pictures(shown)
-        keeps_batch = self._works(shown)  # or this would be the same
+        if not (keeps_batch := self._works(shown)):
+            self.sizes.expect_nothing()
+            keeps_batch = self._works(shown := self.shown(entries))
+        yield self._with_square_pictures(self._with_masked(shown))
+        # if it keeps the batch, this would otherwise be the same
         mostly = self._mostly_shown(entries, self.sizes.batch if keeps_batch else 0)
         yield self._with_square_pictures(self._with_larger_pictures(mostly))
 
@@ -76,6 +89,32 @@ class UsualSizes:
             entries = put(entries, leaf.path, replace(leaf, shape=shape).entry)
         return entries
 
+    def _meant(self, entries: Entries) -> Iterator[tuple[int, int]]:
+        """Sizes that nobody has, and those that are usual for what the input is: samples of a sound, coordinates."""
+        every = [*leaves(entries)]
+        is_graph = self._rows(entries) == NODES
+        for leaf in every:
+            size, name = (leaf.shape or (0,))[-1], str(leaf.path[-1])
+            is_free = leaf.dtype == "float32" and self.sizes.is_own(size) and size != self.sizes.batch
+            is_other = sum(each.shape.count(size) for each in every) > 1
+            if is_free and len(leaf.shape) <= _SOUND_RANK and _SOUND.search(name):
+                yield size, _SAMPLES
+            elif is_free and is_graph and not is_other and len(leaf.shape) == _POINTS_RANK and _POINTS.fullmatch(name):
+                yield size, _COORDINATES
+
+    def _with_masked(self, entries: Entries) -> Entries:
+        """The same with as many items as a mask is for, in place of one, where it still runs with them."""
+        masks = [leaf for leaf in leaves(entries) if (role := role_of(str(leaf.path[-1]))) and role.name == "mask"]
+        changed = entries
+        for mask in masks:
+            for leaf in leaves(changed):
+                if len(leaf.shape) > len(mask.shape) and leaf.path != mask.path:
+                    pairs = [*zip(leaf.shape, mask.shape, strict=False)][1:]
+                    more = tuple(other if size == 1 else size for size, other in pairs)
+                    shape = (leaf.shape[0], *more, *leaf.shape[len(mask.shape) :])
+                    changed = put(changed, leaf.path, replace(leaf, shape=shape).entry)
+        return changed if changed != entries and self._works(changed) else entries
+
     def _with_numbers(self, entries: Entries) -> Entries:
         """The same with other numbers than whole ones, where the model runs with them and no name says whole."""
         for leaf in [*leaves(entries)]:
@@ -91,12 +130,20 @@ class UsualSizes:
         pictures = [leaf.shape[-2:] for leaf in leaves(entries) if len(leaf.shape) >= _IMAGE_RANK]
         odd = {size for sides in pictures if sides[0] != sides[1] for size in sides if not self.sizes.is_own(size)}
         odd -= self._said
-        changed, side = entries, values_of("<size>")[0]
-        for leaf in leaves(entries) if odd else ():
+        usual = values_of("<size>")[0]
+        every = [*constructor_sides(), (usual, usual), *((size, size) for size in sorted(odd))]
+        tries = (self._with_sides(entries, odd, sides) for sides in dict.fromkeys(every) if odd)
+        return next(filter(self._works, tries), entries)
+
+    def _with_sides(self, entries: Entries, odd: set[int], sides: tuple[int, int]) -> Entries:
+        """The same with these sides of pictures in place of odd ones, and of those that nobody has."""
+        changed = entries
+        for leaf in leaves(entries):
             if len(leaf.shape) >= _IMAGE_RANK and odd & {*leaf.shape[-2:]}:
-                sides = tuple(side if size in odd or self.sizes.is_own(size) else size for size in leaf.shape[-2:])
-                changed = put_all(changed, leaf.path, replace(leaf, shape=(*leaf.shape[:-2], *sides)).entry)
-        return changed if odd and self._works(changed) else entries
+                pairs = zip(leaf.shape[-2:], sides, strict=True)
+                new = tuple(side if size in odd or self.sizes.is_own(size) else size for size, side in pairs)
+                changed = put_all(changed, leaf.path, replace(leaf, shape=(*leaf.shape[:-2], *new)).entry)
+        return changed
 
     def _with_larger_pictures(self, entries: Entries) -> Entries:
         """The same with the least usual sides that it runs with in place of those that nobody has."""
@@ -119,9 +166,14 @@ class UsualSizes:
         return changed
 
     def _usual(self, leaf: Leaf, entries: Any) -> Leaf:
+        return self.sizes.usual(leaf, self._rows(entries), leaves(entries))
+
+    def _rows(self, entries: Any) -> int:
+        """How many rows there usually are: nodes of a graph, steps of one sequence, or one."""
         has_edges = any(each.shape == (2, self.sizes.batch) and each.dtype == "int64" for each in leaves(entries))
-        batch = NODES if has_edges or self._is_graph or "edge_" in repr(entries) else 1
-        return self.sizes.usual(leaf, batch, leaves(entries))
+        if has_edges or self._is_graph or "edge_" in repr(entries):
+            return NODES
+        return values_of("<length>")[0] if all(_is_sequence(each) for each in leaves(entries)) else 1
 
     def with_read_sizes(self, entries: Entries, cut: Mapping[tuple[Path, int], int]) -> Entries:
         """The same with as many items as are read by number, if the model runs with them.
@@ -135,3 +187,9 @@ class UsualSizes:
             shape = tuple(cut.get((leaf.path, at), size) for at, size in enumerate(leaf.shape))
             changed = put(changed, leaf.path, replace(leaf, shape=shape).entry)
         return changed if changed == entries or self._works(changed) else entries
+
+
+def _is_sequence(leaf: Leaf) -> bool:
+    """Whether it is one sequence of ids, without a batch."""
+    role = role_of(str(leaf.path[-1])) if leaf.path else None
+    return len(leaf.shape) == 1 and leaf.dtype == "int64" and role is not None and role.name == "ids"

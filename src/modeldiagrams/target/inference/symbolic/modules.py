@@ -62,7 +62,9 @@ def _sequences(r: Reading, x: Any, width: int, *, batch_first: bool) -> tuple[An
     as_float(x)
     shape = r.shape_of(x).of_rank(3)
     same(shape.at(2), Dim(width))
-    return shape, shape.at(0 if batch_first else 1), shape.at(1 if batch_first else 0)
+    rows, steps = shape.at(0 if batch_first else 1), shape.at(1 if batch_first else 0)
+    rows.end().is_rows = True
+    return shape, rows, steps
 
 
 def _recurrent(r: Reading, module: Any, x: Any, hx: Any = None) -> Any:

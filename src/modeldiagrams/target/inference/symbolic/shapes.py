@@ -42,6 +42,10 @@ class Dim:
     """Another one to which so many items were added."""
     guesses: frozenset[int] = frozenset()
     """By which it was told to be the same as others, see `guesses`."""
+    called: str = ""
+    """The name that code gives to its size."""
+    is_rows: bool = False
+    """Whether a layer takes it for the batch."""
     _same: Dim | None = None
 
     def end(self) -> Dim:
@@ -63,6 +67,7 @@ def same(a: Dim, b: Dim) -> None:
     b.value, b.least, b.step = b.value or a.value, max(a.least, b.least), max(a.step, b.step)
     parts = (factors_of(a), factors_of(b)) if a.factors and b.factors else None
     b.factors, b.times = b.factors or a.factors, b.times or a.times
+    b.called, b.is_rows = b.called or a.called, b.is_rows or a.is_rows
     a._same = b  # noqa: SLF001
     if parts:
         _same_parts(*parts)

@@ -8,7 +8,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.target.inference.lookups import unpacked_count
+from modeldiagrams.target.inference.lookups import assigned_name, unpacked_count, unpacked_names
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, closed, same, unified
 
 if TYPE_CHECKING:
@@ -182,10 +182,12 @@ class Shaped(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
     __hash__ = object.__hash__  # caches of functions of shapes would take all for one
 
     def __iter__(self) -> Iterator[Any]:
-        count = unpacked_count(sys._getframe(1))  # noqa: SLF001
+        count = unpacked_count(frame := sys._getframe(1))  # noqa: SLF001
         dims = [Dim() for _ in range(count or 0)]
         with self.tensor.reading.noting():
             dims = [*(self.tensor.known.of_rank(count) if count else self.tensor.known).dims()]
+        for dim, name in zip(dims, unpacked_names(frame) if count else (), strict=False):
+            dim.end().called = dim.end().called or name.strip("_")
         return iter([self.tensor.reading.number(dim) for dim in dims])
 
     def __getitem__(self, key: Any) -> Any:
@@ -194,6 +196,7 @@ class Shaped(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
         dim = Dim()
         with self.tensor.reading.noting():
             dim = self.tensor.known.at(int(key))
+        dim.end().called = dim.end().called or assigned_name(_user_frame())
         return self.tensor.reading.number(dim)
 
     def _sliced(self, key: slice) -> tuple[Any, ...]:
@@ -219,6 +222,12 @@ class Shaped(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
     def numel(self) -> int:
         """As of a shape of PyTorch."""
         return 1
+
+
+def _user_frame() -> Any:
+    """The frame of the code that asks for one size, with ``shape[0]`` or ``size(0)``."""
+    frame = sys._getframe(2)  # noqa: SLF001
+    return frame.f_back if frame.f_code.co_name == "size" and frame.f_back else frame
 
 
 def is_same_shape(tensor: Any, other: Any, is_told: bool) -> bool:  # noqa: FBT001
