@@ -25,13 +25,17 @@ from modeldiagrams.target.inference.documented.trust import trusted_reading
 from modeldiagrams.target.inference.entries import OBJECT, Leaf, is_text, leaves
 from modeldiagrams.target.inference.makers import path_of
 from modeldiagrams.target.inference.steps import Steps
-from modeldiagrams.target.inference.symbolic.containers import MOST_ITEMS, USUAL_ITEMS, list_wanted
+from modeldiagrams.target.inference.symbolic.algebra import ALGEBRA
+from modeldiagrams.target.inference.symbolic.containers import MOST_ITEMS, USUAL_ITEMS, list_wanted, loop_too_long
+from modeldiagrams.target.inference.symbolic.counted import COUNTED
 from modeldiagrams.target.inference.symbolic.elements import ELEMENTS
 from modeldiagrams.target.inference.symbolic.guesses import Guesses
 from modeldiagrams.target.inference.symbolic.items import ITEMS
 from modeldiagrams.target.inference.symbolic.layers import LAYERS
 from modeldiagrams.target.inference.symbolic.modules import layers_replaced
 from modeldiagrams.target.inference.symbolic.objects import class_of
+from modeldiagrams.target.inference.symbolic.rearranged import REARRANGED
+from modeldiagrams.target.inference.symbolic.sampled import SAMPLED
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, factors_of, same
 from modeldiagrams.target.inference.symbolic.signals import SIGNALS, sparse_replaced
 from modeldiagrams.target.inference.symbolic.tensors import Reading
@@ -73,6 +77,7 @@ class _Earlier:
     lists: frozenset[Path] = frozenset()
     hints: Hints | None = None
     """What is said of inputs, as far as it is trusted."""
+    told: dict[int, int] = field(default_factory=dict)
     listed: frozenset[Path] = frozenset()
     """Inputs that are lists, though nothing but the numbers of their items tells."""
 
@@ -298,7 +303,14 @@ def _best_reading(model: nn.Module, known: Mapping[str, Any], sizes: Sizes, hint
         if more := {*list_wanted(first.error)} - earlier.lists:
             earlier = replace(earlier, lists=earlier.lists | more)
             first = _read(model, known, sizes, earlier)
+    for _ in range(_MOST_LISTS):
+        if loop := loop_too_long(first.error):
+            earlier = replace(earlier, told=earlier.told | dict([loop]))
+            first = _read(model, known, sizes, earlier)
     first, earlier = _with_lists(first, earlier, lambda other: _read(model, known, sizes, other))
+    if alike := {*_alike(first.inputs)}:
+        earlier = replace(earlier, listed=earlier.listed | alike)
+        first = _read(model, known, sizes, earlier)
     counts = {
         path: len(given.items()) for given in [*_all(first.inputs)] if given.way == "item" for path in [given.path]
     }
@@ -326,6 +338,14 @@ def _with_lists(reading: Reading, earlier: _Earlier, again: Callable[[_Earlier],
     listed = replace(earlier, counts=earlier.counts | counts, listed=paths)
     other = again(listed)
     return (other, listed) if other.error is None and _clashes(other) <= _clashes(reading) else (reading, earlier)
+
+
+def _alike(inputs: dict[Any, Given]) -> Iterator[Path]:
+    """Items of a list that code only takes items of, beside such as it takes apart: ``caches[0][0].shape``."""
+    for given in _all(inputs):
+        items = [*given.parts.values()] if given.way == "item" else []
+        if any(each.way == "item" and not each.is_used for each in items):
+            yield from (each.path for each in items if each.is_used and not each.is_whole and not each.is_list)
 
 
 def _is_numbered(given: Given) -> bool:
@@ -383,10 +403,11 @@ def _read(
 ) -> Reading:
     earlier = earlier or _Earlier()
     reading = Reading(
-        {**ELEMENTS, **LAYERS, **VIEWS, **ITEMS, **SIGNALS},
+        {**ELEMENTS, **LAYERS, **VIEWS, **ITEMS, **SIGNALS, **ALGEBRA, **SAMPLED, **COUNTED, **REARRANGED},
         unused=sizes.unused(),
         counts=earlier.counts,
         lists=earlier.lists,
+        told=earlier.told,
         listed=earlier.listed,
         guesses=Guesses(others),
         symbols=Symbols(earlier.hints) if earlier.hints else None,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from modeldiagrams.target.inference.symbolic.guesses import Guesses
 
-__all__ = ["ClashError", "Dim", "Row", "Shape", "closed", "factors_of", "same", "unified"]
+__all__ = ["ClashError", "Dim", "Row", "Shape", "alike_factors", "closed", "factors_of", "same", "unified"]
 
 
 class ClashError(Exception):
@@ -61,8 +61,18 @@ def same(a: Dim, b: Dim) -> None:
         raise ClashError(a.guesses | b.guesses)
     b.guesses |= a.guesses
     b.value, b.least, b.step = b.value or a.value, max(a.least, b.least), max(a.step, b.step)
-    b.factors, b.times = b.factors or a.factors, b.times or a.times
+    factors = a.factors
+    b.factors, b.times = b.factors or factors, b.times or a.times
     a._same = b  # noqa: SLF001
+    alike_factors(factors, b.factors)
+
+
+def alike_factors(some: tuple[Dim, ...], others: tuple[Dim, ...]) -> None:
+    """Rows and steps that are joined are those of another tensor that are joined to as many."""
+    pairs = [(a.end(), b.end()) for a, b in zip(some, others, strict=False)]
+    if len(some) == len(others) and not any(dim.value for pair in pairs for dim in pair):
+        for a, b in pairs:
+            same(a, b)
 
 
 def factors_of(dim: Dim, of: tuple[Dim, ...] = ()) -> list[Dim]:
@@ -135,7 +145,8 @@ class Shape:
                 raise ClashError
             return known
         missing = dimension + 1 - len(known.front) if dimension >= 0 else -dimension - len(known.back)
-        if missing > 0 > dimension and -dimension <= len(known.dims()) and known.row.is_taken_for_empty():
+        is_among = -dimension <= len(known.dims()) if dimension < 0 else dimension + 1 == len(known.dims())
+        if missing > 0 and is_among and known.row.is_taken_for_empty():
             known.row.is_shape = Shape()
         elif missing > 0:
             new, row = tuple(Dim() for _ in range(missing)), replace(known.row)
