@@ -150,10 +150,11 @@ class Probe:
         self, known: Mapping[str, Any], sizes: Sizes, seed: Callable[[str, Path], Any], hints: Hints | None = None
     ) -> Read | None:
         """What the forward does with its inputs, where it can be read."""
-        if self._is_lazy or not all(name.isidentifier() for name in known):
+        if not all(name.isidentifier() for name in known):
             return None
-        with as_it_was(self.model, (), self._written):
-            return read_forward(self.model, known, sizes, seed, hints)
+        model = copy.deepcopy(self.model) if self._is_lazy else self.model
+        with as_it_was(model, (), self._written):
+            return read_forward(model, known, sizes, seed, hints)
 
     def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_fake: bool) -> Probed:
         mode = (

@@ -26,7 +26,7 @@ from modeldiagrams.target.inference.entries import OBJECT, Leaf, is_text, leaves
 from modeldiagrams.target.inference.makers import path_of
 from modeldiagrams.target.inference.size_names import batches_behind, usual_size
 from modeldiagrams.target.inference.steps import Steps
-from modeldiagrams.target.inference.symbolic.containers import MOST_ITEMS, USUAL_ITEMS, list_wanted
+from modeldiagrams.target.inference.symbolic.containers import MOST_ITEMS, USUAL_ITEMS, list_wanted, loop_too_long
 from modeldiagrams.target.inference.symbolic.guesses import Guesses
 from modeldiagrams.target.inference.symbolic.handlers import HANDLERS
 from modeldiagrams.target.inference.symbolic.modules import layers_replaced
@@ -71,6 +71,7 @@ class _Earlier:
     lists: frozenset[Path] = frozenset()
     hints: Hints | None = None
     """What is said of inputs, as far as it is trusted."""
+    told: dict[int, int] = field(default_factory=dict)
     listed: frozenset[Path] = frozenset()
     """Inputs that are lists, though nothing but the numbers of their items tells."""
 
@@ -304,7 +305,14 @@ def _best_reading(model: nn.Module, known: Mapping[str, Any], sizes: Sizes, hint
         if more := {*list_wanted(first.error)} - earlier.lists:
             earlier = replace(earlier, lists=earlier.lists | more)
             first = _read(model, known, sizes, earlier)
+    for _ in range(_MOST_LISTS):
+        if loop := loop_too_long(first.error):
+            earlier = replace(earlier, told=earlier.told | dict([loop]))
+            first = _read(model, known, sizes, earlier)
     first, earlier = _with_lists(first, earlier, lambda other: _read(model, known, sizes, other))
+    if alike := {*_alike(first.inputs)}:
+        earlier = replace(earlier, listed=earlier.listed | alike)
+        first = _read(model, known, sizes, earlier)
     counts = {
         path: len(given.items()) for given in [*_all(first.inputs)] if given.way == "item" for path in [given.path]
     }
@@ -332,6 +340,14 @@ def _with_lists(reading: Reading, earlier: _Earlier, again: Callable[[_Earlier],
     listed = replace(earlier, counts=earlier.counts | counts, listed=paths)
     other = again(listed)
     return (other, listed) if other.error is None and _clashes(other) <= _clashes(reading) else (reading, earlier)
+
+
+def _alike(inputs: dict[Any, Given]) -> Iterator[Path]:
+    """Items of a list that code only takes items of, beside such as it takes apart: ``caches[0][0].shape``."""
+    for given in _all(inputs):
+        items = [*given.parts.values()] if given.way == "item" else []
+        if any(each.way == "item" and not each.is_used for each in items):
+            yield from (each.path for each in items if each.is_used and not each.is_whole and not each.is_list)
 
 
 def _is_numbered(given: Given) -> bool:
@@ -393,6 +409,7 @@ def _read(
         unused=sizes.unused(),
         counts=earlier.counts,
         lists=earlier.lists,
+        told=earlier.told,
         listed=earlier.listed,
         guesses=Guesses(others),
         symbols=Symbols(earlier.hints) if earlier.hints else None,

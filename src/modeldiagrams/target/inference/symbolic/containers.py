@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 
     from modeldiagrams.target.inference.symbolic.given import Given
 
-__all__ = ["MOST_ITEMS", "USUAL_ITEMS", "is_beside_tensor", "keys_of", "list_wanted", "usual_count"]
+__all__ = [
+    "MOST_ITEMS",
+    "USUAL_ITEMS",
+    "is_beside_tensor",
+    "is_zipped",
+    "keys_of",
+    "list_wanted",
+    "loop_too_long",
+    "usual_count",
+]
 
 USUAL_ITEMS = 2
 MOST_ITEMS = 12
@@ -30,8 +39,12 @@ _KEPT = (list, tuple, nn.ModuleList, nn.ParameterList)
 
 def usual_count(frame: FrameType) -> int:
     """How many items code gets of a list that it goes through, unless it unpacks them."""
-    is_zipped = "zip(" in linecache.getline(frame.f_code.co_filename, frame.f_lineno)  # what is beside ends it
-    return MOST_ITEMS if is_zipped else _count_beside(frame) or USUAL_ITEMS
+    return MOST_ITEMS if is_zipped(frame) else _count_beside(frame) or USUAL_ITEMS  # what is beside ends it
+
+
+def is_zipped(frame: FrameType) -> bool:
+    """Whether the line that a frame runs goes through several things at the same time."""
+    return "zip(" in linecache.getline(frame.f_code.co_filename, frame.f_lineno)
 
 
 def _count_beside(frame: FrameType) -> int:
@@ -69,6 +82,32 @@ def list_wanted(error: BaseException | None) -> Iterator[tuple[str | int, ...]]:
             given = _given_by(several, trace.tb_frame.f_locals)
             if given is not None:
                 yield given.path
+
+
+def loop_too_long(error: BaseException | None) -> tuple[int, int] | None:
+    """The number that a loop went to, and how far the parts of the model go that it takes by number.
+
+    ``for i in range(x.shape[1]): self.embeddings[i](x[:, i])``
+    """
+    if not isinstance(error, IndexError):
+        return None
+    for trace in tracebacks(error):
+        known = trace.tb_frame.f_locals
+        for target, end in _ranges(trace.tb_frame, trace.tb_lineno):
+            number, reached = value_of(end, known), known.get(target)
+            if isinstance(number, int) and type(number) is not int and type(reached) is int and 0 < reached < number:
+                return int(number), reached
+    return None
+
+
+def _ranges(frame: FrameType, line: int) -> Iterator[tuple[str, ast.expr]]:
+    """The loops around a line that count up to a number: the name of what counts, and the number."""
+    for node, at in numbered_nodes(frame, line):
+        loops = [node] if isinstance(node, ast.For) else getattr(node, "generators", [])
+        for loop in loops if getattr(node, "lineno", at + 1) <= at <= (getattr(node, "end_lineno", 0) or 0) else ():
+            match loop.target, loop.iter:
+                case ast.Name(id=name), ast.Call(func=ast.Name(id="range"), args=[end]):
+                    yield name, end
 
 
 def _given_by(node: ast.expr, names: Mapping[str, Any]) -> Given | None:

@@ -26,7 +26,9 @@ from modeldiagrams.target.inference.symbolic.operands import (
 from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, closed, same, unified
 from modeldiagrams.target.inference.symbolic.tensors import Handler, Kind, Reading, SymbolicTensor
 
-__all__ = ["ELEMENTS", "alike", "broadcast"]
+__all__ = ["ELEMENTS", "alike", "broadcast", "reduced"]
+
+_ROWS = 2
 
 
 def _same_shape(r: Reading, args: Args, kwargs: Kwargs) -> Any:
@@ -231,6 +233,64 @@ def _ordered(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     return _sorted(r, args, kwargs)[1]
 
 
+def _mixed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """``a & b``: of masks, unless one of them is known to hold numbers."""
+    kinds = [kind_of(value) for value in args[:2] if isinstance(value, SymbolicTensor)]
+    for kind in kinds if not any(kind.end().dtype == "int64" for kind in kinds) else ():
+        kind.become("bool")
+    found = pointwise(r, args, kwargs)
+    found.__dict__["kind"] = kinds[0]
+    return found
+
+
+def _length(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """``norm``: of vectors, which rather are rows where it is that of dimension 1."""
+    if "dim" not in kwargs and len(args) > 2:  # noqa: PLR2004  (the order comes first)
+        kwargs = {**kwargs, "dim": args[2], "keepdim": kwargs.get("keepdim", args[3:4] == (True,))}
+    as_float(args[0])
+    shape = r.shape_of(args[0]).end()
+    if kwargs.get("dim") == 1 and shape.row and len(shape.dims()) <= _ROWS and r.guesses.is_usual():
+        shape = shape.of_rank(_ROWS)
+    return reduced(r, (r.tensor(shape),), {"dim": kwargs.get("dim"), "keepdim": kwargs.get("keepdim", False)})
+
+
+def _two_moments(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    return _averaged(r, args, kwargs), _averaged(r, args, kwargs)
+
+
+def _quantile(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    return _averaged(r, (args[0],), {"dim": argument(args, kwargs, 2, "dim"), "keepdim": kwargs.get("keepdim", False)})
+
+
+def _with_places(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """``median``, ``mode``, ``kthvalue`` along a dimension, and ``cummax``."""
+    return _with_indices(r, args, {"dim": -1, **kwargs} if len(args) == 1 and "dim" not in kwargs else kwargs)
+
+
+def _differences(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    dim = argument(args, kwargs, 2, "dim", -1)
+    return r.tensor(r.shape_of(args[0]).reaching(dim).replaced(dim, Dim()), kind_of(args[0]))
+
+
+def _gated(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """``glu``: one half of a dimension decides on the other."""
+    as_float(args[0])
+    dim = argument(args, kwargs, 1, "dim", -1)
+    whole = (shape := r.shape_of(args[0]).reaching(dim)).at(dim).end()
+    half = Dim(whole.value // 2)
+    if not half.value:
+        r.equations.add(whole, {half: 2})
+    return r.tensor(shape.replaced(dim, half), Kind("float32"))
+
+
+def _compared_loss(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """A loss of numbers and those that they should be."""
+    as_float(args[0])
+    as_float(args[1])
+    shape = broadcast(r, r.shape_of(args[0]), r.shape_of(args[1]))
+    return r.tensor(shape, Kind("float32")) if kwargs.get("reduction") == "none" else r.scalar()
+
+
 def _place(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     """Where the largest is."""
     return r.tensor(reduced(r, args, kwargs).known, Kind("int64"))
@@ -251,7 +311,12 @@ def _noise_like(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 
 def _made_new(r: Reading, args: Args, kwargs: Kwargs) -> Any:
-    return r.tensor(closed(*(r.dim(size) for size in numbers_in(args[1:]))), Kind("float32"))
+    """``x.new_zeros(sizes)``: of the same dtype, unless another one is asked for."""
+    asked = str(kwargs["dtype"]).removeprefix("torch.") if kwargs.get("dtype") else ""
+    sizes = numbers_in(
+        args[1:2] if args[1:] and isinstance(args[1], tuple | list) else args[1:] or kwargs.get("size", ())
+    )
+    return r.tensor(closed(*(r.dim(size) for size in sizes)), Kind(asked) if asked else kind_of(args[0]))
 
 
 def _made_of(r: Reading, args: Args, kwargs: Kwargs) -> Any:
@@ -297,24 +362,42 @@ def _aligned(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 ELEMENTS: dict[str, Handler] = {
     **by(pointwise, "add sub mul div true_divide __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ "),
-    **by(pointwise, "__rtruediv__ __iadd__ __isub__ __imul__ __itruediv__ rsub maximum minimum atan2 lerp fmod"),
-    **by(_equalled, "__eq__ __ne__ eq ne isin"),
-    **by(_compared, "__lt__ __gt__ __le__ __ge__ lt gt le ge"),
+    **by(pointwise, "__rtruediv__ __iadd__ __isub__ __imul__ __itruediv__ rsub maximum minimum atan2 lerp fmod "),
+    **by(pointwise, "fmax fmin hypot arctan2 xlogy logaddexp multiply subtract divide floor_divide remainder"),
+    **by(_mixed, "__and__ __rand__ __iand__ __or__ __ror__ __ior__ __xor__ logical_and logical_or logical_xor"),
+    **by(_equalled, "__eq__ __ne__ eq ne isin not_equal"),
+    **by(_compared, "__lt__ __gt__ __le__ __ge__ lt gt le ge less greater less_equal greater_equal isclose"),
     **by(_inverted, "__invert__ logical_not bitwise_not"),
     **by(_masked, "masked_fill masked_scatter"),
     **by(_where, "where"),
     **by(_cast, "float long int bool half double bfloat16 type type_as"),
     **by(_moved, "to"),
     **by(_kept, "contiguous clone detach cuda cpu requires_grad dropout alpha_dropout feature_dropout clamp neg "),
-    **by(_kept, "__neg__ flip roll alias clamp_min clamp_max zero"),
+    **by(
+        _kept, "__neg__ flip roll alias clamp_min clamp_max zero clip negative positive tril triu fliplr flipud fill "
+    ),
+    **by(_kept, "normal uniform bernoulli exponential index_put fill_diagonal copy is_contiguous"),
     **by(_float_kept, "relu gelu silu tanh sigmoid leaky_relu elu softplus hardtanh relu6 mish selu exp log sqrt "),
-    **by(_float_kept, "rsqrt sin cos normalize logsigmoid dropout1d dropout2d dropout3d hardswish hardsigmoid erf"),
-    **by(_same_shape, "pow __pow__ square nan_to_num isnan isfinite floor round sign log1p expm1 __floordiv__ __mod__"),
-    **by(_reached, "softmax log_softmax cumsum cumprod softmin glu_"),
+    **by(_float_kept, "rsqrt sin cos normalize logsigmoid dropout1d dropout2d dropout3d hardswish hardsigmoid erf "),
+    **by(_float_kept, "asin acos atan tan arcsin arccos arctan sinh cosh log2 log10 exp2 reciprocal celu logit prelu "),
+    **by(_float_kept, "log_sigmoid softsign tanhshrink hardshrink softshrink threshold gumbel_softmax rrelu sinc"),
+    **by(
+        _same_shape,
+        "pow __pow__ square nan_to_num isnan isfinite floor round sign log1p expm1 ceil trunc frac sgn fix __floordiv__ __mod__ ",
+    ),
+    **by(_reached, "softmax log_softmax cumsum cumprod softmin logcumsumexp"),
     **by(_extreme, "amax amin"),
-    **by(reduced, "sum any all prod logsumexp"),
+    **by(reduced, "sum any all prod logsumexp nansum nanmean count_nonzero"),
     **by(_place, "argmax argmin"),
-    **by(_averaged, "mean std var norm"),
+    **by(_averaged, "mean std var"),
+    **by(_length, "norm linalg_norm linalg_vector_norm"),
+    **by(_two_moments, "std_mean var_mean"),
+    **by(_quantile, "quantile nanquantile"),
+    **by(_with_places, "median nanmedian mode cummax cummin"),
+    **by(_differences, "diff"),
+    **by(_gated, "glu"),
+    **by(_compared_loss, "mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy kl_div "),
+    **by(_compared_loss, "binary_cross_entropy_with_logits"),
     **by(_with_indices, "max min"),
     **by(_sorted, "sort"),
     **by(_ordered, "argsort"),

@@ -15,7 +15,7 @@ from modeldiagrams.target.inference.symbolic.operands import (
     ids_below,
     kind_of,
 )
-from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, closed, same
+from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, closed, same, unified
 from modeldiagrams.target.inference.symbolic.tensors import Handler, Kind, Reading, Size, SymbolicTensor
 
 __all__ = ["ITEMS"]
@@ -32,6 +32,17 @@ def _indexed_along(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     return r.tensor(shape.of_rank(rank) if rank else shape, kind_of(args[0]))
 
 
+def _put_along(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """``scatter``: what is put somewhere has the shape of the index, and the result that of what it is put into."""
+    _indexed_along(r, args, kwargs)
+    tensors = [value for value in (*args[1:], *kwargs.values()) if isinstance(value, Tensor)]
+    if len(tensors) == 2 and r.shape_of(tensors[1]).rank != 0:  # noqa: PLR2004  (no number for all)
+        with r.noting():
+            unified(r.shape_of(tensors[0]), r.shape_of(tensors[1]))
+        kind_of(args[0]).join(kind_of(tensors[1]))
+    return r.tensor(r.shape_of(args[0]), kind_of(args[0]))
+
+
 def _selected(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     """``index_select``, ``index_add``: an index of one dimension."""
     values = [*args[1:], *kwargs.values()]
@@ -46,7 +57,13 @@ def _selected(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 
 def _added_at(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """``index_add``: as many rows as the index has."""
     _selected(r, args, kwargs)
+    tensors = [value for value in (*args[1:], *kwargs.values()) if isinstance(value, Tensor)]
+    dim = next((value for value in (*args[1:], *kwargs.values()) if isinstance(value, int)), 0)
+    if len(tensors) == 2 and r.shape_of(tensors[1]).rank != 0:  # noqa: PLR2004
+        with r.noting():
+            same(r.shape_of(tensors[0]).of_rank(1).at(0), r.shape_of(tensors[1]).reaching(dim).at(dim))
     return r.tensor(r.shape_of(args[0]), kind_of(args[0]))
 
 
@@ -206,7 +223,8 @@ def _from_the_end(r: Reading, start: int, stop: Any) -> Dim:
 
 
 ITEMS: dict[str, Handler] = {
-    **by(_indexed_along, "gather scatter scatter_add take_along_dim"),
+    **by(_indexed_along, "gather take_along_dim"),
+    **by(_put_along, "scatter scatter_add scatter_reduce"),
     **by(_selected, "index_select"),
     **by(_added_at, "index_add index_copy index_fill"),
     **by(_item, "__getitem__"),

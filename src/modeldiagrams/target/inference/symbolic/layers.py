@@ -122,8 +122,14 @@ def _matmul(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     if b.rank == 1:
         same(a.at(-1), b.at(0))
         return r.tensor(a.replaced(-1), Kind("float32"))
+    if a.rank == 1:
+        b = b.reaching(-2)
+        same(a.at(0), b.at(-2))
+        return r.tensor(b.replaced(-2), Kind("float32"))
     a, b = a.reaching(-1), b.reaching(-2)
     same(a.at(-1), b.at(-2))
+    if a.rank == 2 and b.rank != 2:  # noqa: PLR2004  (one matrix for all)
+        return r.tensor(b.replaced(-2, a.at(0)), Kind("float32"))
     if None in (a.rank, b.rank) and 2 not in (a.rank, b.rank) and r.guesses.is_usual():  # noqa: PLR2004  (no matrix)
         unified(a.reaching(-2).replaced(-1).replaced(-1), b.replaced(-1).replaced(-1))
         a, b = a.reaching(-2), b.reaching(-2)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
+from torch.nn.modules.lazy import LazyModuleMixin
 from torch.nn.utils.rnn import PackedSequence
 
 from modeldiagrams.target.inference.symbolic.layers import packed_dims
@@ -29,12 +31,15 @@ def layers_replaced(model: nn.Module, reading: Reading) -> Iterator[None]:
         made = next((make for kind, make in _LAYERS if isinstance(module, kind)), None)
         if made and "forward" not in vars(module) and type(module).__module__.startswith("torch."):
             vars(module)["forward"] = _Layer(module, made, reading)
-            replaced.append(module)
+            replaced.append((module, module._forward_pre_hooks))  # noqa: SLF001
+            if isinstance(module, LazyModuleMixin):  # its first call would make weights
+                vars(module)["_forward_pre_hooks"] = OrderedDict()
     try:
         yield
     finally:
-        for module in replaced:
+        for module, hooks in replaced:
             del vars(module)["forward"]
+            vars(module)["_forward_pre_hooks"] = hooks
 
 
 class _Layer:
@@ -189,7 +194,30 @@ def _bag(r: Reading, module: Any, ids: Any, offsets: Any = None, weights: Any = 
     return r.tensor(closed(r.shape_of(offsets).of_rank(1).at(0), width), Kind("float32"))
 
 
+def _lazy_linear(r: Reading, module: Any, x: Any) -> Any:
+    as_float(x)
+    return r.tensor(r.shape_of(x).reaching(-1).replaced(-1, Dim(module.out_features)), Kind("float32"))
+
+
+def _lazy_convolution(r: Reading, module: Any, x: Any, output_size: Any = None) -> Any:
+    del output_size
+    as_float(x)
+    shape = r.shape_of(x).of_rank(2 + len(module.kernel_size))
+    sides = (Dim() for _ in module.kernel_size)
+    return r.tensor(closed(shape.at(0), Dim(module.out_channels), *sides), Kind("float32"))
+
+
+def _lazy_norm(r: Reading, module: Any, x: Any) -> Any:
+    del module
+    as_float(x)
+    return r.tensor(r.shape_of(x), Kind("float32"))
+
+
 _LAYERS: tuple[tuple[Any, Callable[..., Any]], ...] = (
+    (nn.LazyLinear, _lazy_linear),
+    ((nn.LazyConv1d, nn.LazyConv2d, nn.LazyConv3d), _lazy_convolution),
+    ((nn.LazyConvTranspose1d, nn.LazyConvTranspose2d, nn.LazyConvTranspose3d), _lazy_convolution),
+    (LazyModuleMixin, _lazy_norm),
     (nn.RNNBase, _recurrent),
     (nn.RNNCellBase, _cell),
     (nn.MultiheadAttention, _attention),

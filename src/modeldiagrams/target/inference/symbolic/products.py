@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Row, Shape, factors_of, same
+from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Row, Shape, factors_of, same, same_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,6 +83,7 @@ def _become(dim: Dim, parts: list[Dim]) -> None:
     if len(parts) == 1:
         same(dim, parts[0])
     else:
+        same_parts([part.end() for part in dim.factors], [part.end() for part in parts])
         dim.factors = (*parts,)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from modeldiagrams.target.inference.symbolic.guesses import Guesses
 
-__all__ = ["ClashError", "Dim", "Row", "Shape", "closed", "factors_of", "same", "unified"]
+__all__ = ["ClashError", "Dim", "Row", "Shape", "closed", "factors_of", "same", "same_parts", "unified"]
 
 
 class ClashError(Exception):
@@ -70,10 +70,10 @@ def same(a: Dim, b: Dim) -> None:
     b.called, b.is_rows = b.called or a.called, b.is_rows or a.is_rows
     a._same = b  # noqa: SLF001
     if parts:
-        _same_parts(*parts)
+        same_parts(*parts)
 
 
-def _same_parts(of_one: list[Dim], of_other: list[Dim]) -> None:
+def same_parts(of_one: list[Dim], of_other: list[Dim]) -> None:
     """Two products are one: so are their parts in turn, where there are as many and nothing contradicts."""
     one = [part for part in of_one if part not in of_other]
     other = [part for part in of_other if part not in of_one]
@@ -153,7 +153,8 @@ class Shape:
                 raise ClashError
             return known
         missing = dimension + 1 - len(known.front) if dimension >= 0 else -dimension - len(known.back)
-        if missing > 0 > dimension and -dimension <= len(known.dims()) and known.row.is_taken_for_empty():
+        is_among = -dimension <= len(known.dims()) if dimension < 0 else dimension + 1 == len(known.dims())
+        if missing > 0 and is_among and known.row.is_taken_for_empty():
             known.row.is_shape = Shape()
         elif missing > 0:
             new, row = tuple(Dim() for _ in range(missing)), replace(known.row)

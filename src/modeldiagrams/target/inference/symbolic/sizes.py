@@ -111,12 +111,18 @@ class Rank(int):
         return made
 
     def __eq__(self, other: object) -> bool:
-        return self._is(other) if is_demanded(sys._getframe(1)) else False
+        return self._is(other) if is_demanded(sys._getframe(1)) or self._is_likely(other) else False
 
     def __ne__(self, other: object) -> bool:
-        return not self._is(other) if is_demanded(sys._getframe(1)) else True
+        return not self._is(other) if is_demanded(sys._getframe(1)) or self._is_likely(other) else True
 
     __hash__ = int.__hash__
+
+    def _is_likely(self, other: Any) -> bool:
+        """Whether code asks for as many dimensions as are known already, rows and steps and features."""
+        known = self.tensor.known.end()
+        are_told = len(known.dims()) == other and len(known.front) > 1 and bool(known.back)
+        return bool(are_told and self.tensor.reading.guesses.is_usual())
 
     def _is(self, other: Any) -> bool:
         try:
@@ -130,11 +136,13 @@ class Parts(tuple[Any, ...]):  # noqa: SLOT001  (it has a dimension)
     """Items of a tensor along a dimension; code that takes them apart tells how many there are."""
 
     dim: Dim
+    reading: Any
 
     def __iter__(self) -> Iterator[Any]:
-        count = unpacked_count(sys._getframe(1))  # noqa: SLF001
+        count = unpacked_count(frame := sys._getframe(1))  # noqa: SLF001
         if count and not self.dim.end().value:
             self.dim.end().value = count
+        self.reading.goes_through(self.dim, frame)
         return itertools.islice(itertools.cycle([*super().__iter__()]), count or len(self))
 
 

@@ -22,7 +22,14 @@ from torch import Tensor
 
 from modeldiagrams.target.inference.entries import instances_in
 from modeldiagrams.target.inference.lookups import is_called, tracebacks, unpacked_count
-from modeldiagrams.target.inference.symbolic.containers import USUAL_ITEMS, is_beside_tensor, keys_of, usual_count
+from modeldiagrams.target.inference.parameter_names import role_of
+from modeldiagrams.target.inference.symbolic.containers import (
+    USUAL_ITEMS,
+    is_beside_tensor,
+    is_zipped,
+    keys_of,
+    usual_count,
+)
 from modeldiagrams.target.inference.symbolic.equations import Equations
 from modeldiagrams.target.inference.symbolic.given import Given
 from modeldiagrams.target.inference.symbolic.guesses import Guesses
@@ -56,6 +63,8 @@ class Reading:
     """How many items lists have, where an earlier reading told."""
     lists: frozenset[tuple[str | int, ...]] = frozenset()
     """Where PyTorch takes several tensors, and no tensor."""
+    told: dict[int, int] = field(default_factory=dict)
+    """Numbers made up for sizes, in an earlier reading too → what these are."""
     listed: frozenset[tuple[str | int, ...]] = frozenset()
     """Where items are taken by number, of lists."""
     guesses: Guesses = field(default_factory=Guesses)
@@ -68,6 +77,7 @@ class Reading:
 
     def __post_init__(self) -> None:
         self._counted: list[Dim] = []
+        self._gone_through = -1, -1, Dim()
         self._base = torch.empty(0)
 
     def given(self, path: tuple[str | int, ...]) -> Given:
@@ -119,7 +129,10 @@ class Reading:
         if known is None:
             parts = factors_of(end)
             known = next(self.unused) if len(parts) == 1 else math.prod(self.number(part) for part in parts)
-            self.numbers[known] = end
+            if known in self.told:
+                end.value = known = self.told[known]
+            else:
+                self.numbers[known] = end
         return Size.of(known, self, end)
 
     def dim(self, number: Any) -> Dim:
@@ -128,6 +141,14 @@ class Reading:
             return number.dim
         known = self.numbers.get(int(number))
         return known.end() if known else Dim(int(number))
+
+    def goes_through(self, dim: Dim, frame: Any) -> None:
+        """Note that code goes through a dimension: beside others, these have as many items."""
+        calls, line, other = self._gone_through
+        if (self.calls, frame.f_lineno) == (calls, line) and is_zipped(frame):
+            with self.noting():
+                same(other, dim)
+        self._gone_through = self.calls, frame.f_lineno, dim
 
     def takes_item(self, dim: Dim, number: int) -> None:
         """Note that the model's own code reads an item by its number."""
@@ -223,7 +244,7 @@ class SymbolicTensor(Tensor):
         rank_in_pattern(self, sys._getframe(1))  # noqa: SLF001
         return Rank.of(self)
 
-    dtype = property(lambda self: getattr(torch, self.kind.end().dtype or "float32"))
+    dtype = property(lambda self: getattr(torch, self.kind.end().dtype or self._usual_dtype()))
     device = property(lambda _: torch.device("cpu"))
     is_cuda = requires_grad = property(lambda _: False)
     T = property(lambda self: self.reading.handlers["t"](self.reading, (self,), {}))
@@ -231,6 +252,12 @@ class SymbolicTensor(Tensor):
         lambda self: self.reading.handlers["transpose"](self.reading, (self, -1, -2), {})
     )
     real = imag = property(lambda self: self.reading.tensor(self.known))
+
+    def _usual_dtype(self) -> str:
+        """What its name says that it holds."""
+        role = role_of(str(self.given.path[-1])) if self.given else None
+        first = role.entries[0] if role and role.entries else None
+        return str(first.get("dtype", "float32")) if isinstance(first, dict) else "float32"
 
     def dim(self) -> Any:
         """As of a tensor."""
@@ -259,7 +286,8 @@ class SymbolicTensor(Tensor):
 
     def numel(self) -> int:
         """As of a tensor."""
-        return 1
+        known = self.known.end()
+        return self.reading.number(known.front[0]) if known.rank == 1 else 1
 
     def is_floating_point(self) -> bool:
         """As of a tensor."""
@@ -305,7 +333,7 @@ class SymbolicTensor(Tensor):
             self._use()
         if self.given is None or self.given.is_used:
             item = self.known.replaced(0)
-            self.known.at(0)
+            self.reading.goes_through(self.known.at(0), frame)
             return iter([self.reading.tensor(item, self.kind) for _ in range(count or USUAL_ITEMS)])
         return self._items(count or self.reading.counts.get(self.given.path, usual_count(frame)))
 

@@ -113,16 +113,39 @@ def _viewed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     is_flat = before.rank is None and not before.dims() and sizes[0] == -1 and not _is_picture(args[0], sizes)
     if is_flat and items > 1 and r.guesses.is_usual():
         before = unified(before, closed(new[0], Dim(items)))  # ``boxes.view(-1, 2, 2)``, or patches, are flat rows
+    before = _of_kept_rows(r, before, new)
     plain = [dim for dim in new if dim.end().value != 1]
     if before.rank is None and len(before.dims()) < 2 and sizes.count(1) == len(sizes) - 1 > 0 > sizes[0]:  # noqa: PLR2004
         before = unified(before, closed(new[0]))  # ``scale.view(-1, 1, 1, 1)`` is of one number for each row
+    few = _without_last_ones(new)
+    apart = [part for dim in few for part in factors_of(dim)]
+    if before.rank is None and len(before.dims()) <= len(apart) and len(apart) > len(few) and r.guesses.is_usual():
+        before = unified(before, closed(*apart))  # ``frames.view(batch * steps, channels, height, width)``
     if before.rank is None and len(before.dims()) <= len(plain) < len(new) and -1 not in sizes and r.guesses.is_usual():
         before = unified(before, closed(*plain))  # a view that only adds dimensions of one item
-    apart = [part for dim in new for part in factors_of(dim)]
-    if before.rank is None and len(before.dims()) <= len(apart) and len(apart) > len(new) and r.guesses.is_usual():
-        before = unified(before, closed(*apart))  # ``frames.view(batch * steps, channels, height, width)``
     r.products.add(before, closed(*new))
     return r.tensor(closed(*new), kind_of(args[0]))
+
+
+def _without_last_ones(dims: list[Dim]) -> list[Dim]:
+    while dims and dims[-1].end().value == 1:
+        dims = dims[:-1]
+    return dims
+
+
+def _of_kept_rows(r: Reading, before: Shape, new: list[Dim]) -> Shape:
+    """Of the rank that ``x.view(x.size(0), x.size(1), heads, -1)`` tells: rows and steps stay, features are taken apart.
+
+    Of which the last that stays is the one before the features.
+    """
+    end = before.end()
+    front, kept = [dim.end() for dim in end.front], len(end.front)
+    are_kept = kept > 1 and len(new) > kept and new[kept - 1].end() is front[-1] and not front[-1].value
+    if end.row is None or len(end.back) != 1 or not are_kept or not r.guesses.is_usual():
+        return before
+    for mine, other in zip(front, new, strict=False):
+        same(mine, other)
+    return before.of_rank(kept + 1)
 
 
 def _is_picture(x: Any, sizes: list[Any]) -> bool:
@@ -180,7 +203,7 @@ def _unbound(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     dim = argument(args, kwargs, 1, "dim", 0)
     shape = r.shape_of(args[0]).reaching(dim)
     parts = Parts(r.tensor(shape.replaced(dim), kind_of(args[0])) for _ in range(shape.at(dim).end().value or 2))
-    parts.dim = shape.at(dim)
+    parts.dim, parts.reading = shape.at(dim), r
     return parts
 
 
