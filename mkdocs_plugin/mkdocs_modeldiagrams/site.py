@@ -102,7 +102,7 @@ class Site(FenceHost):
             shared = shared_files(self.settings, self._entries)
         except RenderError as error:
             raise PluginError(f"modeldiagrams: {error}") from error
-        return {**shared, **diagram_files(diagrams, self.builder.folded)}
+        return {**shared, **diagram_files(diagrams, self.builder.page_data)}
 
     def assets_url(self) -> str:
         """URL prefix from the current page to the site's ``modeldiagrams/`` folder."""

@@ -33,7 +33,7 @@ def write_data(
     if doctree is None or not makes_web_pages(app.builder):
         return
     diagrams = [diagram_of(node) for node in doctree.findall(model_graph)]
-    _folder(app).write(diagram_files(diagrams, domain_of(app.env).diagram_builder.folded))
+    _folder(app).write(diagram_files(diagrams, domain_of(app.env).diagram_builder.page_data))
 
 
 def add_everywhere(

@@ -185,20 +185,18 @@ def test_trim_removes_the_least_recently_used_entries(cache, tmp_path):
     assert [cache.picture(key, Picture) is not None for key in "abc"] == [True, False, True]
 
 
-def test_data_of_pages_is_made_once_for_each_graph_and_each_version_of_its_code(cache, monkeypatch):
-    made = []
-    monkeypatch.setattr(cache_module, "folded", lambda content: made.append(content) or b'{"a":%d}' % len(made))
-    assert [cache.folded(content) for content in (b"1", b"1", b"2")] == [b'{"a":1}', b'{"a":1}', b'{"a":2}']
-    monkeypatch.setattr(cache_module, "folding_digest", lambda: "another")
-    assert cache.folded(b"1") == b'{"a":3}'
+def test_data_of_a_page_is_made_once_for_all_that_it_is_made_from(cache):
+    made = iter("abc")
+    made_from = ([b"1", b"2"], [b"1", b"2"], [b"12", b""], [b"1"])
+    assert [cache.page_data(parts, lambda: next(made)) for parts in made_from] == ["a", "a", "b", "c"]
 
 
 def test_data_of_pages_that_is_damaged_is_made_again(cache, tmp_path):
-    (content,) = {cache.folded(TRACED.graph) for _ in range(2)}
-    (path,) = (tmp_path / "cache").glob("*.folded.json")
-    path.write_bytes(path.read_bytes()[:-9])
-    assert cache.folded(TRACED.graph) == content
-    assert content in path.read_bytes()
+    assert cache.page_data([b"graph"], lambda: "data") == "data"
+    (path,) = (tmp_path / "cache").glob("*.page.json")
+    path.write_bytes(path.read_bytes()[:-3])
+    assert cache.page_data([b"graph"], lambda: "made again") == "made again"
+    assert b"made again" in path.read_bytes()
 
 
 def test_store_that_has_written_nothing_is_not_trimmed(cache, tmp_path):

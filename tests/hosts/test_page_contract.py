@@ -199,14 +199,16 @@ def test_raise_ends_the_build_and_says_where(build_site, host):
 def test_next_build_takes_what_pages_say_of_a_graph_from_the_cache(build_site, tmp_path):
     cache = tmp_path / "cache"
     first = build_site({"index": [NET]}, cache_dir=str(cache))
-    (kept,) = cache.glob("*.folded.json")
-    kept.write_text('{"graph":"as kept"}')
+    (kept,) = cache.glob("*.page.json")
+    kept.write_text('{"data":"as kept"}')
     second = build_site({"index": [NET]}, cache_dir=str(cache))
-    data = '{"graph":"as kept","state"'
-    assert unpacked(second.data / "net.json.js").startswith(data)
-    assert not unpacked(first.data / "net.json.js").startswith(data)
+    assert packed_in(second.data / "net.json.js") == "as kept"
+    assert unpacked(packed_in(first.data / "net.json.js")).startswith('{"graph":{')
 
 
-def unpacked(script):
-    text = script.read_text().partition(",'")[2].removesuffix("');\n").translate(str.maketrans(",./:[]", "&<>`{}"))
-    return zlib.decompress(base64.b85decode(text)).decode()
+def packed_in(script):
+    return script.read_text().partition(",'")[2].removesuffix("');\n")
+
+
+def unpacked(text):
+    return zlib.decompress(base64.b85decode(text.translate(str.maketrans(",./:[]", "&<>`{}")))).decode()

@@ -280,6 +280,24 @@ def test_data_script_registers_the_graph_unchanged():
     }
 
 
+def made_from(shown):
+    asked = []
+    page.data_script(shown, lambda parts, make: asked.append(parts) or make())
+    return asked
+
+
+def test_data_is_kept_for_all_that_it_is_made_from(monkeypatch):
+    def shown(name, *expanded):
+        drawn = msgspec.structs.replace(picture(), state={"expanded": [*expanded], "unrolled": []})
+        return diagram(graph=graph(module(name)), picture=drawn)
+
+    assert made_from(shown("a")) == made_from(shown("a"))
+    before = made_from(shown("a"))
+    assert before not in [made_from(shown("b")), made_from(shown("a", "a"))]
+    monkeypatch.setattr(page, "packing_digest", lambda: "other code")
+    assert made_from(shown("a")) != before
+
+
 def test_data_script_needs_a_graph():
     with pytest.raises(ValueError, match="no graph"):
         page.data_script(diagram(graph=None))

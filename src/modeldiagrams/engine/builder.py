@@ -7,7 +7,7 @@ Nothing here imports torch, runs user code or starts V8: workers and the drawer 
 
 import shutil
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -31,7 +31,6 @@ from modeldiagrams.engine.snapshots import Snapshots
 from modeldiagrams.engine.store import Store
 from modeldiagrams.engine.tracing import Tracing, Workers
 from modeldiagrams.errors import ModelDiagramsError, OptionError
-from modeldiagrams.ir.folding import folded
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.options import Options, View, is_graph_file
@@ -153,9 +152,9 @@ class DiagramBuilder:
         draw = self._session.drawer.render_file
         return cached_picture(self._cache, key, PictureFile, lambda: draw(content, view, form, theme, beside))
 
-    def folded(self, graph: bytes) -> bytes:
-        """A graph's JSON text for pages, see `modeldiagrams.ir.folding`: from the cache, or made."""
-        return self._cache.folded(graph) if self._cache else folded(graph)
+    def page_data(self, made_from: Sequence[bytes], make: Callable[[], str]) -> str:
+        """What pages have of a diagram, see `html.fragment.data_script`: from the cache, or made."""
+        return self._cache.page_data(made_from, make) if self._cache else make()
 
     def draw_image(self, svg: str, size: tuple[float, float], form: FileForm) -> PictureFile:
         """Make another file of an author's SVG, whose size is in CSS pixels.

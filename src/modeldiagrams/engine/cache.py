@@ -16,14 +16,13 @@ from modeldiagrams.common.environment import made_with, versions
 from modeldiagrams.common.files import digest
 from modeldiagrams.engine.loaded import LoadedGraph
 from modeldiagrams.engine.sources import are_unchanged, source_digests
-from modeldiagrams.ir.folding import folded, folding_digest
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.render.draw import viewer_digest
 from modeldiagrams.render.flat import flat_digest
 from modeldiagrams.worker import Traced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from modeldiagrams.engine.store import Store
@@ -70,8 +69,8 @@ class _Alias(msgspec.Struct, frozen=True):
     """Of the graph."""
 
 
-class _FoldedEntry(msgspec.Struct, frozen=True):
-    graph: msgspec.Raw
+class _PageEntry(msgspec.Struct, frozen=True):
+    data: str
 
 
 class Cache:
@@ -147,14 +146,14 @@ class Cache:
         entry = _ImageEntry(source_digests(made.sources), libraries, python, made.image)
         self._store.write(f"{key}.image", entry)
 
-    def folded(self, content: bytes) -> bytes:
-        """A graph's JSON text for pages, see `modeldiagrams.ir.folding`; made if there is none yet."""
-        name = f"{digest(content, folding_digest().encode())}.folded"
-        entry = self._store.read(name, _FoldedEntry)
+    def page_data(self, made_from: Sequence[bytes], make: Callable[[], str]) -> str:
+        """What pages have of a diagram, see `html.fragment.data_script`; made if there is none yet."""
+        name = f"{digest(*made_from)}.page"
+        entry = self._store.read(name, _PageEntry)
         if entry is None:
-            entry = _FoldedEntry(msgspec.Raw(folded(content)))
+            entry = _PageEntry(make())
             self._store.write(name, entry)
-        return bytes(entry.graph)
+        return entry.data
 
     def picture(self, key: str, type_: type[T]) -> T | None:
         """The picture drawn under this key, for a page or as a file."""

@@ -16,7 +16,6 @@ import msgspec
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.html.fragment import DATA_START, SITE_FILES, data_script, is_interactive, viewer_files
 from modeldiagrams.html.tour import step_file, step_files
-from modeldiagrams.ir.folding import folded
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.settings import style_rule
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from modeldiagrams.engine.diagram import Diagram
-    from modeldiagrams.html.fragment import Fold
+    from modeldiagrams.html.fragment import Keep
     from modeldiagrams.options.settings import Settings
 
 __all__ = [
@@ -96,14 +95,14 @@ def index_entry(diagram: Diagram, page: str) -> IndexEntry:
     )
 
 
-def diagram_files(diagrams: Iterable[Diagram], fold: Fold = folded) -> dict[str, bytes]:
-    """The files of these diagrams alone: name → content; `fold` as of `data_script`."""
+def diagram_files(diagrams: Iterable[Diagram], keep: Keep | None = None) -> dict[str, bytes]:
+    """The files of these diagrams alone: name → content; `keep` as of `data_script`."""
     files = {}
     for diagram in diagrams:
         if diagram.graph is not None:
             files[diagram.id + _GRAPH] = serialize(diagram.graph)
         if is_interactive(diagram):
-            files[diagram.id + _DATA] = data_script(diagram, fold).encode()
+            files[diagram.id + _DATA] = data_script(diagram, keep).encode()
         files |= step_files(diagram)
     return files
 

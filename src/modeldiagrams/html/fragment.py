@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -20,12 +21,11 @@ from modeldiagrams.html.difference import change_list, difference_html, linked
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.notes import NOTES, notes_prefix
 from modeldiagrams.html.outline import outline, outline_rows
-from modeldiagrams.html.packing import packed
+from modeldiagrams.html.packing import packing_digest, page_data
 from modeldiagrams.html.recording import recorded_runs
 from modeldiagrams.html.table import diagram_summary, summary_table
 from modeldiagrams.html.templating import template
 from modeldiagrams.html.texts import alt_text, note, remarks
-from modeldiagrams.ir.folding import folded
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import asset
 
@@ -43,7 +43,7 @@ __all__ = [
     "RECORDING",
     "SCRIPTS",
     "SITE_FILES",
-    "Fold",
+    "Keep",
     "Link",
     "data_script",
     "difference_body",
@@ -54,8 +54,8 @@ __all__ = [
     "viewer_files",
 ]
 
-Fold = Callable[[bytes], bytes]
-"""How a graph's JSON text becomes that of pages: `folded`, or the same from a cache."""
+Keep = Callable[[Sequence[bytes], Callable[[], str]], str]
+"""``(what the data of a page is made from, what makes it) → data``: from a cache, or made."""
 
 Link = Callable[[str, str], str]
 """``(fully qualified class name, its HTML) → HTML``: how a host turns a class mention into a cross reference."""
@@ -140,12 +140,12 @@ DATA_START = "(globalThis.modelDiagramsData??=new Map).set("
 """How all data scripts begin, and no other script."""
 
 
-def data_script(diagram: Diagram, fold: Fold = folded) -> str:
+def data_script(diagram: Diagram, keep: Keep | None = None) -> str:
     """The content of ``modeldiagrams/<id>.js``: a classic script (pages opened from disk can't fetch JSON).
 
     Args:
         diagram: One with a graph and a picture.
-        fold: Makes the JSON text of its graph shorter: `folded`, or the same from a cache.
+        keep: Makes the data, or takes it from a cache; by default it is made.
 
     Returns:
         JavaScript that registers graph and initial expansion state, packed, under the diagram's id; ASCII only.
@@ -156,19 +156,20 @@ def data_script(diagram: Diagram, fold: Fold = folded) -> str:
     graph = diagram.comparison.after if diagram.comparison else diagram.graph
     if graph is None or diagram.picture is None:
         raise ValueError(f"diagram {diagram.id!r} has no graph or no picture, so it has no data")
-    state = msgspec.json.encode(diagram.picture.state)
-    content = b'{"graph":%b,"state":%b' % (fold(serialize(graph)), state)
+    fields = {"graph": serialize(graph), "state": msgspec.json.encode(diagram.picture.state)}
     if earlier := diagram.comparison and diagram.comparison.earlier:
-        content += b',"before":%b,"details":%b' % (fold(earlier.graph), msgspec.json.encode(earlier.details))
+        fields |= {"before": earlier.graph, "details": msgspec.json.encode(earlier.details)}
     if diagram.recordings:
-        content += b',"recordings":' + msgspec.json.encode(diagram.recordings)
+        fields["recordings"] = msgspec.json.encode(diagram.recordings)
     if diagram.overlay:
-        content += b',"overlay":%b' % diagram.overlay.for_pages()
+        fields["overlay"] = diagram.overlay.for_pages()
     if diagram.code:
-        content += b',"code":%b' % msgspec.json.encode(diagram.code)
+        fields["code"] = msgspec.json.encode(diagram.code)
     if diagram.picture.steps:
-        content += b',"steps":%b' % msgspec.json.encode([step.shown() for step in diagram.picture.steps])
-    data = packed(content + b"}")
+        fields["steps"] = msgspec.json.encode([step.shown() for step in diagram.picture.steps])
+    parts = [part for name, value in fields.items() for part in (name.encode(), value)]
+    make = partial(page_data, fields)
+    data = keep([packing_digest().encode(), *parts], make) if keep else make()
     # a privacy plugin rewrites `src=//`, and `<` could end the script where it is inlined
     key = json.dumps(diagram.id).replace("<", r"\u003c").replace("//", r"/\u002f")
     return f"{DATA_START}{key},'{data}');\n"

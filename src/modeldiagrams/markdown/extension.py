@@ -116,7 +116,7 @@ class MarkdownHost(FenceHost):
         """Write the diagram's files."""
         super().note_shown(diagram)
         if self._site:
-            self._site.add(self.page, diagram, self.builder.folded)
+            self._site.add(self.page, diagram, self.builder.page_data)
         if self._docs and ".gitignore" not in (folder := SiteFolder(self._docs / FOLDER)):
             folder.write({".gitignore": b"*\n"})
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
     from modeldiagrams.hosting.site_files import IndexEntry
     from modeldiagrams.hosting.site_folder import SiteFolder
-    from modeldiagrams.html.fragment import Fold
+    from modeldiagrams.html.fragment import Keep
     from modeldiagrams.options.settings import Settings
 
 __all__ = ["IncrementalSite"]
@@ -61,9 +61,9 @@ class IncrementalSite:
             if source and self._exists(source):
                 self._sources[page] = source
 
-    def add(self, page: str | None, diagram: Diagram, fold: Fold) -> None:
-        """Write the files of a diagram that a page shows; `fold` as of `data_script`."""
-        files = diagram_files([diagram], fold)
+    def add(self, page: str | None, diagram: Diagram, keep: Keep) -> None:
+        """Write the files of a diagram that a page shows; `keep` as of `data_script`."""
+        files = diagram_files([diagram], keep)
         with self._lock:
             for folder in self._folders:
                 folder.write(files)

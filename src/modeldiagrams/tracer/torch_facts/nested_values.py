@@ -70,6 +70,8 @@ def _parts(item: Any, path: str, *, into_objects: bool, private: bool) -> list[t
     if type(item) in (tuple, list):  # most
         return [(f"{path}[{i}]", value) for i, value in enumerate(item[:_MAX_ITEMS])]
     try:
+        if type(item) is dict:
+            return [(_joined(path, str(key)), value) for key, value in itertools.islice(item.items(), _MAX_ITEMS)]
         return list(_children(item, path, into_objects=into_objects, private=private))
     except Exception:  # noqa: BLE001 (a user's container that can't be read)
         return []

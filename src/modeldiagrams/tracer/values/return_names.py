@@ -10,6 +10,7 @@ import linecache
 import textwrap
 from types import CodeType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 from torch import nn
 from torch.nn.modules.module import _global_forward_hooks
@@ -41,7 +42,7 @@ def with_return_names(function: Any, result: Any, found: list[tuple[str, Tensor]
     """
     if not isinstance(result, tuple | list) or not found:
         return found
-    names = _paths(_common([shape for shape in _returns(function) if _fits(shape, result)]), "")
+    names = _common_paths(tuple([shape for shape in _returns(function) if _fits(shape, result)]))
     named = [(_renamed(path, names), tensor) for path, tensor in found]
     return named if len({path for path, _ in named}) == len(named) else found
 
@@ -52,11 +53,23 @@ def _returns(function: Any) -> Sequence[_Shape]:
     if type(function) in _DOCUMENTED:
         return _DOCUMENTED[type(function)]
     try:
-        called = _own_code(function.forward if isinstance(function, nn.Module) else function)
-        is_bound = inspect.ismethod(called)
-        code = called.__code__
+        called = function.forward if isinstance(function, nn.Module) else function
+        method = called.__func__ if type(called) is MethodType else None
+        if type(method) is not FunctionType:
+            return _read_returns(called)
+        if method not in _returns_of_methods:  # every layer asks again
+            _returns_of_methods[method] = _read_returns(called)
+        return _returns_of_methods[method]
     except Exception:  # noqa: BLE001 (a user's object)
         return ()
+
+
+_returns_of_methods: WeakKeyDictionary[FunctionType, Sequence[_Shape]] = WeakKeyDictionary()
+
+
+def _read_returns(called: Any) -> Sequence[_Shape]:
+    called = _own_code(called)
+    is_bound, code = inspect.ismethod(called), called.__code__
     if not isinstance(code, CodeType):
         return ()
     return _returns_of(code, code.co_varnames[0] if is_bound and code.co_argcount else "")
@@ -80,7 +93,7 @@ def _passes_on(wrapper: Any, inner: Any) -> bool:
     return _returns_calls_of(code, frozenset(name for name, cell in cells if cell.cell_contents is inner))
 
 
-@functools.lru_cache(maxsize=4096)  # every layer asks again
+@functools.lru_cache(maxsize=4096)
 def _returns_calls_of(code: CodeType, names: frozenset[str]) -> bool:
     """Whether all that a function returns are calls of variables with these names."""
     tree = None if code.co_flags & inspect.CO_GENERATOR else _source_of(code)
@@ -185,13 +198,19 @@ def _fits(shape: _Shape, value: Any) -> bool:
     return all(_fits(inner, item) for inner, item in zip(shape, value, strict=True))
 
 
-def _common(shapes: list[_Shape]) -> _Shape:
+@functools.lru_cache(maxsize=4096)
+def _common_paths(shapes: tuple[_Shape, ...]) -> dict[str, str]:
+    """`_paths` of what several statements agree on. The result is cached: do not modify it."""
+    return _paths(_common(shapes), "")
+
+
+def _common(shapes: Sequence[_Shape]) -> _Shape:
     """What several statements agree on."""
     if not shapes or any(type(shape) is not type(shapes[0]) for shape in shapes):
         return None
     tuples = [shape for shape in shapes if isinstance(shape, tuple)]
     if tuples and len({len(shape) for shape in tuples}) == 1:
-        return tuple(_common(list(items)) for items in zip(*tuples, strict=True))
+        return tuple(_common(items) for items in zip(*tuples, strict=True))
     return shapes[0] if len(set(shapes)) == 1 else None
 
 
