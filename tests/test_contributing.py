@@ -40,6 +40,14 @@ def test_every_path_exists() -> None:
     assert {path for path in paths if not (ROOT / path).exists()} == set()
 
 
+def test_every_file_of_the_flow_of_inference_exists() -> None:
+    section = TEXT.partition("\n## How arguments and inputs are found\n")[2].partition("\n## ")[0]
+    files = re.findall(r"[\w/]+\.(?:py|toml|yaml)", section.split("```")[1])
+    owners = (PACKAGE / "target", PACKAGE / "target" / "inference")
+    assert len(files) > 20
+    assert {file for file in files if not any((owner / file).exists() for owner in owners)} == set()
+
+
 def test_ten_changes_have_an_answer() -> None:
     assert len(first_column("Where to change what")) >= 10
 

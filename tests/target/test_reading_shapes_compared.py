@@ -83,3 +83,13 @@ class Packed(Scaled):
 
 def test_a_star_in_a_pattern_stands_for_any_number_of_dimensions():
     assert len(first_entries(Packed())["x"]) == 4
+
+
+class Unlike(Scaled):
+    def forward(self, x):
+        assert x.shape[-2:] != (5, 6, 19)
+        return x.flatten(1) * self.scale
+
+
+def test_last_sizes_are_no_more_than_were_taken():
+    assert not {5, 6, 19} & {*first_entries(Unlike())["x"]}

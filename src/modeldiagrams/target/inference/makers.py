@@ -59,7 +59,7 @@ def classes_for(
     """
     own = [class_ for class_ in classes_beside(names, nn.Module) if _takes(class_, call)]
     own = [class_ for class_ in own if all(hasattr(class_, member) for member in members)] or own
-    own.sort(key=lambda class_: not _sounds_like(name, class_))
+    own.sort(key=lambda class_: not _begins_alike(name, class_))
     general = [{"_object_": path} for path in usual("classes", name)]
     named = len(usual("classes", name)) > len(usual("classes", "-"))
     ours = [{"_object_": path_of(class_)} for class_ in own]
@@ -90,7 +90,7 @@ def modules_for(slot: Slot, base: type, general: list[Any]) -> list[Any]:
         return [_container(base, general[0])]
     own = [class_ for class_ in classes_beside(slot.names, base) if _suits(class_, slot)]
     around = [class_ for class_ in classes_around(slot.names, base) if _suits(class_, slot)]
-    alike = [class_ for class_ in [*own, *around] if _sounds_like(slot.name, class_)] if base is nn.Module else [*own]
+    alike = [class_ for class_ in [*own, *around] if _begins_alike(slot.name, class_)] if base is nn.Module else [*own]
     alike = [*dict.fromkeys([*_with_members(members_read(slot.makers[-1:], slot.name), around, alike), *alike])]
     if base is not nn.Module and not own and "<" not in base.__qualname__:
         alike = [base]
@@ -128,7 +128,7 @@ def _is_around(class_: type, name: str) -> bool:
 def modules_with(member: str, name: str, names: Mapping[str, Any], without: tuple[Any, ...]) -> list[Any]:
     """Modules that have a part: the project's that sounds like the argument and takes one input, then one made up."""
     own = [
-        class_ for class_ in classes_around(names, nn.Module) if class_ not in without and _sounds_like(name, class_)
+        class_ for class_ in classes_around(names, nn.Module) if class_ not in without and _begins_alike(name, class_)
     ]
     fitting = [class_ for class_ in own if member in members_of(class_) and _takes_one_input(class_)]
     return [*({"_target_": path_of(class_)} for class_ in fitting), *with_last_layer(member)]
@@ -155,7 +155,7 @@ def _with_members(members: set[str], classes: list[type], likelier: list[type]) 
 def names_of_classes(slot: Slot, names: Mapping[str, Any]) -> tuple[str, ...]:
     """Names of the modules' classes in a namespace, those first that sound like an argument."""
     own = [class_ for class_ in classes_beside(names, nn.Module) if class_ not in slot.makers]
-    own.sort(key=lambda class_: not _sounds_like(slot.name, class_))
+    own.sort(key=lambda class_: not _begins_alike(slot.name, class_))
     return tuple(class_.__name__ for class_ in own if names.get(class_.__name__) is class_)
 
 
@@ -173,7 +173,7 @@ def rule_out_class(error: BaseException, refused: Slot, known: Iterable[Slot]) -
         path = option.get("_object_", "") if isinstance(option, dict) else ""
         tried = locate(path) if path and not path.startswith("torch.") and len(slot.options()) > 1 else None
         is_running = inspect.isclass(tried) and getattr(tried.__init__, "__code__", None) in running
-        if tried is not None and is_running and not _sounds_like(slot.name, tried):
+        if tried is not None and is_running and not _begins_alike(slot.name, tried):
             slot.unfit.add(path)
             return True
     return False
@@ -189,8 +189,8 @@ def _takes(class_: Any, call: tuple[int, tuple[str, ...]]) -> bool:
     return True
 
 
-def _sounds_like(name: str, class_: type) -> bool:
-    """Whether a word of the class's name begins as one of the argument's: an autoencoder is no encoder."""
+def _begins_alike(name: str, class_: type) -> bool:
+    """Whether a word of a class's name begins as one of the argument's: an autoencoder is no encoder."""
     other = class_.__name__
     places = [at for at, letter in enumerate(other) if at == 0 or letter.isupper() or other[at - 1] == "_"]
     return any(other[at:].lower().startswith(word) for word in _telling_words(name) for at in places)

@@ -165,6 +165,8 @@ class Cut(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
     def _tell(self, other: object, is_told: bool) -> None:  # noqa: FBT001
         if not is_told or self.start is None or not isinstance(other, tuple):
             return
+        if self.start < 0 and len(other) != -self.start:
+            return  # so many sizes are never the last ones
         with self.tensor.reading.noting():
             shape = self.tensor.known.end()
             whole = shape.of_rank(self.start + len(other)) if self.start >= 0 else shape
