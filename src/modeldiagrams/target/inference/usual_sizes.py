@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.target.inference.constructor_sizes import values_of
+from modeldiagrams.target.inference.constructor_sizes import constructor_sides, values_of
 from modeldiagrams.target.inference.entries import leaves, put, put_all
 from modeldiagrams.target.inference.inferred import NODES
 from modeldiagrams.target.inference.named_sizes import as_named
@@ -90,7 +90,7 @@ class UsualSizes:
         """The same with sides that are all alike in place of such as fit by chance, where it still runs with them."""
         pictures = [leaf.shape[-2:] for leaf in leaves(entries) if len(leaf.shape) >= _IMAGE_RANK]
         odd = {size for sides in pictures if sides[0] != sides[1] for size in sides if not self.sizes.is_own(size)}
-        odd -= self._said
+        odd -= {*self._said, *(side for sides in constructor_sides() for side in sides)}
         changed, side = entries, values_of("<size>")[0]
         for leaf in leaves(entries) if odd else ():
             if len(leaf.shape) >= _IMAGE_RANK and odd & {*leaf.shape[-2:]}:
