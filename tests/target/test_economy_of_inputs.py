@@ -77,3 +77,21 @@ def test_failures_that_only_repeat_wait_for_others():
 def test_frames_that_are_many_are_tried_with_values_as_few():
     target = target_of("inference_zoo.hard_markets.RecurrentPPO")
     assert list(target.kwargs["obs"].shape[1:]) == [4, 84, 84]
+
+
+class Tiles(nn.Module):
+    """A slide is a bag of tiles, of which each becomes a row: any height would give rows, but not one for each."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Sequential(nn.Conv2d(1, 20, 5), nn.MaxPool2d(2), nn.Conv2d(20, 50, 5), nn.MaxPool2d(2))
+        self.out = nn.Linear(50 * 4 * 4, 8)
+
+    def forward(self, x):
+        rows = self.out(self.conv(x.squeeze(0)).view(-1, 50 * 4 * 4))
+        return rows.softmax(0).sum(0)
+
+
+def test_what_is_flattened_keeps_its_rows():
+    shapes = {a.subject: a.value for a in target_of(f"{__name__}.Tiles").assumptions}
+    assert shapes["inputs.x"] == "[1, 8, 1, 28, 28]"

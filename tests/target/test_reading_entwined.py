@@ -190,3 +190,43 @@ def test_inputs_whose_shape_alone_is_asked():
     solver = InputSolver(Placed().eval())
     assert solver.unused() == 1
     assert found(Placed)["data"]["image"] == [1, 3, 32, 32]
+
+
+class Grouped(nn.Module):
+    """Each point with those that are the nearest, taken by the numbers of rows and of points together."""
+
+    def __init__(self):
+        super().__init__()
+        self.own, self.net = nn.Conv1d(12, 6, 1), nn.Conv2d(6 + 3, 6, 1)
+
+    def forward(self, points, features):
+        made, places = self.own(torch.cat([points, features], 1)), points.transpose(1, 2)
+        nearest = torch.cdist(places, places).topk(4, dim=-1, largest=False)[1]
+        rows = torch.arange(nearest.size(0))[:, None, None]
+        around = places[rows, nearest] - places.unsqueeze(2)
+        near = made.transpose(1, 2)[rows, nearest]
+        return self.net(torch.cat([around, near], -1).permute(0, 3, 1, 2)).amax(-1)
+
+
+def test_numbers_of_several_tensors_choose_together():
+    entries = first_entries(Grouped())
+    assert [entry[:2] for entry in entries.values()] == [[7, 3], [7, 9]]
+
+
+class Remembering(nn.Module):
+    """Frames and their masks are joined after rows and steps became one."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Conv2d(4, 8, 3, padding=1)
+
+    def forward(self, frames, masks):
+        batch, steps, *_ = frames.shape
+        made = self.net(torch.cat([frames.flatten(0, 1), masks.flatten(0, 1)], 1))
+        return made.view(batch, steps, *made.shape[1:])
+
+
+def test_parts_of_equal_products_are_equal():
+    entries = first_entries(Remembering())
+    assert entries["frames"][:2] == entries["masks"][:2]
+    assert len(entries["frames"]) == len(entries["masks"]) == 5

@@ -10,7 +10,7 @@ from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.options.settings import parse_settings
 from modeldiagrams.target import resolve
 from modeldiagrams.target.inference.names import PROJECT
-from modeldiagrams.target.inference.vocabulary import number_values
+from modeldiagrams.target.inference.vocabulary import number_values, usual
 
 VOCABULARY = {
     "arguments": {"vocab_size": 77, "n_?words": 55, "widths": [3, 5], "cell": "gru", "ratio": 6},
@@ -113,3 +113,8 @@ def test_lists_may_have_any_name_and_what_does_not_fit_is_not_said_to_be_its_val
 )
 def test_numbers_are_what_a_person_would_take(name, held_as, first):
     assert number_values(name, held_as, is_tested_only=False, is_item=False)[0] == first
+
+
+@pytest.mark.parametrize(("name", "is_network"), [("encoder", True), ("encoder_layer", False), ("encoder_block", False)])
+def test_a_layer_of_an_encoder_is_no_network_for_pictures(name, is_network):
+    assert ("modeldiagrams.target.objects.PictureNetwork" in usual("classes", name)) is is_network

@@ -32,10 +32,11 @@ __all__ = [
     "resolved",
     "tracebacks",
     "unpacked_count",
+    "unpacked_ends",
     "unpacked_names",
 ]
 
-_UNPACK = dis.opmap["UNPACK_SEQUENCE"]
+_UNPACK, _UNPACK_ENDS = dis.opmap["UNPACK_SEQUENCE"], dis.opmap["UNPACK_EX"]
 _SUBSCRIPTED = compile("a[b]", "", "eval")
 _AT = [*dis.get_instructions(_SUBSCRIPTED)][-2].offset
 _LOOKUP = _SUBSCRIPTED.co_code[_AT : _AT + 2]
@@ -193,6 +194,14 @@ def assigned_name(frame: FrameType) -> str:
     following = (each for each in dis.get_instructions(frame.f_code) if each.offset > frame.f_lasti)
     first = next((each for each in following if each.opname != "CACHE"), None)
     return str(first.argval) if first and first.opname == "STORE_FAST" else ""
+
+
+def unpacked_ends(frame: FrameType) -> tuple[int, int]:
+    """How many names a frame has before and after the one that takes the rest: ``batch, *_, width = x.shape``."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    if code[at] != _UNPACK_ENDS:
+        return 0, 0
+    return code[at + 1], code[at - 1] if at > 1 and code[at - 2] == dis.EXTENDED_ARG else 0
 
 
 def unpacked_names(frame: FrameType) -> tuple[str, ...]:

@@ -181,15 +181,29 @@ class Sizes:
         role = role_of(str(leaf.path[-1])) if leaf.path else None
         if (leaf.dtype == "int64" and leaf.shape[:1] == (_PAIR,)) or (role and role.name == "edge weights"):
             return leaf  # there are as many as edges
+        leaf = self._with_oblong_sides(leaf)
         shape = [
             size
-            if size >= _LONG or (dimension > 1 and (size, size) in constructor_sides())
+            if size >= _LONG
+            or (dimension > 1 and (size, size) in constructor_sides())
+            or (dimension >= rank - _PAIR and _has_oblong_sides(leaf.shape))
             else self.batch
             if dimension == 0
             else self.new(leaf.path, dimension, is_side=rank > 1 + _PAIR and dimension >= rank - _PAIR)
             for dimension, size in enumerate(leaf.shape)
         ]
         return replace(leaf, shape=tuple(shape))
+
+    def _with_oblong_sides(self, leaf: Leaf) -> Leaf:
+        """The same with the height and the width that the constructor has, in place of usual ones."""
+        sides, side = next(iter(constructor_sides()), None), values_of("<size>")[0]
+        is_open = len(leaf.shape) > 1 + _PAIR and leaf.shape[-_PAIR:] == (side, side)
+        return replace(leaf, shape=(*leaf.shape[:-_PAIR], *sides)) if sides and is_open else leaf
+
+    def open(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Zeros for all sizes but those that only the constructor tells."""
+        zeros = (0,) * len(shape)
+        return (*zeros[:-_PAIR], *shape[-_PAIR:]) if _has_oblong_sides(shape) else zeros
 
     def _sides(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Height and width of pictures; both parts of complex numbers come behind them."""
@@ -218,6 +232,12 @@ class Sizes:
         wholes = {n: math.prod(given.get(part, part) for part in parts) for n, parts in self._products.items()}
         given = wholes | given
         return replace(leaf, shape=tuple(given.get(size, size) for size in leaf.shape))
+
+
+def _has_oblong_sides(shape: tuple[int, ...]) -> bool:
+    """Whether the sides of a picture are a height and another width that the constructor has."""
+    sides = shape[-_PAIR:]
+    return len(shape) > 1 + _PAIR and sides[0] != sides[1] and sides in constructor_sides()
 
 
 def _is_named_picture(leaf: Leaf) -> bool:

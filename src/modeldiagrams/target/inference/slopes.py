@@ -204,9 +204,10 @@ class Slopes:
         if other is None or other.place != self.probed.place:
             return
         wanted = [*wanted_by(other)]
-        if [w.what for w in wanted] != [w.what for w in self._wanted]:
-            return
-        for before, after in zip(self._wanted, wanted, strict=True):
+        pairs = [*zip(self._wanted, wanted, strict=False)]
+        if [w.what for w in wanted] != [w.what for w in self._wanted]:  # which sizes divide others is a matter of both
+            pairs = [pair for pair in pairs[:1] if pair[0].value == pair[1].value]
+        for before, after in pairs:
             moved = (after.got - after.value) - (before.got - before.value)
             if before.what == "size" and before.got != before.value and moved:
                 yield before, moved

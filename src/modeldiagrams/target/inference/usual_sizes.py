@@ -129,7 +129,7 @@ class UsualSizes:
         """The same with sides that are all alike in place of such as fit by chance, where it still runs with them."""
         pictures = [leaf.shape[-2:] for leaf in leaves(entries) if len(leaf.shape) >= _IMAGE_RANK]
         odd = {size for sides in pictures if sides[0] != sides[1] for size in sides if not self.sizes.is_own(size)}
-        odd -= self._said
+        odd -= {*self._said, *(side for sides in constructor_sides() for side in sides)}
         usual = values_of("<size>")[0]
         every = [*constructor_sides(), (usual, usual), *((size, size) for size in sorted(odd))]
         tries = (self._with_sides(entries, odd, sides) for sides in dict.fromkeys(every) if odd)

@@ -23,6 +23,9 @@ __all__ = ["Wanted", "is_too_small", "wanted_by"]
 
 Shape = tuple[int, ...]
 
+_ROWS = 2
+"""Rank of rows of features."""
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -264,6 +267,8 @@ def _views(message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
             yield Wanted("view", got=got, shapes=((-1, *tail),))
         if min(sizes) > 0 or sizes[0] > 1:
             yield Wanted("view", got=got, shapes=(tuple(sizes),))
+        if len(sizes) == _ROWS and sizes[0] == -1:
+            yield from _flattened(shapes[0] if shapes else (), product)
         yield Wanted("size", product, got)
         for size in dict.fromkeys(size for size in sizes if size > 1):
             if got % (product // size) == 0:
@@ -273,3 +278,9 @@ def _views(message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
                 yield Wanted("size", product // batch, got // batch)
             if got % batch == 0:
                 yield Wanted("size", product, got // batch)
+
+
+def _flattened(shape: Shape, features: int) -> Iterator[Wanted]:
+    """Maps are flattened to rows, of which there are as many as before: ``x.view(-1, 16 * 5 * 5)``."""
+    if len(shape) > _ROWS and 1 < shape[1] < features and features % shape[1] == 0:
+        yield Wanted("size", features, math.prod(shape[1:]))

@@ -8,7 +8,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.target.inference.lookups import assigned_name, unpacked_count, unpacked_names
+from modeldiagrams.target.inference.lookups import assigned_name, unpacked_count, unpacked_ends, unpacked_names
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, closed, same, unified
 
 if TYPE_CHECKING:
@@ -192,9 +192,12 @@ class Shaped(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
     __hash__ = object.__hash__  # caches of functions of shapes would take all for one
 
     def __iter__(self) -> Iterator[Any]:
-        count = unpacked_count(frame := sys._getframe(1))  # noqa: SLF001
-        dims = [Dim() for _ in range(count or 0)]
+        frame = sys._getframe(1)  # noqa: SLF001
+        count, (first, last) = unpacked_count(frame), unpacked_ends(frame)
+        dims = [Dim() for _ in range(count or first + last)]
         with self.tensor.reading.noting():
+            for end in (first - 1,) * (first > 0) + (-last,) * (last > 0):
+                self.tensor.known.reaching(end)
             dims = [*(self.tensor.known.of_rank(count) if count else self.tensor.known).dims()]
         for dim, name in zip(dims, unpacked_names(frame) if count else (), strict=False):
             dim.end().called = dim.end().called or name.strip("_")
