@@ -50,7 +50,8 @@ def oddness(entries: Entries) -> int:
 
 def _oddness(leaf: Leaf, every: Sequence[Leaf]) -> int:
     """Dimensions of one item, masks of no sequence, lengths of what there are no rows of."""
-    start = _CHANNELS if len(leaf.shape) >= _IMAGE_RANK else 1
+    is_batch_second = leaf.shape[:1] != (1,) and leaf.shape[1:2] == (1,)
+    start = _CHANNELS if is_batch_second or len(leaf.shape) >= _IMAGE_RANK else 1
     role = role_of(str(leaf.path[-1])) if leaf.path else None
     kind = role.name if role else ""
     rows = {other.shape[:1] for other in every if other is not leaf and len(other.shape) > 1}
