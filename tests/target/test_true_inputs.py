@@ -216,9 +216,16 @@ def test_ids_are_those_that_a_person_would_choose(model, name, shape):
     assert found(model)[name]["shape"] == shape
 
 
-def test_what_fits_only_by_broadcasting_is_odder():
-    mask, lengths = {"shape": [1], "dtype": "bool"}, {"shape": [24], "dtype": "int64"}
-    assert oddness({"x": [1, 8], "y": [1, 3, 32, 32], "image": [1, 1, 28, 28]}) == 0
-    assert oddness({"x": [1, 1, 8]}) == 1
-    assert oddness({"x": [1, 16, 8], "mask": mask}) == 1
-    assert oddness({"x": [1, 16, 8], "lengths": lengths}) == 1
+@pytest.mark.parametrize(
+    ("entries", "odd"),
+    [
+        ({"x": [1, 8], "y": [1, 3, 32, 32], "image": [1, 1, 28, 28]}, 0),
+        ({"x": [16, 1, 8]}, 0),
+        ({"x": [1, 1, 8]}, 1),
+        ({"x": [7, 16, 8]}, 1),
+        ({"x": [1, 16, 8], "mask": {"shape": [1], "dtype": "bool"}}, 1),
+        ({"x": [1, 16, 8], "lengths": {"shape": [24], "dtype": "int64"}}, 1),
+    ],
+)
+def test_what_fits_only_by_broadcasting_is_odder(entries, odd):
+    assert oddness(entries, lambda size: size == 7) == odd
