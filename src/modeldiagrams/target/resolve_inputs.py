@@ -242,7 +242,7 @@ def _best_from_failures(
         with time_limited(budget.seconds_of_pass):
             trace, result = trial_pass(model, args, kwargs, "auto")
         budget.lines.append(f"{solution.entries} ({trace.graph.status.mode}): {result}")
-        defects = defects_of(model, trace.graph, solution, solver.unused())
+        defects = defects_of(model, trace.graph, solution, solver.unused(), solver.sizes.is_own)
         if is_connected(trace.graph) and (best is None or defects < best[0]):
             best = defects, Found(solution.entries, solver.reasons(solution.entries), None)
         is_good = best is not None and not any(best[0] if count < _MOST_ODD else best[0][:-1])

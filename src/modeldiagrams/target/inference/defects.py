@@ -9,7 +9,7 @@ from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.search import dead_inputs, modules_not_called
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from torch import nn
 
@@ -29,7 +29,9 @@ _IMAGE_RANK = 4
 _CHANNELS = 2
 
 
-def defects_of(model: nn.Module, graph: Graph, solution: Solution, unused: int) -> Defects:
+def defects_of(
+    model: nn.Module, graph: Graph, solution: Solution, unused: int, is_own: Callable[[int], bool]
+) -> Defects:
     """The defects of a solution.
 
     Args:
@@ -37,20 +39,23 @@ def defects_of(model: nn.Module, graph: Graph, solution: Solution, unused: int) 
         graph: Of its pass.
         solution: Its inputs.
         unused: How many inputs no output can depend on.
+        is_own: Whether a size is one that nobody has, which readers need not see.
     """
     dead = max(0, dead_inputs(graph) - unused)
-    return dead, not solution.keeps_batch, modules_not_called(model, graph), oddness(solution.entries)
+    return dead, not solution.keeps_batch, modules_not_called(model, graph), oddness(solution.entries, is_own)
 
 
-def oddness(entries: Entries) -> int:
+def oddness(entries: Entries, is_own: Callable[[int], bool]) -> int:
     """How many things about inputs a person wouldn't choose where others do, too: most fit only by broadcasting."""
     every = [*leaves(entries)]
-    return sum(_oddness(leaf, every) for leaf in every)
+    own = {size for leaf in every for size in leaf.shape if is_own(size)}
+    return len(own) + sum(_oddness(leaf, every) for leaf in every)
 
 
 def _oddness(leaf: Leaf, every: Sequence[Leaf]) -> int:
     """Dimensions of one item, masks of no sequence, lengths of what there are no rows of."""
-    start = _CHANNELS if len(leaf.shape) >= _IMAGE_RANK else 1
+    is_batch_second = leaf.shape[:1] != (1,) and leaf.shape[1:2] == (1,)
+    start = _CHANNELS if is_batch_second or len(leaf.shape) >= _IMAGE_RANK else 1
     role = role_of(str(leaf.path[-1])) if leaf.path else None
     kind = role.name if role else ""
     rows = {other.shape[:1] for other in every if other is not leaf and len(other.shape) > 1}

@@ -33,7 +33,7 @@ from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.probing import MOST_WITH_VALUES, Probe, needs_values
 from modeldiagrams.target.inference.sizes import Sizes
 from modeldiagrams.target.inference.states import own_states
-from modeldiagrams.target.inference.usual_sizes import UsualSizes
+from modeldiagrams.target.inference.usual_sizes import UsualSizes, is_sequence
 from modeldiagrams.target.inference.vocabulary import usual
 from modeldiagrams.tracer.recording.time_limit import time_limited
 
@@ -154,7 +154,7 @@ class InputSolver:
             if probed is None:
                 continue
             if probed.error is None:
-                keeps_batch = any(self.sizes.batch in shape for shape in probed.outputs)
+                keeps_batch = any(self.sizes.batch in shape for shape in probed.outputs) or is_sequence(entries)
                 yield from (Solution(each, keeps_batch) for each in self._usual.alternatives(entries))
                 tries = tries if has_one else more_tries
                 has_one = True

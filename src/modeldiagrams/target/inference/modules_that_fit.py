@@ -84,7 +84,7 @@ class _Fitter:
         """What names say where uses don't."""
         for at, tensor in enumerate(_tensors(call)):
             rank = _rank_by_name(tensor)
-            if rank == at == 0 and is_listed("picture_parts", call.slot.name):
+            if rank == at == 0 and _is_for_pictures(call.slot):
                 rank = _MAP
             with contextlib.suppress(ClashError):
                 if rank and tensor.known.rank is None:
@@ -180,7 +180,13 @@ class _Fitter:
 
     def _usual_width(self, shape: Shape, call: PartCall) -> int:
         is_input = any(t.known.end() == shape.end() and t.given and len(t.given.path) for t in _inputs_of(call))
+        is_input = is_input or (call is self.calls[0] and next(_tensors(call)).known.end() == shape.end())
         return _COLOURS if is_input and (shape.rank or 0) >= _MAP else call.slot.width
+
+
+def _is_for_pictures(slot: Slot) -> bool:
+    """Whether a module's name says so, or what is asked of it: as of those of `timm`."""
+    return is_listed("picture_parts", slot.name) or any(is_listed("picture_needs", name) for name in slot.needs)
 
 
 def _tensors(call: PartCall) -> Iterator[SymbolicTensor]:

@@ -32,7 +32,7 @@ _LENGTH = re.compile(r"(\w+_)?(len|length|seq_?len|steps)", re.IGNORECASE)
 _INDEX = re.compile(
     r"cannot be interpreted as an integer|only integer tensors|tuple of ints|converted to Scalar|invalid combination|"
     r"must be int|to Python scalars|_local_scalar_dense|integer argument expected|can't convert|unsupported operand|"
-    r"must be a number"
+    r"must be a number|must be Number"
 )
 
 

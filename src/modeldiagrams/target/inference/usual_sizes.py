@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from modeldiagrams.target.inference.entries import Entries, Leaf, Path
     from modeldiagrams.target.inference.sizes import Sizes
 
-__all__ = ["UsualSizes"]
+__all__ = ["UsualSizes", "is_sequence"]
 
 _IMAGE_RANK = 4
 _SOUND = re.compile(r"audio|wave|sound|speech|(^|_)wavs?$")
@@ -28,6 +28,8 @@ _POINTS = re.compile(r"x|pos|positions?|coords?|coordinates|xyz|r")
 """Names of where nodes are; of features, layers tell how many there are."""
 _POINTS_RANK = 2
 _COORDINATES = 3
+_LEAST_SIDE = 8
+"""A dimension of fewer items is no side of a picture."""
 _MOST_SIDES = 4
 """That are tried for a picture that 32 is too small for."""
 
@@ -58,7 +60,7 @@ class UsualSizes:
 
     def alternatives(self, entries: Entries) -> Iterator[Entries]:
         """The same as readers would write it, if the model runs with that; and as it was found."""
-        entries = as_named(self._with_numbers(entries), self._works)
+        entries = as_named(self._longer(self._with_numbers(entries)), self._works)
         for size, usual in self._meant(entries):
             self.sizes.expect(size, usual)
         shown = self.shown(entries)
@@ -88,6 +90,13 @@ class UsualSizes:
             shape = tuple(b if a == size else a for a, b in zip(leaf.shape, usual, strict=True))
             entries = put(entries, leaf.path, replace(leaf, shape=shape).entry)
         return entries
+
+    def _longer(self, entries: Entries) -> Entries:
+        """Sequences that are as long as others, where code only asks for their length."""
+        changed = entries
+        for leaf in leaves(entries) if is_sequence(entries) else ():
+            changed = put(changed, leaf.path, leaf.sized(0, values_of("<length>")[0]).entry)
+        return changed if changed != entries and self._works(changed) else entries
 
     def _meant(self, entries: Entries) -> Iterator[tuple[int, int]]:
         """Sizes that nobody has, and those that are usual for what the input is: samples of a sound, coordinates."""
@@ -129,7 +138,8 @@ class UsualSizes:
         """The same with sides that are all alike in place of such as fit by chance, where it still runs with them."""
         pictures = [leaf.shape[-2:] for leaf in leaves(entries) if len(leaf.shape) >= _IMAGE_RANK]
         odd = {size for sides in pictures if sides[0] != sides[1] for size in sides if not self.sizes.is_own(size)}
-        odd -= {*self._said, *(side for sides in constructor_sides() for side in sides)}
+        said = {*self._said, *(side for sides in constructor_sides() for side in sides)}
+        odd = set() if min(odd, default=0) < _LEAST_SIDE else odd - said
         usual = values_of("<size>")[0]
         every = [*constructor_sides(), (usual, usual), *((size, size) for size in sorted(odd))]
         tries = (self._with_sides(entries, odd, sides) for sides in dict.fromkeys(every) if odd)
@@ -173,7 +183,7 @@ class UsualSizes:
         has_edges = any(each.shape == (2, self.sizes.batch) and each.dtype == "int64" for each in leaves(entries))
         if has_edges or self._is_graph or "edge_" in repr(entries):
             return NODES
-        return values_of("<length>")[0] if all(_is_sequence(each) for each in leaves(entries)) else 1
+        return values_of("<length>")[0] if is_sequence(entries) else 1
 
     def with_read_sizes(self, entries: Entries, cut: Mapping[tuple[Path, int], int]) -> Entries:
         """The same with as many items as are read by number, if the model runs with them.
@@ -189,7 +199,9 @@ class UsualSizes:
         return changed if changed == entries or self._works(changed) else entries
 
 
-def _is_sequence(leaf: Leaf) -> bool:
-    """Whether it is one sequence of ids, without a batch."""
-    role = role_of(str(leaf.path[-1])) if leaf.path else None
-    return len(leaf.shape) == 1 and leaf.dtype == "int64" and role is not None and role.name == "ids"
+def is_sequence(entries: Entries) -> bool:
+    """Whether the inputs are sequences of ids without a batch."""
+    every = [*leaves(entries)]
+    roles = [role_of(str(leaf.path[-1])) if leaf.path else None for leaf in every]
+    are_ids = all(role is not None and role.name == "ids" for role in roles)
+    return bool(every) and are_ids and all(len(leaf.shape) == 1 and leaf.dtype == "int64" for leaf in every)

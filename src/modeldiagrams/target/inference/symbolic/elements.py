@@ -31,6 +31,10 @@ __all__ = ["ELEMENTS", "alike", "broadcast", "reduced"]
 _ROWS = 2
 
 
+_PICTURE = 4
+"""Dimensions of a batch of pictures."""
+
+
 def _same_shape(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     """Functions of each element."""
     return r.tensor(r.shape_of(args[0]), Kind())
@@ -86,8 +90,8 @@ def broadcast(r: Reading, a: Shape, b: Shape, *, is_weight: bool = False) -> Sha
             for dim, at in zip(reversed(known.front), itertools.count(-1, -1), strict=False):
                 alike(r, dim, open_.at(at))
             return open_
-        if all(dim.value == 1 for dim in known.front):
-            return open_
+        if all(dim.value == 1 for dim in known.front):  # ``mean.view(1, -1, 1, 1)`` is for pictures
+            return open_.of_rank(max(_PICTURE, len(open_.dims()))) if len(known.front) >= _PICTURE else open_
         if r.guesses.is_usual():
             open_ = open_.of_rank(len(known.front))
         else:
