@@ -90,9 +90,10 @@ class Tracing:
             The graph or why there is none, and what the model printed if it was run.
         """
         options = self._with_interpreter(options)
-        if fresh := self._fresh.pop(self._failure_key(options), None):
+        key, failure_key = self._keys(options)
+        if fresh := self._fresh.pop(failure_key, None):
             return fresh
-        if known := self._known(options):
+        if known := self._known(options.call.model, key, failure_key):
             return known, ""
         self._announce(options)
         return self._newly_traced(options)
@@ -101,9 +102,9 @@ class Tracing:
         """Trace what is not known of many models, one for each core at a time; `graph` then has them at hand."""
         uncached: dict[str, Options] = {}
         for options in map(self._with_interpreter, wanted):
-            key = self._failure_key(options)
-            if key not in uncached and not (self._cache and self._cache.has_graph(graph_key(options, self._folder))):
-                uncached[key] = options
+            key, failure_key = self._keys(options)
+            if failure_key not in uncached and not (self._cache and self._cache.has_graph(key)):
+                uncached[failure_key] = options
         failing = self.failing(uncached)
         unknown = {key: options for key, options in uncached.items() if key not in failing}
         for options in unknown.values():
@@ -119,8 +120,7 @@ class Tracing:
             function: ``pkg.mod:attr``, called with model, inputs and outputs.
         """
         options = self._with_interpreter(options)
-        key = digest(graph_key(options, self._folder).encode(), function.encode())
-        failure_key = digest(self._failure_key(options).encode(), function.encode())
+        key, failure_key = (digest(key.encode(), function.encode()) for key in self._keys(options))
         if known := (self._cache and self._cache.image(key)) or self._failures.recall(failure_key):
             return known
         start, python = time.time_ns(), options.limits.python
@@ -145,7 +145,7 @@ class Tracing:
 
     def remembered_failure(self, options: Options) -> str | None:
         """Key of the failure that is remembered of a model; None if it would be run again."""
-        key = self._failure_key(self._with_interpreter(options))
+        _, key = self._keys(self._with_interpreter(options))
         return key if self.failing([key]) else None
 
     def failing(self, keys: Iterable[str]) -> frozenset[str]:
@@ -156,19 +156,20 @@ class Tracing:
         limits = msgspec.structs.replace(options.limits, python=self.interpreter(options))
         return msgspec.structs.replace(options, limits=limits)
 
-    def _failure_key(self, options: Options) -> str:
-        return digest(graph_key(options, self._folder).encode(), msgspec.msgpack.encode(options.limits))
+    def _keys(self, options: Options) -> tuple[str, str]:
+        """Of the graph, and of the failure: a model may fail because of its limits."""
+        key = graph_key(options, self._folder)
+        return key, digest(key.encode(), msgspec.msgpack.encode(options.limits))
 
     def _announce(self, options: Options) -> None:
         if self.on_trace:
             self.on_trace(options.call.model)
 
-    def _known(self, options: Options) -> LoadedGraph | Refused | None:
+    def _known(self, model: str, key: str, failure_key: str) -> LoadedGraph | Refused | None:
         """The graph in the cache, or the failure that is remembered."""
-        model = options.call.model
-        if self._cache and (cached := self._cache.graph(graph_key(options, self._folder))):
+        if self._cache and (cached := self._cache.graph(key)):
             return msgspec.structs.replace(cached, problem=forward_problem(model, cached.graph))
-        answer = self._failures.recall(self._failure_key(options))
+        answer = self._failures.recall(failure_key)
         if isinstance(answer, Refused):
             answer = msgspec.structs.replace(answer, problem=remembered(answer.problem))
         return loaded_from(answer, model) if answer else None
@@ -193,7 +194,8 @@ class Tracing:
                 key, *others = (graph_key(options.called(name), self._folder) for name in names)
                 self._cache.add_graph(key, answer, python, other_keys={*others} - {key})
         elif _is_lasting(answer, loaded.problem):
-            self._failures.note(self._failure_key(options), answer, self._looked_in, python)
+            _, failure_key = self._keys(options)
+            self._failures.note(failure_key, answer, self._looked_in, python)
 
     def _with_sources(self, answer: A, *names: str) -> A:
         """An answer with the files that a stopped process did not name."""

@@ -114,7 +114,8 @@ def draw(  # noqa: PLR0913  (what an author writes comes in several parts)
         _add_steps(merged, steps)
         if host.settings.static_only:
             merged["static"] = True
-        options, written = parse_options(merged, host.settings.options), parse_options(merged)
+        options = parse_options(merged, host.settings.options)
+        written = parse_options(merged) if host.settings.options else options
     except ModelDiagramsError as error:
         return _refused(merged, error)
     diagram = host.builder.build(options, written, accepted_problems(options, host.settings, requested=requested))
