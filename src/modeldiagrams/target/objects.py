@@ -209,6 +209,19 @@ class Pyramid(nn.Module):
         return made
 
 
+class Layer(nn.Linear):
+    """A layer that gives as many features as it gets, unless it is told another number."""
+
+    def __init__(self, width: int, *more: int) -> None:
+        """Make it.
+
+        Args:
+            width: Number of features.
+            more: How many it gives.
+        """
+        super().__init__(width, *more[:1] or (width,))
+
+
 class Patches(nn.Module):
     """Cuts pictures into patches, and gives a row of features for each."""
 

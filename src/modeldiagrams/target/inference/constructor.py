@@ -293,7 +293,7 @@ class Search:
             try:
                 model = self._made()
                 uses = chain(forward_uses(model, self.every()), replaced_weights(model, self.every()))
-                if not any(self._refine(use) for use in uses):
+                if not any(self._refine(use) for use in uses) and not self._learns_to_spell():
                     return model
             except Refused as refused:
                 if not (rule_out_class(refused, refused.slot, self.every()) or self._refine(refused)):
@@ -302,8 +302,14 @@ class Search:
                 use = refusal(error, self.every())
                 is_refined = use is not None and (rule_out_class(error, use.slot, self.every()) or self._refine(use))
                 is_refined = is_refined or has_learnt(error, self.unknown) or self._asks_for_another(error)
-                if not (is_refined or self._learns_of_layer(error)):
+                if not (is_refined or self._learns_to_spell() or self._learns_of_layer(error)):
                     raise
+
+    def _learns_to_spell(self) -> bool:
+        """Whether the run told more of a string's language."""
+        news = [slot.spelling.has_learnt() for slot in self.every() if slot.spelling]
+        self.refinements += any(news)
+        return any(news) and self.refinements <= _MOST_REFINEMENTS
 
     def _learns_of_layer(self, error: BaseException) -> bool:
         self.refinements += 1
@@ -330,7 +336,7 @@ class Search:
             try:
                 with torch.device("meta"), PlainData():
                     made = self._called()
-            except (RuntimeError, NotImplementedError) as error:
+            except (RuntimeError, NotImplementedError, TargetError) as error:
                 if not _NEEDS_VALUES.search(str(error)):
                     raise
                 made = self._made_with_memory()

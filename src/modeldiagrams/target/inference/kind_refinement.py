@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from torch import Tensor, nn
+from torch.distributions import Distribution
 
 from modeldiagrams.target.inference.makers import is_read_as_one_of
 from modeldiagrams.target.inference.members import items_read
@@ -135,6 +136,8 @@ def _refine_method(slot: Slot, name: str) -> None:
 
 def _refine_attribute(slot: Slot, name: str) -> None:
     slot.kind, slot.why = _kind_with(slot, name), f"its {name} is read"
+    if slot.kind == "fields" and is_listed("of_distributions", name) and not slot.children:
+        slot.kind, slot.annotation = "made", Distribution
     slot.last_layer = name if slot.kind == "made" and is_listed("last_layers", name) else ""
     slot.ways |= {"attribute"} if slot.kind == "fields" and name not in _MAPPING_METHODS else set()
     if slot.kind == "fields":  # and no list any more

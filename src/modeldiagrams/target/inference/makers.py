@@ -12,6 +12,7 @@ from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.lookups import tracebacks
 from modeldiagrams.target.inference.members import classes_around, classes_beside, members_of, members_read
+from modeldiagrams.target.inference.returned import gives_several, is_unfinished, returns_what_is_used
 from modeldiagrams.target.inference.vocabulary import is_listed, usual, with_last_layer, words_of, written_out
 from modeldiagrams.target.locate import locate
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "classes_for",
+    "distributions_for",
     "is_read_as_one_of",
     "kinds_of",
     "modules_for",
@@ -59,11 +61,19 @@ def classes_for(
     """
     own = [class_ for class_ in classes_beside(names, nn.Module) if _takes(class_, call)]
     own = [class_ for class_ in own if all(hasattr(class_, member) for member in members)] or own
-    own.sort(key=lambda class_: not _begins_alike(name, class_))
+    own = [class_ for class_ in own if not is_unfinished(class_)]
+    own.sort(key=lambda class_: not _sounds_like(name, class_))
+    likely = [class_ for class_ in own if _sounds_like(name, class_) or _is_likely(class_, call)]
     general = [{"_object_": path} for path in usual("classes", name)]
     named = len(usual("classes", name)) > len(usual("classes", "-"))
-    ours = [{"_object_": path_of(class_)} for class_ in own]
-    return [*general, *ours] if named else [*ours, *general]
+    ours = [{"_object_": path_of(class_)} for class_ in likely]
+    others = [{"_object_": path_of(class_)} for class_ in own if class_ not in likely]
+    return [*general, *ours, *others] if named else [*ours, *general, *others]
+
+
+def _is_likely(class_: type, call: tuple[int, tuple[str, ...]]) -> bool:
+    """Whether a class requires some of what it is given by position, and makes layers that give a tensor."""
+    return (not call[0] or bool(required_parameters(class_))) and not gives_several(class_)
 
 
 def kinds_of(base: type, names: Mapping[str, Any]) -> list[type]:
@@ -88,9 +98,8 @@ def modules_for(slot: Slot, base: type, general: list[Any]) -> list[Any]:
     """
     if base in _CONTAINERS:
         return [_container(base, general[0])]
-    own = [class_ for class_ in classes_beside(slot.names, base) if _suits(class_, slot)]
-    around = [class_ for class_ in classes_around(slot.names, base) if _suits(class_, slot)]
-    alike = [class_ for class_ in [*own, *around] if _begins_alike(slot.name, class_)] if base is nn.Module else [*own]
+    own, around = (_suiting(known(slot.names, base), slot) for known in (classes_beside, classes_around))
+    alike = [class_ for class_ in [*own, *around] if _sounds_like(slot.name, class_)] if base is nn.Module else [*own]
     alike = [*dict.fromkeys([*_with_members(members_read(slot.makers[-1:], slot.name), around, alike), *alike])]
     if base is not nn.Module and not own and "<" not in base.__qualname__:
         alike = [base]
@@ -109,13 +118,21 @@ def _container(base: type, part: Any) -> dict[str, Any]:
     return {"_target_": f"torch.nn.{base.__name__}", "_args_": [parts]}
 
 
+def _suiting(classes: list[type], slot: Slot) -> list[type]:
+    """Those that suit; one that is given such a thing itself only where no other of its name gives what is used."""
+    suiting = [class_ for class_ in classes if _suits(class_, slot)]
+    plain = [class_ for class_ in suiting if not _is_around(class_, slot.name)]
+    return plain if any(_sounds_like(slot.name, class_) for class_ in plain) else suiting
+
+
 def _suits(class_: type, slot: Slot) -> bool:
     """Whether a class can be called as an argument is, has what is read of it, and isn't what it is an argument of."""
     inputs, names = slot.call if slot.is_called_in_forward else (0, ())
     forward = getattr(class_, "forward", None)
     is_called_so = not (inputs or names) or forward is None or _takes(forward, (inputs + 1, names))
     has_needs = not slot.needs or {*slot.needs} <= members_of(class_)
-    is_possible = class_ not in slot.makers and not inspect.isabstract(class_) and not _is_around(class_, slot.name)
+    is_possible = class_ not in slot.makers and not (inspect.isabstract(class_) or is_unfinished(class_))
+    is_possible = is_possible and returns_what_is_used(class_, slot.makers, slot.name)
     return is_possible and is_called_so and has_needs
 
 
@@ -132,6 +149,19 @@ def modules_with(member: str, name: str, names: Mapping[str, Any], without: tupl
     ]
     fitting = [class_ for class_ in own if member in members_of(class_) and _takes_one_input(class_)]
     return [*({"_target_": path_of(class_)} for class_ in fitting), *with_last_layer(member)]
+
+
+def distributions_for(slot: Slot) -> list[Any]:
+    """Distributions: the project's, then one of rows of features and one of single numbers."""
+    members = members_read(slot.makers[-1:], slot.name)
+    own = _with_members(members, _suiting(classes_around(slot.names, nn.Module), slot), [])
+    zeros = {"_target_": "torch.zeros", "_args_": [slot.width]}
+    rows = {
+        "_target_": "torch.distributions.MultivariateNormal",
+        "_args_": [zeros, {"_target_": "torch.eye", "_args_": [slot.width]}],
+    }
+    numbers = {"_target_": "torch.distributions.Normal", "_args_": [0.0, 1.0]}
+    return [*({"_target_": path_of(class_)} for class_ in own), rows, numbers]
 
 
 def _takes_one_input(class_: type[nn.Module]) -> bool:
@@ -189,9 +219,17 @@ def _takes(class_: Any, call: tuple[int, tuple[str, ...]]) -> bool:
     return True
 
 
-def _begins_alike(name: str, class_: type) -> bool:
-    """Whether a word of a class's name begins as one of the argument's: an autoencoder is no encoder."""
-    other = class_.__name__
+def _sounds_like(name: str, class_: type) -> bool:
+    """Whether a word of the class's name begins as one of the argument's, or one of its base's: no autoencoder does."""
+    bases = [each for each in class_.__mro__[1:] if issubclass(each, nn.Module) and _is_own(each)]
+    return any(_begins_alike(name, each.__name__) for each in (class_, *bases))
+
+
+def _is_own(class_: type) -> bool:
+    return not class_.__module__.startswith("torch.")
+
+
+def _begins_alike(name: str, other: str) -> bool:
     places = [at for at, letter in enumerate(other) if at == 0 or letter.isupper() or other[at - 1] == "_"]
     return any(other[at:].lower().startswith(word) for word in _telling_words(name) for at in places)
 

@@ -46,7 +46,7 @@ def fit_modules(model: nn.Module, slots: Sequence[Slot]) -> bool:
     if not any(is_made_up(slot) for slot in slots):
         return False
     calls = part_calls(model, is_made_up)
-    fitter = _Fitter(calls)
+    fitter = _Fitter(calls, gives_maps=is_listed("map_parts", type(model).__name__))
     found = {call.slot: option for call in calls for option in [fitter.option(call)] if option}
     for slot, option in found.items():
         slot.fitting = [option]
@@ -56,8 +56,8 @@ def fit_modules(model: nn.Module, slots: Sequence[Slot]) -> bool:
 class _Fitter:
     """Knows all calls, so that modules fit each other."""
 
-    def __init__(self, calls: list[PartCall]) -> None:
-        self.calls = calls
+    def __init__(self, calls: list[PartCall], *, gives_maps: bool) -> None:
+        self.calls, self.gives_maps = calls, gives_maps
         self.numbers: dict[Dim, int] = {}
         for call in calls:
             self._tell_ranks(call)
@@ -115,9 +115,9 @@ class _Fitter:
         if rank < _MAP:
             return rank
         later = [each for each in self.calls if any(t.given is call.result for t in _tensors(each))]
-        is_map = any(is_listed("map_parts", each.slot.name) for each in [call, *later])
+        is_map = self.gives_maps or any(is_listed("map_parts", each.slot.name) for each in [call, *later])
         is_map = is_map or not (_name(taken) or is_listed("row_parts", call.slot.name))
-        return rank if is_map else 0
+        return rank if is_map else _ROWS if _rank_by_name(taken) == _MAP else 0
 
     def _module(self, call: PartCall, taken: list[Any], result: Given) -> Any:
         parts = {} if result.is_used else {key: part for key, part in result.parts.items() if part.is_read}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from torch.distributions import Distribution
+
 from modeldiagrams.target.inference.lookups import tracebacks
 from modeldiagrams.target.inference.unknown import slots_of
 from modeldiagrams.target.inference.vocabulary import is_a_width, is_listed, says_anything, words_of
@@ -36,8 +38,11 @@ def tell_widths(slots: Iterable[Slot], usual: int = _WIDTH, nodes: int = 0, inpu
     nodes = next((count for name, count in numbers if is_listed("node_counts", name)), nodes)
     inputs = next((count for name, count in numbers if is_listed("input_counts", name)), inputs)
     width = next((width for name, width in numbers if is_a_width(name)), usual)
+    inside = [part for slot in slots for part in slot.tried() if part.kind == "number" and is_a_width(part.name)]
+    of_parts = next((option for part in inside if type(option := part.option()) is int), width)
     for slot in slots:
-        slot.width, slot.nodes, slot.inputs = width, nodes, inputs
+        is_of_rows = slot.annotation is Distribution  # of what the parts beside it make
+        slot.width, slot.nodes, slot.inputs = of_parts if is_of_rows else width, nodes, inputs
         tell_widths(slot.parts(), width, nodes, inputs)
 
 

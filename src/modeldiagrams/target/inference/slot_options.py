@@ -11,10 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
+from torch.distributions import Distribution
 
 from modeldiagrams.target.inference.annotations import is_own_class
 from modeldiagrams.target.inference.made_up_modules import made_up_modules
-from modeldiagrams.target.inference.makers import classes_for, kinds_of, modules_for, modules_with, path_of, sounds_like
+from modeldiagrams.target.inference.makers import (
+    classes_for,
+    distributions_for,
+    kinds_of,
+    modules_for,
+    modules_with,
+    path_of,
+    sounds_like,
+)
 from modeldiagrams.target.inference.vocabulary import is_listed, number_values, usual, usual_counts, usual_item
 
 if TYPE_CHECKING:
@@ -107,7 +116,10 @@ def _texts(slot: Slot) -> list[Any]:
     if place and compared:  # the items of a list are likely different ones
         at = int(place[1]) % len(compared)
         compared = [*compared[at:], *compared[:at]]
-    return list(dict.fromkeys([*compared, *usual("texts", slot.name)]))
+    spelled = slot.spelling.strings() if slot.spelling else []
+    if spelled:
+        compared = [value for value in compared if value != slot.spelling.separator]
+    return list(dict.fromkeys([*compared, *spelled, *usual("texts", slot.name)]))
 
 
 def _singular(name: str) -> str:
@@ -164,6 +176,8 @@ def _made(slot: Slot) -> list[Any]:
     annotation = slot.annotation
     if annotation is torch.dtype:
         return [{"_object_": "torch.float32"}]
+    if annotation is Distribution:
+        return distributions_for(slot)
     if slot.last_layer:
         return modules_with(slot.last_layer, slot.name, slot.names, slot.makers)
     if inspect.isclass(annotation) and issubclass(annotation, Enum):
@@ -184,8 +198,14 @@ def reason_of(slot: Slot) -> str:
     if len(slot.divisors) > 1:
         return f"its constructor asks for a multiple of {math.lcm(*slot.divisors)}"
     strings = [value for value in slot.compared if isinstance(value, str)]
-    if slot.kind == "text" and strings:
-        return f"it is compared with {', '.join(map(repr, strings[:4]))}"
+    if slot.kind == "text" and (slot.spelling or strings):
+        return _reason_of_text(slot, strings)
     if slot.annotation is not None:
         return f"it is annotated as {getattr(slot.annotation, '__name__', slot.annotation)}"
     return "a usual value for this name"
+
+
+def _reason_of_text(slot: Slot, compared: list[str]) -> str:
+    if slot.spelling and slot.option() in slot.spelling.strings():
+        return "its constructor takes it apart, and knows these parts"
+    return f"it is compared with {', '.join(map(repr, compared[:4]))}" if compared else "a usual value for this name"

@@ -28,6 +28,8 @@ from modeldiagrams.target.objects import from_option, with_attributes
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from modeldiagrams.target.inference.spelled import Spelling
+
 __all__ = ["Kind", "Slot"]
 
 Kind = Literal["number", "text", "items", "fields", "class", "made", "tensor", "result"]
@@ -89,6 +91,8 @@ class Slot:
     """Whether the constructor asks if it is None."""
     stated: Any = None
     """What it is, where the call says it that asks for it: ``trial.suggest_int("width", 8, 64)``."""
+    spelling: Spelling | None = None
+    """Of a string: how it is written, where code takes it apart."""
     is_tested: bool = False
     is_reckoned_with: bool = False
     is_called_in_forward: bool = False

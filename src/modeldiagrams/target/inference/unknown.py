@@ -81,6 +81,7 @@ class Slot(Protocol):
     is_plain: bool
     inner: Any
     stated: Any
+    spelling: Any
     may_be_none: bool
     kind_changes: int
     why: str
