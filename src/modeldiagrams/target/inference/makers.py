@@ -145,7 +145,7 @@ def _is_around(class_: type, name: str) -> bool:
 def modules_with(member: str, name: str, names: Mapping[str, Any], without: tuple[Any, ...]) -> list[Any]:
     """Modules that have a part: the project's that sounds like the argument and takes one input, then one made up."""
     own = [
-        class_ for class_ in classes_around(names, nn.Module) if class_ not in without and _begins_alike(name, class_)
+        class_ for class_ in classes_around(names, nn.Module) if class_ not in without and _sounds_like(name, class_)
     ]
     fitting = [class_ for class_ in own if member in members_of(class_) and _takes_one_input(class_)]
     return [*({"_target_": path_of(class_)} for class_ in fitting), *with_last_layer(member)]
@@ -185,7 +185,7 @@ def _with_members(members: set[str], classes: list[type], likelier: list[type]) 
 def names_of_classes(slot: Slot, names: Mapping[str, Any]) -> tuple[str, ...]:
     """Names of the modules' classes in a namespace, those first that sound like an argument."""
     own = [class_ for class_ in classes_beside(names, nn.Module) if class_ not in slot.makers]
-    own.sort(key=lambda class_: not _begins_alike(slot.name, class_))
+    own.sort(key=lambda class_: not _sounds_like(slot.name, class_))
     return tuple(class_.__name__ for class_ in own if names.get(class_.__name__) is class_)
 
 
@@ -203,7 +203,7 @@ def rule_out_class(error: BaseException, refused: Slot, known: Iterable[Slot]) -
         path = option.get("_object_", "") if isinstance(option, dict) else ""
         tried = locate(path) if path and not path.startswith("torch.") and len(slot.options()) > 1 else None
         is_running = inspect.isclass(tried) and getattr(tried.__init__, "__code__", None) in running
-        if tried is not None and is_running and not _begins_alike(slot.name, tried):
+        if tried is not None and is_running and not _sounds_like(slot.name, tried):
             slot.unfit.add(path)
             return True
     return False

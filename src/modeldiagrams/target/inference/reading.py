@@ -155,7 +155,9 @@ class Read:
             leaf = replace(first, shape=(0,) * rank) if first.path == () else Leaf((), (0,) * rank)
         leaf = replace(leaf, path=given.path)
         if shape.rank and any(dim.value > 1 and dim.value not in leaf.shape for dim in shape.dims()[1:]):
-            leaf = replace(leaf, shape=self._sizes.open(leaf.shape))  # a layer's sizes are not where that layer gets them
+            leaf = replace(
+                leaf, shape=self._sizes.open(leaf.shape)
+            )  # a layer's sizes are not where that layer gets them
         leaf = replace(leaf, shape=self._shape(leaf, shape, is_numbered=not given.is_whole))
         return self._of_kind(leaf, kind).entry
 
