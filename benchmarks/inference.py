@@ -1,7 +1,8 @@
 """How many hand-written models need no option: shares, CPU, memory and tries, by level of ``tests/inference_zoo``.
 
 A model is solved if the pass ends and some output depends on an input; it is true if it is also called with
-what a person would choose, which ``tests/zoo/expected.toml`` says of every seventh.
+what a person would choose, which ``tests/zoo/expected.toml`` says of every seventh, and ``tests/zoo/aside_reference.toml``
+of those kept aside.
 
 ``python -m benchmarks inference`` prints the table; ``python -m benchmarks.inference [-v] [NAME…]`` runs those models
 whose path contains a name, and says for each what was found or why not.
@@ -64,16 +65,23 @@ def main() -> None:
 def _truth(outcomes: Mapping[str, Outcome]) -> str:
     """How many are called as a person would call them, of those for which that is written down."""
     from zoo.expected import EXPECTED  # noqa: PLC0415
+    from zoo.references import REFERENCES  # noqa: PLC0415
 
-    known = [not untruths_of(path, outcome) for path, outcome in outcomes.items() if path in EXPECTED]
+    known = [not untruths_of(path, outcome) for path, outcome in outcomes.items() if path in EXPECTED | REFERENCES]
     return f"  true: {sum(known)}/{len(known)} = {sum(known) / len(known):4.0%}" if known else ""
 
 
 def untruths_of(path: str, outcome: Outcome) -> list[str]:
-    """What a person would not call a model with; all of it where it is not solved at all."""
-    from zoo.expected import EXPECTED, untruths  # noqa: PLC0415
+    """What a person would not call a model with; all of it where it is not solved at all.
 
-    return untruths(EXPECTED[path], outcome.call) if outcome.call else ["it is not solved"]
+    Of models kept aside, ranks and kinds of inputs are compared, of others sizes and arguments as well.
+    """
+    from zoo.expected import EXPECTED, untruths  # noqa: PLC0415
+    from zoo.references import unlike  # noqa: PLC0415
+
+    if not outcome.call:
+        return ["it is not solved"]
+    return untruths(EXPECTED[path], outcome.call) if path in EXPECTED else unlike(path, outcome.call)
 
 
 def _line(outcomes: Sequence[Outcome]) -> str:

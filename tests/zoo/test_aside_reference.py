@@ -4,49 +4,20 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import tomllib
-from argparse import Namespace
-from pathlib import Path
 
 import pytest
 import torch
-from torch import nn
 from torch.utils import _pytree as pytree
 
 from inference_zoo import aside, entries
+from zoo.references import HELPERS, REFERENCES
 
-REFERENCES = {
-    f"{aside.__name__}.{file}.{name}": expressions
-    for file, models in tomllib.loads((Path(__file__).parent / "aside_reference.toml").read_text()).items()
-    for name, expressions in models.items()
-}
-
-
-class Batch(Namespace):
-    """What a library of graphs calls a model with: the tensors are its attributes."""
-
-
-pytree.register_pytree_node(
-    Batch,
-    lambda batch: (list(vars(batch).values()), list(vars(batch))),
-    lambda values, keys: Batch(**dict(zip(keys, values, strict=True))),
-)
 DRAWS = 6
 """Other values of an input, one of which has to change the output: some don't fit the other inputs."""
 LEAST_LINES = 12
 """Of a class that is compared with others."""
 MOST_ALIKE = 0.6
 """Share of lines that a model may have from a seen one: the same repositories come to many minds."""
-HELPERS = {
-    "torch": torch,
-    "nn": nn,
-    "Namespace": Namespace,
-    "Batch": Batch,
-    "randn": torch.randn,
-    "ids": lambda below, *sides: torch.randint(below, sides),
-    "mask": lambda *sides: torch.rand(sides) > 0.5,
-    "lengths": lambda most, how_many: torch.cat([torch.tensor([most]), torch.randint(1, most + 1, (how_many - 1,))]),
-}
 
 
 def test_every_model_kept_aside_has_a_reference():
