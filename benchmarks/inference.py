@@ -1,8 +1,8 @@
 """How many hand-written models need no option: shares, CPU, memory and tries, by level of ``tests/inference_zoo``.
 
 A model is solved if the pass ends and some output depends on an input; it is true if it is also called with
-what a person would choose, which ``tests/zoo/expected.toml`` says of every seventh, and ``tests/zoo/aside_reference.toml``
-of those kept aside.
+what a person would choose, which ``tests/zoo/expected.toml`` says of every seventh seen one, and
+``tests/zoo/aside_reference.toml`` of those kept aside.
 
 ``python -m benchmarks inference`` prints the table; ``python -m benchmarks.inference [-v] [NAME…]`` runs those models
 whose path contains a name, and says for each what was found or why not.

@@ -93,3 +93,21 @@ class Unlike(Scaled):
 
 def test_last_sizes_are_no_more_than_were_taken():
     assert not {5, 6, 19} & {*first_entries(Unlike())["x"]}
+
+
+class Refusing(Scaled):
+    def forward(self, x, y):
+        """Scale x (B, C, H, W) by y (B, C)."""
+        assert x.shape[-2:] != (1, 1), "too small"
+        assert x.shape[1] != 4
+        if y.ndim == 4:
+            raise ValueError("y is no picture")
+        if not y.ndim == 2:
+            raise ValueError("y is a matrix")
+        return x * self.scale * y[:, :, None, None]
+
+
+def test_what_code_refuses_is_not_what_it_asks_for():
+    entries = first_entries(Refusing())
+    assert [len(entries[name]) for name in "xy"] == [4, 2]
+    assert not {1, 4} & {*entries["x"][1:]}

@@ -35,10 +35,10 @@ class Size(int):
         return made
 
     def __eq__(self, other: object) -> bool:
-        return self._is(other) if is_demanded(sys._getframe(1)) else int(self) == other
+        return self._is(other) if _has_to_be(sys._getframe(1), "==") else int(self) == other
 
     def __ne__(self, other: object) -> bool:
-        return not self._is(other) if is_demanded(sys._getframe(1)) else int(self) != other
+        return not self._is(other) if _has_to_be(sys._getframe(1), "!=") else int(self) != other
 
     __hash__ = int.__hash__
 
@@ -111,10 +111,12 @@ class Rank(int):
         return made
 
     def __eq__(self, other: object) -> bool:
-        return self._is(other) if is_demanded(sys._getframe(1)) or self._is_likely(other) else False
+        has_to_be = _has_to_be(sys._getframe(1), "==")  # noqa: SLF001
+        return self._is(other) if has_to_be or self._is_likely(other) else False
 
     def __ne__(self, other: object) -> bool:
-        return not self._is(other) if is_demanded(sys._getframe(1)) or self._is_likely(other) else True
+        has_to_be = _has_to_be(sys._getframe(1), "!=")  # noqa: SLF001
+        return not self._is(other) if has_to_be or self._is_likely(other) else True
 
     __hash__ = int.__hash__
 
@@ -153,11 +155,11 @@ class Cut(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
     start: int | None
 
     def __eq__(self, other: object) -> bool:
-        self._tell(other, is_demanded(sys._getframe(1)))
+        self._tell(other, _has_to_be(sys._getframe(1), "=="))
         return self._now() == other
 
     def __ne__(self, other: object) -> bool:
-        self._tell(other, is_demanded(sys._getframe(1)))
+        self._tell(other, _has_to_be(sys._getframe(1), "!="))
         return self._now() != other
 
     __hash__ = tuple.__hash__
@@ -184,10 +186,10 @@ class Shaped(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
     tensor: Any
 
     def __eq__(self, other: object) -> bool:
-        return is_same_shape(self.tensor, other, is_demanded(sys._getframe(1)))
+        return is_same_shape(self.tensor, other, _has_to_be(sys._getframe(1), "=="))
 
     def __ne__(self, other: object) -> bool:
-        return not is_same_shape(self.tensor, other, is_demanded(sys._getframe(1)))
+        return not is_same_shape(self.tensor, other, _has_to_be(sys._getframe(1), "!="))
 
     __hash__ = object.__hash__  # caches of functions of shapes would take all for one
 
@@ -279,3 +281,11 @@ def is_demanded(frame: Any) -> bool:
         text.startswith(("if ", "elif "))
         and any("raise " in linecache.getline(name, line + more) for more in (0, 1, 2))
     )
+
+
+def _has_to_be(frame: Any, compared: str) -> bool:
+    """Whether code raises if what it compares is not the same: ``assert a == b``, ``if a != b: raise``."""
+    text = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+    is_asserted = text.startswith("assert")
+    is_negated = bool(re.search(r"\bnot\b(?! None)", text))
+    return is_demanded(frame) and (is_asserted != (compared == "!=")) != is_negated
