@@ -117,7 +117,8 @@ class _Fitter:
         later = [each for each in self.calls if any(t.given is call.result for t in _tensors(each))]
         is_map = self.gives_maps or any(is_listed("map_parts", each.slot.name) for each in [call, *later])
         is_map = is_map or not (_name(taken) or is_listed("row_parts", call.slot.name))
-        return rank if is_map else _ROWS if _rank_by_name(taken) == _MAP else 0
+        is_one = [*_results(call.result)] == [call.result]
+        return rank if is_map else _ROWS if is_one and _rank_by_name(taken) == _MAP else 0
 
     def _module(self, call: PartCall, taken: list[Any], result: Given) -> Any:
         parts = {} if result.is_used else {key: part for key, part in result.parts.items() if part.is_read}

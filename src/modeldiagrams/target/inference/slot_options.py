@@ -193,7 +193,7 @@ def reason_of(slot: Slot) -> str:
     """Why an argument is what it is."""
     if slot.attributes:
         return f"layers have it as {', '.join(sorted(slot.attributes))}"
-    if slot.why:
+    if slot.why and not slot.spelling:
         return slot.why
     if len(slot.divisors) > 1:
         return f"its constructor asks for a multiple of {math.lcm(*slot.divisors)}"

@@ -146,7 +146,7 @@ def _part(value: str, whole: Text, separator: str | None = None, *, is_head: boo
     made = Part(value)
     made.slot, made.is_head, made.rest_of = whole.slot, is_head, [] if rest_of is None else rest_of
     if separator is None:
-        made.spelling = whole.spelling  # type: ignore[attr-defined]
+        made.spelling = whole.spelling
     elif isinstance(whole, Part):
         whole.spelling.inner = whole.spelling.inner or Spelling(separator)
         made.spelling = whole.spelling.inner
