@@ -96,6 +96,8 @@ class Read:
         """Tensors that the forward doesn't compute anything of."""
         self.is_told = reading.is_told()
         """Whether words say the shape of every input, and the code doesn't contradict."""
+        self.is_of_places = any(each.tensor.kind.with_casts().is_place for each in _all(reading.inputs))
+        """Whether an input has places of rows in others, as edges have those of nodes."""
         self.whole: set[Path] = set()
         """Tensors that are used as whole numbers."""
         self._numbers: dict[Dim, int] = {
@@ -167,8 +169,11 @@ class Read:
         if kind.is_length:
             return replace(leaf, dtype="int64", low=_LENGTH, high=_LENGTH + 1)
         if kind.dtype == "int64":
-            high = min(kind.high, leaf.high) if kind.high and leaf.high else kind.high or leaf.high or 2
-            return replace(leaf, dtype="int64", high=high, low=leaf.low if leaf.dtype == "int64" else None)
+            own = 0 if kind.is_place or kind.is_asked else leaf.high
+            usual = _FEW_NODES if kind.is_place else 2
+            high = min(kind.high, own) if kind.high and own else kind.high or own or (1 if kind.is_asked else usual)
+            low = leaf.low if leaf.dtype == "int64" and (leaf.low or 0) < high else None
+            return replace(leaf, dtype="int64", high=high, low=low)
         if kind.dtype and kind.dtype != leaf.dtype:
             return replace(leaf, dtype=kind.dtype, high=None, low=None)
         if kind.is_counted and leaf.dtype == "float32" and not kind.dtype:

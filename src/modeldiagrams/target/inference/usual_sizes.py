@@ -34,7 +34,7 @@ class UsualSizes:
         is_whole: Callable[[Path], bool],
         said: Iterable[int] = (),
         *,
-        is_graph: bool,
+        is_graph: Callable[[], bool],
     ) -> None:
         """Keep what decides.
 
@@ -43,7 +43,7 @@ class UsualSizes:
             works: Runs the model with entries.
             is_whole: Whether the forward uses an input as whole numbers.
             said: Sizes that its author writes of.
-            is_graph: Whether an input's name says that there are nodes and edges.
+            is_graph: Tells whether there are nodes and edges.
         """
         self.sizes, self._works, self._is_whole, self._is_graph = sizes, works, is_whole, is_graph
         self._said = {*said}
@@ -120,7 +120,7 @@ class UsualSizes:
 
     def _usual(self, leaf: Leaf, entries: Any) -> Leaf:
         has_edges = any(each.shape == (2, self.sizes.batch) and each.dtype == "int64" for each in leaves(entries))
-        batch = NODES if has_edges or self._is_graph or "edge_" in repr(entries) else 1
+        batch = NODES if has_edges or self._is_graph() or "edge_" in repr(entries) else 1
         return self.sizes.usual(leaf, batch, leaves(entries))
 
     def with_read_sizes(self, entries: Entries, cut: Mapping[tuple[Path, int], int]) -> Entries:

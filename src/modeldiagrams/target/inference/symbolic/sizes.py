@@ -84,6 +84,7 @@ class Size(int):
             return number
         other = Dim()
         self.reading.equations.add(other, {self.dim: 1}, more)
+        self.reading.numbers.setdefault(number, other)
         return Size.of(number, self.reading, other)
 
     def _is(self, other: Any) -> bool:
