@@ -218,6 +218,7 @@ class Read:
             if not number and self._is_least(dim):
                 number = self._sizes.new_least(leaf.path, at)
             number = number or self._sizes.new(leaf.path, at, is_side=is_side)
+            number = number if at == 0 or own else _at_least(dim.floor, number)
             if dim.step > 1 and at and not own:
                 number = self._sizes.multiple(leaf.path, at, dim.step)
             self._numbers[dim] = math.ceil(number / dim.step) * dim.step
@@ -226,6 +227,11 @@ class Read:
     def _is_least(self, dim: Dim) -> bool:
         """Whether others are multiples of it, so that it has to be small."""
         return any(each.times and _least_of(each)[0] is dim for each in self._own)
+
+
+def _at_least(floor: int, number: int) -> int:
+    """A multiple that isn't below; of a number that occurs nowhere else, so it is one, too."""
+    return number * max(1, math.ceil(floor / number))
 
 
 def _least_of(dim: Dim) -> tuple[Dim, int]:

@@ -195,6 +195,8 @@ def _taken_back(r: Reading, shape: Shape, keys: list[Any]) -> Shape:
 
 def _sliced(r: Reading, dim: Dim, key: slice) -> Dim:
     start, stop = key.start, key.stop
+    if start is stop is None and type(key.step) is int and not dim.end().value:
+        return Dim(every=(dim, key.step))
     if start is stop is key.step is None:
         return dim
     for end in (start, stop):

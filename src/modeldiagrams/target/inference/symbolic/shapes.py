@@ -38,11 +38,22 @@ class Dim:
     """It has as many items as all these together: rows and steps, joined."""
     times: tuple[Dim, int] | None = None
     """Another one of which it is a multiple, and how often: the side of a map that was made larger."""
+    every: tuple[Dim, int] | None = None
+    """Another one of which it has every such item."""
+    floor: int = 0
+    """It has so many items, or more."""
     padded: tuple[Dim, int] | None = None
     """Another one to which so many items were added."""
     guesses: frozenset[int] = frozenset()
     """By which it was told to be the same as others, see `guesses`."""
     _same: Dim | None = None
+
+    def needs(self, count: int) -> None:
+        """Note that there have to be so many items."""
+        end = self.end()
+        end.floor = max(end.floor, count)
+        if end.every:
+            end.every[0].needs(count * end.every[1])
 
     def end(self) -> Dim:
         """The one that stands for all that are equal."""
@@ -61,6 +72,7 @@ def same(a: Dim, b: Dim) -> None:
         raise ClashError(a.guesses | b.guesses)
     b.guesses |= a.guesses
     b.value, b.least, b.step = b.value or a.value, max(a.least, b.least), max(a.step, b.step)
+    b.every, b.floor = b.every or a.every, max(a.floor, b.floor)
     factors = a.factors
     b.factors, b.times = b.factors or factors, b.times or a.times
     a._same = b  # noqa: SLF001
