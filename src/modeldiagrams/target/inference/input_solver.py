@@ -119,9 +119,7 @@ class InputSolver:
         self._columns = {(name,): columns for name, columns in columns_read(self.model).items()}
         self._taken_apart = unpacked_parameters(self.model)
         self.hints = hints_of(self.model)
-        self._usual = UsualSizes(
-            self.sizes, self._works, self._is_whole, self.hints.sizes(), is_graph=any(map(is_graph, parameters))
-        )
+        self._usual = UsualSizes(self.sizes, self._works, self._is_whole, self.hints.sizes(), is_graph=self._is_graph)
         self.optional = tuple(
             name
             for name, p in parameters.items()
@@ -301,6 +299,11 @@ class InputSolver:
             return None
         self._work += probed.depth // (_CHEAPER if self._probe.is_long else 1)
         return probed
+
+    def _is_graph(self) -> bool:
+        """Whether a name says that there are nodes and edges, or forward takes rows by the numbers in an input."""
+        is_read = any(read.is_of_places for read in self._readings.values() if read)
+        return is_read or any(map(is_graph, parameters_of(self.model.forward)))
 
     def _is_whole(self, path: Path) -> bool:
         return any(path in read.whole for read in self._readings.values() if read)

@@ -90,6 +90,8 @@ class Read:
         """Tensors that the forward doesn't compute anything of."""
         self.is_told = reading.is_told()
         """Whether words say the shape of every input, and the code doesn't contradict."""
+        self.is_of_places = any(each.tensor.kind.with_casts().is_place for each in _all(reading.inputs))
+        """Whether an input has places of rows in others, as edges have those of nodes."""
         self.whole: set[Path] = set()
         """Tensors that are used as whole numbers."""
         self._numbers: dict[Dim, int] = {
@@ -165,8 +167,11 @@ class Read:
         if kind.is_length:
             return replace(leaf, dtype="int64", low=_LENGTH, high=_LENGTH + 1)
         if kind.dtype == "int64":
-            high = min(kind.high, leaf.high) if kind.high and leaf.high else kind.high or leaf.high or 2
-            return replace(leaf, dtype="int64", high=high, low=leaf.low if leaf.dtype == "int64" else None)
+            own = 0 if kind.is_place or kind.is_asked else leaf.high
+            usual = _FEW_NODES if kind.is_place else 2
+            high = min(kind.high, own) if kind.high and own else kind.high or own or (1 if kind.is_asked else usual)
+            low = leaf.low if leaf.dtype == "int64" and (leaf.low or 0) < high else None
+            return replace(leaf, dtype="int64", high=high, low=low)
         if kind.dtype and kind.dtype != leaf.dtype:
             return replace(leaf, dtype=kind.dtype, high=None, low=None)
         if kind.is_counted and leaf.dtype == "float32" and not kind.dtype:
@@ -207,6 +212,7 @@ class Read:
             )
         if dim not in self._numbers:
             number = own or (self._sizes.batch if at == 0 and dim not in self._steps else 0) or self._new(leaf, at, dim)
+            number = number if at == 0 or own else _at_least(dim.floor, number)
             if dim.step > 1 and at and not own:
                 number = self._sizes.multiple(leaf.path, at, dim.step)
             self._numbers[dim] = math.ceil(number / dim.step) * dim.step
@@ -225,6 +231,11 @@ class Read:
     def _is_least(self, dim: Dim) -> bool:
         """Whether others are multiples of it, so that it has to be small."""
         return any(each.times and _least_of(each)[0] is dim for each in self._own)
+
+
+def _at_least(floor: int, number: int) -> int:
+    """A multiple that isn't below; of a number that occurs nowhere else, so it is one, too."""
+    return number * max(1, math.ceil(floor / number))
 
 
 def _least_of(dim: Dim) -> tuple[Dim, int]:

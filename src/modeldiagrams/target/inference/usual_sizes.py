@@ -44,7 +44,7 @@ class UsualSizes:
         is_whole: Callable[[Path], bool],
         said: Iterable[int] = (),
         *,
-        is_graph: bool,
+        is_graph: Callable[[], bool],
     ) -> None:
         """Keep what decides.
 
@@ -53,7 +53,7 @@ class UsualSizes:
             works: Runs the model with entries.
             is_whole: Whether the forward uses an input as whole numbers.
             said: Sizes that its author writes of.
-            is_graph: Whether an input's name says that there are nodes and edges.
+            is_graph: Tells whether there are nodes and edges.
         """
         self.sizes, self._works, self._is_whole, self._is_graph = sizes, works, is_whole, is_graph
         self._said = {*said}
@@ -181,7 +181,7 @@ class UsualSizes:
     def _rows(self, entries: Any) -> int:
         """How many rows there usually are: nodes of a graph, steps of one sequence, or one."""
         has_edges = any(each.shape == (2, self.sizes.batch) and each.dtype == "int64" for each in leaves(entries))
-        if has_edges or self._is_graph or "edge_" in repr(entries):
+        if has_edges or self._is_graph() or "edge_" in repr(entries):
             return NODES
         return values_of("<length>")[0] if is_sequence(entries) else 1
 

@@ -68,8 +68,14 @@ def pointwise(r: Reading, args: Args, kwargs: Kwargs) -> Any:
         return r.tensor(r.shape_of(tensors[0]), Kind() if isinstance(b, float) else kind_of(tensors[0]))
     kinds = [kind_of(value).end() for value in tensors]
     kind = kinds[0] if kinds[0] is kinds[1] else Kind(made_of=(kinds[0], kinds[1]))
-    is_weight = any(isinstance(value, nn.Parameter) for value in tensors)
+    is_weight = any(_is_own(r, value) for value in tensors)
     return r.tensor(broadcast(r, r.shape_of(a), r.shape_of(b), is_weight=is_weight), kind)
+
+
+def _is_own(r: Reading, value: Any) -> bool:
+    """Whether a tensor is the model's own, and no input tells its sizes."""
+    is_plain = not isinstance(value, SymbolicTensor) and not any(size in r.numbers for size in Tensor.size(value))
+    return is_plain or isinstance(value, nn.Parameter)
 
 
 def broadcast(r: Reading, a: Shape, b: Shape, *, is_weight: bool = False) -> Shape:
@@ -301,7 +307,11 @@ def _place(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 
 def _topk(r: Reading, args: Args, kwargs: Kwargs) -> Any:
-    shape = r.shape_of(args[0]).replaced(argument(args, kwargs, 2, "dim", -1), r.dim(argument(args, kwargs, 1, "k")))
+    dim, count = argument(args, kwargs, 2, "dim", -1), argument(args, kwargs, 1, "k")
+    shape = r.shape_of(args[0]).reaching(dim)
+    if type(count) is int:
+        shape.at(dim).needs(count)
+    shape = shape.replaced(dim, r.dim(count))
     return _Pair((r.tensor(shape, kind_of(args[0])), r.tensor(shape, Kind("int64"))))
 
 

@@ -53,6 +53,7 @@ class Equations:
         Returns:
             What no sizes suit.
         """
+        self._pair_parts()
         pivots: dict[Dim, tuple[_Terms, Fraction]] = {}
         clashes, sources = [], dict[Dim, frozenset[int]]()
         for terms, total in self._rows:
@@ -74,6 +75,17 @@ class Equations:
                 break
         _equal(pivots)
         return clashes
+
+    def _pair_parts(self) -> None:
+        """Let two sums of as many unknown parts that are one size have the same parts: what is kept, and what is new."""
+        known: dict[Dim, list[Dim]] = {}
+        for terms, total in self._rows:
+            whole = next((dim.end() for dim, times in terms.items() if times < 0), Dim(1))
+            parts = [dim.end() for dim, times in terms.items() if times == 1]
+            if whole.value or total or not 1 < len(parts) == len(terms) - 1 or any(part.value for part in parts):
+                continue
+            for part, other in zip(parts, known.setdefault(whole, parts), strict=False):
+                same(part, other)
 
 
 def _equal(pivots: dict[Dim, tuple[_Terms, Fraction]]) -> None:

@@ -51,9 +51,17 @@ def _selected(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     shape = r.shape_of(args[0]).reaching(dim)
     ids_below(index, shape.at(dim).end().value)
     chosen = r.shape_of(index).of_rank(1)
+    _note_place(r, index, shape, dim)
     if kind_of(index).end().is_order:
         same(shape.at(dim), chosen.at(0))
     return r.tensor(shape.replaced(dim, chosen.at(0)), kind_of(args[0]))
+
+
+def _note_place(r: Reading, index: Any, shape: Shape, at: int) -> None:
+    """Note that numbers, one for each row, choose among rows."""
+    kind = kind_of(index).end()
+    if at == 0 and r.shape_of(index).rank == 1 and not (kind.is_order or shape.at(0).end().value):
+        kind.is_place = True
 
 
 def _added_at(r: Reading, args: Args, kwargs: Kwargs) -> Any:
@@ -172,6 +180,7 @@ def _chosen(r: Reading, shape: Shape, index: Any, at: int) -> tuple[Shape, int]:
     chosen = r.shape_of(index)
     if chosen.rank is None:
         chosen = chosen.of_rank(max(1, len(chosen.dims())))
+    _note_place(r, index, shape, at)
     if kind.end().is_order and chosen.rank == 1:
         same(shape.at(at), chosen.at(0))
     return shape.replaced(at, *chosen.front), at + len(chosen.front)
@@ -196,6 +205,8 @@ def _taken_back(r: Reading, shape: Shape, keys: list[Any]) -> Shape:
 
 def _sliced(r: Reading, dim: Dim, key: slice) -> Dim:
     start, stop = key.start, key.stop
+    if start is stop is None and type(key.step) is int and not dim.end().value:
+        return Dim(every=(dim, key.step))
     if start is stop is key.step is None:
         return dim
     for end in (start, stop):

@@ -17,8 +17,12 @@ class Kind:
     is_length: bool = False
     is_counted: bool = False
     """They are compared with whole numbers, or loops go as far as they say; so they are likely whole, too."""
+    is_asked: bool = False
+    """Code asks for values: how many groups there are, ``int(batch[-1]) + 1``."""
     is_order: bool = False
     """They are the places of all items of another tensor."""
+    is_place: bool = False
+    """They choose among the rows of another tensor, of which nobody has said how many there are."""
     made_of: tuple[Kind, ...] = ()
     """What it was reckoned of: then all are whole, or none."""
     casts: list[Kind] = field(default_factory=list)
@@ -39,6 +43,8 @@ class Kind:
             b.dtype = a.dtype or b.dtype
             b.high = min(a.high, b.high) if a.high and b.high else a.high or b.high
             b.is_length = a.is_length or b.is_length
+            b.is_asked = a.is_asked or b.is_asked
+            b.is_place = a.is_place or b.is_place
             b.is_counted = a.is_counted or b.is_counted
             b.casts += a.casts
             a._same = b  # noqa: SLF001
@@ -49,7 +55,7 @@ class Kind:
         if end.dtype or end in seen:
             return end
         casts = (each.with_casts(seen | {end}) for each in end.casts)
-        return next((cast for cast in casts if cast.high or cast.is_length), end)
+        return next((cast for cast in casts if cast.high or cast.is_length or cast.is_place), end)
 
     def become(self, dtype: str, high: int = 0) -> None:
         """Note a dtype, unless there is one."""

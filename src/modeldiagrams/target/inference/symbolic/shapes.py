@@ -38,6 +38,10 @@ class Dim:
     """It has as many items as all these together: rows and steps, joined."""
     times: tuple[Dim, int] | None = None
     """Another one of which it is a multiple, and how often: the side of a map that was made larger."""
+    every: tuple[Dim, int] | None = None
+    """Another one of which it has every such item."""
+    floor: int = 0
+    """It has so many items, or more."""
     padded: tuple[Dim, int] | None = None
     """Another one to which so many items were added."""
     guesses: frozenset[int] = frozenset()
@@ -47,6 +51,13 @@ class Dim:
     is_rows: bool = False
     """Whether a layer takes it for the batch."""
     _same: Dim | None = None
+
+    def needs(self, count: int) -> None:
+        """Note that there have to be so many items."""
+        end = self.end()
+        end.floor = max(end.floor, count)
+        if end.every:
+            end.every[0].needs(count * end.every[1])
 
     def end(self) -> Dim:
         """The one that stands for all that are equal."""
@@ -68,6 +79,7 @@ def same(a: Dim, b: Dim) -> None:
     parts = (factors_of(a), factors_of(b)) if a.factors and b.factors else None
     b.factors, b.times = b.factors or a.factors, b.times or a.times
     b.called, b.is_rows = b.called or a.called, b.is_rows or a.is_rows
+    b.every, b.floor = b.every or a.every, max(a.floor, b.floor)
     a._same = b  # noqa: SLF001
     if parts:
         same_parts(*parts)

@@ -83,6 +83,7 @@ class Size(int):
             return number
         other = Dim()
         self.reading.equations.add(other, {self.dim: 1}, more)
+        self.reading.numbers.setdefault(number, other)
         return Size.of(number, self.reading, other)
 
     def _is(self, other: Any) -> bool:
@@ -111,11 +112,11 @@ class Rank(int):
         return made
 
     def __eq__(self, other: object) -> bool:
-        has_to_be = _has_to_be(sys._getframe(1), "==")  # noqa: SLF001
+        has_to_be = _has_to_be(sys._getframe(1), "==")
         return self._is(other) if has_to_be or self._is_likely(other) else False
 
     def __ne__(self, other: object) -> bool:
-        has_to_be = _has_to_be(sys._getframe(1), "!=")  # noqa: SLF001
+        has_to_be = _has_to_be(sys._getframe(1), "!=")
         return not self._is(other) if has_to_be or self._is_likely(other) else True
 
     __hash__ = int.__hash__
@@ -222,6 +223,8 @@ class Shaped(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
         if count and key.stop is None and (key.start or 0) >= 0:
             self.tensor.known.of_rank((key.start or 0) + count)
         known = self.tensor.known.end()
+        if key.stop is None and (key.start or 0) > 1 and not count and self._are_pictures(known, key.start):
+            known = known.of_rank(key.start + _USUAL_RANK)
         if key.stop is not None and key.stop < 0 and known.row and self.tensor.reading.guesses.is_usual():
             known = known.of_rank(max(_USUAL_RANK, len(known.dims())))
         if key.stop is not None and key.stop > 0 and (key.start or 0) >= 0:
@@ -229,6 +232,12 @@ class Shaped(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
         cut = Cut([self.tensor.reading.number(dim) for dim in known.dims()][key])
         cut.tensor, cut.start = self.tensor, key.start if key.stop is None and key.step is None else None
         return cut
+
+    def _are_pictures(self, known: Any, start: int) -> bool:
+        """Whether what is left behind rows and steps are likely pictures: ``x.reshape(b * t, *x.shape[2:])``."""
+        is_open = known.row is not None and len(known.dims()) <= start
+        is_compared = is_demanded(sys._getframe(3))  # noqa: SLF001
+        return bool(is_open and not is_compared and self.tensor.reading.guesses.is_usual())
 
     def __len__(self) -> int:
         rank_in_pattern(self.tensor, sys._getframe(1))  # noqa: SLF001

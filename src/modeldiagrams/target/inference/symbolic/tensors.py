@@ -284,10 +284,10 @@ class SymbolicTensor(Tensor):
             self.reading.takes_item(self.known.at(0), USUAL_ITEMS - 1)
         return USUAL_ITEMS
 
-    def numel(self) -> int:
+    def numel(self) -> Any:
         """As of a tensor."""
         known = self.known.end()
-        return self.reading.number(known.front[0]) if known.rank == 1 else 1
+        return self.reading.number(Dim() if known.row else self.reading.equations.product(known.front))
 
     def is_floating_point(self) -> bool:
         """As of a tensor."""
@@ -297,7 +297,7 @@ class SymbolicTensor(Tensor):
         return is_demanded(sys._getframe(1))  # noqa: SLF001
 
     def __int__(self) -> int:
-        self.kind.end().is_counted = True
+        self.kind.end().is_counted = self.kind.end().is_asked = True
         return _A_NUMBER
 
     __index__ = __int__
@@ -307,6 +307,7 @@ class SymbolicTensor(Tensor):
 
     def item(self) -> Any:
         """As of a tensor."""
+        self.kind.end().is_asked = True
         return _A_NUMBER if self.kind.end().dtype != "float32" else float(_A_NUMBER)
 
     def tolist(self) -> Any:

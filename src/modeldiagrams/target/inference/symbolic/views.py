@@ -23,7 +23,7 @@ from modeldiagrams.target.inference.symbolic.tensors import Handler, Parts, Read
 
 __all__ = ["VIEWS"]
 
-_OF_PICTURES, _CHANNELS = 4, (1, 3)
+_OF_PICTURES, _CHANNELS, _PAIR = 4, (1, 3), 2
 _FEW = 4
 """Times that each item of a sequence is repeated, where a tensor says how often."""
 
@@ -114,6 +114,9 @@ def _viewed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     if is_flat and items > 1 and r.guesses.is_usual():
         before = unified(before, closed(new[0], Dim(items)))  # ``boxes.view(-1, 2, 2)``, or patches, are flat rows
     before = _of_kept_rows(r, before, new)
+    ends = before.end().front if before.rank else ()
+    if sizes[:1] == [-1] and len(sizes) == _PAIR < len(ends) + 1 and not ends[-1].end().value and r.guesses.is_usual():
+        same(ends[-1], new[-1])  # ``edges.view(-1, 2)``: all rows, one after the other
     plain = [dim for dim in new if dim.end().value != 1]
     if before.rank is None and len(before.dims()) < 2 and sizes.count(1) == len(sizes) - 1 > 0 > sizes[0]:  # noqa: PLR2004
         before = unified(before, closed(new[0]))  # ``scale.view(-1, 1, 1, 1)`` is of one number for each row
