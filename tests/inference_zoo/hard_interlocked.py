@@ -131,12 +131,22 @@ class VariableSelection(nn.Module):
 class TemporalFusion(nn.Module):
     """Inputs are a dict as a data loader of time series gives it."""
 
-    def __init__(self, static_cats={"store": 50, "region": 8}, time_cats={"weekday": 7, "month": 12},
-                 time_reals=["price", "promo"], unknown_reals=["sales"], hidden_size=32, n_heads=4, n_quantiles=3):
+    def __init__(
+        self,
+        static_cats={"store": 50, "region": 8},
+        time_cats={"weekday": 7, "month": 12},
+        time_reals=["price", "promo"],
+        unknown_reals=["sales"],
+        hidden_size=32,
+        n_heads=4,
+        n_quantiles=3,
+    ):
         super().__init__()
         self.static_cats, self.time_cats = static_cats, time_cats
         self.known_reals, self.reals = time_reals, time_reals + unknown_reals
-        self.embeddings = nn.ModuleDict({n: nn.Embedding(c, hidden_size) for n, c in {**static_cats, **time_cats}.items()})
+        self.embeddings = nn.ModuleDict(
+            {n: nn.Embedding(c, hidden_size) for n, c in {**static_cats, **time_cats}.items()}
+        )
         self.prescalers = nn.ModuleDict({n: nn.Linear(1, hidden_size) for n in self.reals})
         self.static_vsn = VariableSelection(static_cats, hidden_size)
         self.encoder_vsn = VariableSelection([*time_cats, *self.reals], hidden_size, hidden_size)
@@ -162,7 +172,9 @@ class TemporalFusion(nn.Module):
         static = {n: self.embeddings[n](x["static_cat"][:, i]) for i, n in enumerate(self.static_cats)}
         context = self.context(self.static_vsn(static))
         past = self.encoder_vsn(self.embed(x["encoder_cat"], x["encoder_cont"], self.time_cats, self.reals), context)
-        future = self.decoder_vsn(self.embed(x["decoder_cat"], x["decoder_cont"], self.time_cats, self.known_reals), context)
+        future = self.decoder_vsn(
+            self.embed(x["decoder_cat"], x["decoder_cont"], self.time_cats, self.known_reals), context
+        )
         state = (context.unsqueeze(0), context.unsqueeze(0))
         enc, state = self.lstm_encoder(past, state)
         dec, _ = self.lstm_decoder(future, state)
@@ -207,7 +219,9 @@ class AVFusionNet(nn.Module):
         self.audio = nn.Conv1d(n_mels, dim, 3, stride=2, padding=1)
         self.kind = nn.Parameter(torch.randn(2, dim) * 0.02)
         self.pos = nn.Parameter(torch.randn(1, max_len, dim) * 0.02)
-        self.blocks = nn.ModuleList([nn.TransformerEncoderLayer(dim, 4, 2 * dim, batch_first=True) for _ in range(depth)])
+        self.blocks = nn.ModuleList(
+            [nn.TransformerEncoderLayer(dim, 4, 2 * dim, batch_first=True) for _ in range(depth)]
+        )
         self.head = nn.Linear(dim, n_class)
 
     def encode_modalities(self, clip, wav):
@@ -241,7 +255,9 @@ class WorldAgent(nn.Module):
     def __init__(self, n_actions=17, hidden=128, n_items=24, max_message=8, vocab=64):
         super().__init__()
         self.n_actions, self.hidden = n_actions, hidden
-        self.cnn = nn.Sequential(nn.Conv2d(3, 16, 4, 2), nn.ReLU(), nn.Conv2d(16, 32, 4, 2), nn.ReLU(), nn.Flatten(), nn.LazyLinear(hidden))
+        self.cnn = nn.Sequential(
+            nn.Conv2d(3, 16, 4, 2), nn.ReLU(), nn.Conv2d(16, 32, 4, 2), nn.ReLU(), nn.Flatten(), nn.LazyLinear(hidden)
+        )
         self.inventory = nn.Linear(n_items, hidden)
         self.message = nn.EmbeddingBag(vocab, hidden)
         self.core = nn.LSTMCell(3 * hidden + n_actions + 1, hidden)
@@ -297,7 +313,9 @@ def ifft2c(x):
 class NormedRefiner(nn.Module):
     def __init__(self, chans):
         super().__init__()
-        self.net = nn.Sequential(nn.Conv2d(2, chans, 3, padding=1), nn.LeakyReLU(0.2), nn.Conv2d(chans, 2, 3, padding=1))
+        self.net = nn.Sequential(
+            nn.Conv2d(2, chans, 3, padding=1), nn.LeakyReLU(0.2), nn.Conv2d(chans, 2, 3, padding=1)
+        )
 
     def forward(self, x):
         b, c, h, w, two = x.shape
@@ -485,13 +503,17 @@ class ControlledUNet(nn.Module):
         emb = 4 * base
         self.time = nn.Sequential(nn.Linear(base, emb), nn.SiLU(), nn.Linear(emb, emb))
         self.label = nn.Embedding(n_class, emb)
-        self.hint = nn.Sequential(nn.Conv2d(hint_ch, base, 3, stride=2, padding=1), nn.SiLU(), nn.Conv2d(base, base, 3, stride=4, padding=1))
+        self.hint = nn.Sequential(
+            nn.Conv2d(hint_ch, base, 3, stride=2, padding=1), nn.SiLU(), nn.Conv2d(base, base, 3, stride=4, padding=1)
+        )
         self.inp = nn.Conv2d(in_ch, base, 3, padding=1)
         chs = [base * m for m in mult]
         self.down = nn.ModuleList([CondBlock(a, b, emb, context_dim) for a, b in zip([base, *chs], chs)])
         self.zero = nn.ModuleList([nn.Conv2d(c, c, 1) for c in chs])
         self.mid = CondBlock(chs[-1], chs[-1], emb, context_dim)
-        self.up = nn.ModuleList([CondBlock(2 * c, c2, emb, context_dim) for c, c2 in zip(chs[::-1], [*chs[::-1][1:], base])])
+        self.up = nn.ModuleList(
+            [CondBlock(2 * c, c2, emb, context_dim) for c, c2 in zip(chs[::-1], [*chs[::-1][1:], base])]
+        )
         self.outp = nn.Conv2d(base, in_ch, 3, padding=1)
 
     def embed(self, timesteps, y):
@@ -527,7 +549,11 @@ class CachedAttention(nn.Module):
     def __init__(self, d, n_head, n_kv):
         super().__init__()
         self.n_head, self.n_kv, self.hd = n_head, n_kv, d // n_head
-        self.wq, self.wk, self.wv = nn.Linear(d, d, bias=False), nn.Linear(d, n_kv * self.hd, bias=False), nn.Linear(d, n_kv * self.hd, bias=False)
+        self.wq, self.wk, self.wv = (
+            nn.Linear(d, d, bias=False),
+            nn.Linear(d, n_kv * self.hd, bias=False),
+            nn.Linear(d, n_kv * self.hd, bias=False),
+        )
         self.wo = nn.Linear(d, d, bias=False)
 
     def forward(self, x, positions, bias, past):
@@ -548,7 +574,12 @@ class SpeculativeDecoder(nn.Module):
         super().__init__()
         self.tok = nn.Embedding(vocab_size, d_model)
         self.attn = nn.ModuleList([CachedAttention(d_model, n_head, n_kv_head) for _ in range(n_layer)])
-        self.ffn = nn.ModuleList([nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.SiLU(), nn.Linear(4 * d_model, d_model)) for _ in range(n_layer)])
+        self.ffn = nn.ModuleList(
+            [
+                nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.SiLU(), nn.Linear(4 * d_model, d_model))
+                for _ in range(n_layer)
+            ]
+        )
         self.norms = nn.ModuleList([nn.LayerNorm(d_model) for _ in range(2 * n_layer)])
         self.lm_head = nn.Linear(d_model, vocab_size, bias=False)
 
@@ -630,7 +661,9 @@ class HierarchicalNeRF(nn.Module):
         self.n_coarse, self.n_fine, self.L_xyz, self.L_dir = n_coarse, n_fine, L_xyz, L_dir
         self.appearance = nn.Embedding(n_images, app_dim)
         xyz, d = 3 + 6 * L_xyz, 3 + 6 * L_dir
-        self.trunk = nn.ModuleDict({k: nn.Sequential(nn.Linear(xyz, W), nn.ReLU(), nn.Linear(W, W)) for k in ("coarse", "fine")})
+        self.trunk = nn.ModuleDict(
+            {k: nn.Sequential(nn.Linear(xyz, W), nn.ReLU(), nn.Linear(W, W)) for k in ("coarse", "fine")}
+        )
         self.sigma = nn.ModuleDict({k: nn.Linear(W, 1) for k in ("coarse", "fine")})
         self.rgb = nn.ModuleDict({k: nn.Linear(W + d + app_dim, 3) for k in ("coarse", "fine")})
 

@@ -164,7 +164,9 @@ class CausalBlock(nn.Module):
 
     def forward(self, x, pad):
         B, T, C = x.size()
-        q, k, v = (t.view(B, T, self.heads, C // self.heads).transpose(1, 2) for t in self.qkv(self.ln1(x)).split(C, dim=2))
+        q, k, v = (
+            t.view(B, T, self.heads, C // self.heads).transpose(1, 2) for t in self.qkv(self.ln1(x)).split(C, dim=2)
+        )
         att = (q @ k.transpose(-2, -1)) * (1.0 / math.sqrt(k.size(-1)))
         att = att.masked_fill(~self.causal[:, :, :T, :T], -1e9)
         att = att.masked_fill(~pad[:, None, None].bool(), -1e9).softmax(-1)
@@ -227,7 +229,12 @@ class TriangleUpdate(nn.Module):
         super().__init__()
         self.equation = "bikc,bjkc->bijc" if outgoing else "bkic,bkjc->bijc"
         self.norm, self.norm_out = nn.LayerNorm(c_z), nn.LayerNorm(c)
-        self.a, self.b, self.g, self.o = nn.Linear(c_z, 2 * c), nn.Linear(c_z, 2 * c), nn.Linear(c_z, c_z), nn.Linear(c, c_z)
+        self.a, self.b, self.g, self.o = (
+            nn.Linear(c_z, 2 * c),
+            nn.Linear(c_z, 2 * c),
+            nn.Linear(c_z, c_z),
+            nn.Linear(c, c_z),
+        )
 
     def forward(self, z, pair_mask):
         z = self.norm(z)
@@ -240,7 +247,11 @@ class EvoBlockStack(nn.Module):
         super().__init__()
         self.max_rel = max_rel
         self.msa_proj, self.t_m = nn.Linear(msa_dim, c_m), nn.Linear(target_dim, c_m)
-        self.left, self.right, self.rel = nn.Linear(target_dim, c_z), nn.Linear(target_dim, c_z), nn.Embedding(2 * max_rel + 1, c_z)
+        self.left, self.right, self.rel = (
+            nn.Linear(target_dim, c_z),
+            nn.Linear(target_dim, c_z),
+            nn.Embedding(2 * max_rel + 1, c_z),
+        )
         self.rows = nn.ModuleList([GatedRowAttention(c_m, c_z) for _ in range(no_blocks)])
         self.opm = nn.ModuleList([nn.Linear(64, c_z) for _ in range(no_blocks)])
         self.ab = nn.ModuleList([nn.Linear(c_m, 16) for _ in range(no_blocks)])
@@ -301,7 +312,10 @@ class HyperRelational(nn.Module):
         q = torch.stack([self.rel(qual_rel), ents[qual_ent]], 2).flatten(1, 2)
         x = torch.cat([ents[sub].unsqueeze(1), self.rel(rel).unsqueeze(1), q], 1).transpose(0, 1)
         pos = self.pos(torch.arange(x.shape[0], device=x.device)).unsqueeze(1)
-        pad = torch.cat([torch.zeros(sub.shape[0], 2, dtype=torch.bool, device=x.device), (qual_ent == 0).repeat_interleave(2, 1)], 1)
+        pad = torch.cat(
+            [torch.zeros(sub.shape[0], 2, dtype=torch.bool, device=x.device), (qual_ent == 0).repeat_interleave(2, 1)],
+            1,
+        )
         x = self.encoder(x + pos, src_key_padding_mask=pad).mean(0)
         return x @ ents.t()
 
@@ -335,7 +349,9 @@ class JaggedRanker(nn.Module):
         return torch.cat([dense, inter], dim=1)
 
     def forward(self, dense_features, clicks: JaggedFeature, carts: JaggedFeature, queries: JaggedFeature):
-        sparse = [pool_jagged(self.tables[n](f.values), f.offsets) for n, f in zip(self.names, (clicks, carts, queries))]
+        sparse = [
+            pool_jagged(self.tables[n](f.values), f.offsets) for n, f in zip(self.names, (clicks, carts, queries))
+        ]
         return self.top(self.interact(self.bottom(dense_features), sparse))
 
 
@@ -362,13 +378,20 @@ class MeshDeformer(nn.Module):
         self.enc1 = nn.Sequential(nn.Conv2d(3, feat, 3, 2, 1), nn.ReLU())
         self.enc2 = nn.Sequential(nn.Conv2d(feat, 2 * feat, 3, 2, 1), nn.ReLU())
         self.bottleneck = nn.Linear(3 * feat, hidden)
-        self.stages = nn.ModuleList([nn.ModuleList([GraphConv(hidden + 3 + (hidden if s else 0), hidden), GraphConv(hidden, hidden)]) for s in range(stages)])
+        self.stages = nn.ModuleList(
+            [
+                nn.ModuleList([GraphConv(hidden + 3 + (hidden if s else 0), hidden), GraphConv(hidden, hidden)])
+                for s in range(stages)
+            ]
+        )
         self.offsets = nn.ModuleList([nn.Linear(hidden, 3) for _ in range(stages)])
 
     def project(self, verts, maps, K):
         cam = torch.bmm(verts, K.transpose(1, 2))
         uv = cam[..., :2] / cam[..., 2:].clamp(min=1e-3)
-        return torch.cat([F.grid_sample(m, uv.unsqueeze(2), align_corners=True).squeeze(-1).transpose(1, 2) for m in maps], -1)
+        return torch.cat(
+            [F.grid_sample(m, uv.unsqueeze(2), align_corners=True).squeeze(-1).transpose(1, 2) for m in maps], -1
+        )
 
     def forward(self, image, vertices, edges, K):
         f1 = self.enc1(image)
@@ -539,7 +562,11 @@ class TabularWithHistory(nn.Module):
         self.cats = nn.ModuleList([nn.Embedding(n + 1, d) for n in cat_dims])
         self.w, self.b = nn.Parameter(torch.randn(num_continuous, d)), nn.Parameter(torch.zeros(num_continuous, d))
         self.cls = nn.Parameter(torch.zeros(1, 1, d))
-        self.event, self.event_cont, self.gap = nn.Embedding(event_types, d, padding_idx=0), nn.Linear(seq_cont, d), nn.Linear(1, d)
+        self.event, self.event_cont, self.gap = (
+            nn.Embedding(event_types, d, padding_idx=0),
+            nn.Linear(seq_cont, d),
+            nn.Linear(1, d),
+        )
         self.rnn = nn.GRU(d, d, batch_first=True)
         self.attn = nn.MultiheadAttention(d, heads, batch_first=True)
         self.out = nn.Sequential(nn.LayerNorm(2 * d), nn.Linear(2 * d, 1))

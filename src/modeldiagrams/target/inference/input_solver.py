@@ -119,9 +119,7 @@ class InputSolver:
         self._columns = {(name,): columns for name, columns in columns_read(self.model).items()}
         self._taken_apart = unpacked_parameters(self.model)
         self.hints = hints_of(self.model)
-        self._usual = UsualSizes(
-            self.sizes, self._works, self._is_whole, self.hints.sizes(), is_graph=self._is_graph
-        )
+        self._usual = UsualSizes(self.sizes, self._works, self._is_whole, self.hints.sizes(), is_graph=self._is_graph)
         self.optional = tuple(
             name
             for name, p in parameters.items()

@@ -20,7 +20,16 @@ if TYPE_CHECKING:
 
     from modeldiagrams.target.inference.symbolic.given import Given
 
-__all__ = ["MOST_ITEMS", "USUAL_ITEMS", "is_beside_tensor", "is_zipped", "keys_of", "list_wanted", "loop_too_long", "usual_count"]
+__all__ = [
+    "MOST_ITEMS",
+    "USUAL_ITEMS",
+    "is_beside_tensor",
+    "is_zipped",
+    "keys_of",
+    "list_wanted",
+    "loop_too_long",
+    "usual_count",
+]
 
 USUAL_ITEMS = 2
 MOST_ITEMS = 12

@@ -323,7 +323,9 @@ def _noise_like(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 def _made_new(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     """``x.new_zeros(sizes)``: of the same dtype, unless another one is asked for."""
     asked = str(kwargs["dtype"]).removeprefix("torch.") if kwargs.get("dtype") else ""
-    sizes = numbers_in(args[1:2] if args[1:] and isinstance(args[1], tuple | list) else args[1:] or kwargs.get("size", ()))
+    sizes = numbers_in(
+        args[1:2] if args[1:] and isinstance(args[1], tuple | list) else args[1:] or kwargs.get("size", ())
+    )
     return r.tensor(closed(*(r.dim(size) for size in sizes)), Kind(asked) if asked else kind_of(args[0]))
 
 
@@ -381,13 +383,18 @@ ELEMENTS: dict[str, Handler] = {
     **by(_cast, "float long int bool half double bfloat16 type type_as"),
     **by(_moved, "to"),
     **by(_kept, "contiguous clone detach cuda cpu requires_grad dropout alpha_dropout feature_dropout clamp neg "),
-    **by(_kept, "__neg__ flip roll alias clamp_min clamp_max zero clip negative positive tril triu fliplr flipud fill "),
+    **by(
+        _kept, "__neg__ flip roll alias clamp_min clamp_max zero clip negative positive tril triu fliplr flipud fill "
+    ),
     **by(_kept, "normal uniform bernoulli exponential index_put fill_diagonal copy is_contiguous"),
     **by(_float_kept, "relu gelu silu tanh sigmoid leaky_relu elu softplus hardtanh relu6 mish selu exp log sqrt "),
     **by(_float_kept, "rsqrt sin cos normalize logsigmoid dropout1d dropout2d dropout3d hardswish hardsigmoid erf "),
     **by(_float_kept, "asin acos atan tan arcsin arccos arctan sinh cosh log2 log10 exp2 reciprocal celu logit prelu "),
     **by(_float_kept, "log_sigmoid softsign tanhshrink hardshrink softshrink threshold gumbel_softmax rrelu sinc"),
-    **by(_same_shape, "pow __pow__ square nan_to_num isnan isfinite floor round sign log1p expm1 ceil trunc frac sgn fix __floordiv__ __mod__ "),
+    **by(
+        _same_shape,
+        "pow __pow__ square nan_to_num isnan isfinite floor round sign log1p expm1 ceil trunc frac sgn fix __floordiv__ __mod__ ",
+    ),
     **by(_reached, "softmax log_softmax cumsum cumprod softmin logcumsumexp"),
     **by(_extreme, "amax amin"),
     **by(reduced, "sum any all prod logsumexp nansum nanmean count_nonzero"),

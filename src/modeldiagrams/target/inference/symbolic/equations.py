@@ -62,7 +62,6 @@ class Equations:
         _equal(pivots)
         return clashes
 
-
     def _pair_parts(self) -> None:
         """Let two sums of as many unknown parts that are one size have the same parts: what is kept, and what is new."""
         known: dict[Dim, list[Dim]] = {}

@@ -23,7 +23,13 @@ from torch import Tensor
 from modeldiagrams.target.inference.entries import instances_in
 from modeldiagrams.target.inference.lookups import is_called, tracebacks, unpacked_count
 from modeldiagrams.target.inference.parameter_names import role_of
-from modeldiagrams.target.inference.symbolic.containers import USUAL_ITEMS, is_beside_tensor, is_zipped, keys_of, usual_count
+from modeldiagrams.target.inference.symbolic.containers import (
+    USUAL_ITEMS,
+    is_beside_tensor,
+    is_zipped,
+    keys_of,
+    usual_count,
+)
 from modeldiagrams.target.inference.symbolic.equations import Equations, product
 from modeldiagrams.target.inference.symbolic.given import Given
 from modeldiagrams.target.inference.symbolic.guesses import Guesses
