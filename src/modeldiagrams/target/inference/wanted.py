@@ -269,15 +269,20 @@ def _views(message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
             yield Wanted("view", got=got, shapes=(tuple(sizes),))
         if len(sizes) == _ROWS and sizes[0] == -1:
             yield from _flattened(shapes[0] if shapes else (), product)
-        yield Wanted("size", product, got)
-        for size in dict.fromkeys(size for size in sizes if size > 1):
-            if got % (product // size) == 0:
-                yield Wanted("size", got * size // product, size)
-        for batch in (*BATCHES, 1):
-            if got % batch == 0 and product % batch == 0:
-                yield Wanted("size", product // batch, got // batch)
-            if got % batch == 0:
-                yield Wanted("size", product, got // batch)
+        yield from _of_elements(sizes, product, got)
+
+
+def _of_elements(sizes: list[int], product: int, got: int) -> Iterator[Wanted]:
+    """One side of a view, or all of it, for all rows or for each."""
+    yield Wanted("size", product, got)
+    for size in dict.fromkeys(size for size in sizes if size > 1):
+        if got % (product // size) == 0:
+            yield Wanted("size", got * size // product, size)
+    for batch in (*BATCHES, 1):
+        if got % batch == 0 and product % batch == 0:
+            yield Wanted("size", product // batch, got // batch)
+        if got % batch == 0:
+            yield Wanted("size", product, got // batch)
 
 
 def _flattened(shape: Shape, features: int) -> Iterator[Wanted]:

@@ -192,6 +192,7 @@ def _moved(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 
 def reduced(r: Reading, args: Args, kwargs: Kwargs, default: Any = None) -> Any:
+    """Without the dimensions that a call names; a number if it names none."""
     dims = kwargs.get("dim", args[1] if len(args) > 1 and not isinstance(args[1], Tensor) else default)
     dims = [dims] if isinstance(dims, int) else dims
     if not dims:
@@ -397,7 +398,8 @@ ELEMENTS: dict[str, Handler] = {
     **by(_float_kept, "log_sigmoid softsign tanhshrink hardshrink softshrink threshold gumbel_softmax rrelu sinc"),
     **by(
         _same_shape,
-        "pow __pow__ square nan_to_num isnan isfinite floor round sign log1p expm1 ceil trunc frac sgn fix __floordiv__ __mod__ ",
+        "pow __pow__ square nan_to_num isnan isfinite floor round sign log1p expm1 ceil trunc frac sgn fix "
+        "__floordiv__ __mod__",
     ),
     **by(_reached, "softmax log_softmax cumsum cumprod softmin logcumsumexp"),
     **by(_extreme, "amax amin"),

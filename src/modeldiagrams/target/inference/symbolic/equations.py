@@ -77,7 +77,7 @@ class Equations:
         return clashes
 
     def _pair_parts(self) -> None:
-        """Let two sums of as many unknown parts that are one size have the same parts: what is kept, and what is new."""
+        """Let two sums of as many unknown parts that are one size have the same parts: kept ones, and new ones."""
         known: dict[Dim, list[Dim]] = {}
         for terms, total in self._rows:
             whole = next((dim.end() for dim, times in terms.items() if times < 0), Dim(1))

@@ -205,10 +205,8 @@ def _taken_back(r: Reading, shape: Shape, keys: list[Any]) -> Shape:
 
 def _sliced(r: Reading, dim: Dim, key: slice) -> Dim:
     start, stop = key.start, key.stop
-    if start is stop is None and type(key.step) is int and not dim.end().value:
-        return Dim(every=(dim, key.step))
-    if start is stop is key.step is None:
-        return dim
+    if start is stop is None and (key.step is None or (type(key.step) is int and not dim.end().value)):
+        return Dim(every=(dim, key.step)) if key.step else dim
     for end in (start, stop):
         if isinstance(end, SymbolicTensor):
             as_lengths(end)

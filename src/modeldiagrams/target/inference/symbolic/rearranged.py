@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
 from modeldiagrams.target.inference.symbolic.elements import broadcast
 from modeldiagrams.target.inference.symbolic.operands import Args, Kwargs, argument, by, kind_of, numbers_in
 from modeldiagrams.target.inference.symbolic.shapes import Dim, closed, same
-from modeldiagrams.target.inference.symbolic.tensors import Handler, Reading
 from modeldiagrams.target.inference.symbolic.views import VIEWS
+
+if TYPE_CHECKING:
+    from modeldiagrams.target.inference.symbolic.tensors import Handler, Reading
 
 __all__ = ["REARRANGED"]
 

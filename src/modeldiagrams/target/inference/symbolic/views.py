@@ -137,10 +137,7 @@ def _without_last_ones(dims: list[Dim]) -> list[Dim]:
 
 
 def _of_kept_rows(r: Reading, before: Shape, new: list[Dim]) -> Shape:
-    """Of the rank that ``x.view(x.size(0), x.size(1), heads, -1)`` tells: rows and steps stay, features are taken apart.
-
-    Of which the last that stays is the one before the features.
-    """
+    """Of the rank that ``x.view(x.size(0), x.size(1), heads, -1)`` tells: features are taken apart."""
     end = before.end()
     front, kept = [dim.end() for dim in end.front], len(end.front)
     are_kept = kept > 1 and len(new) > kept and new[kept - 1].end() is front[-1] and not front[-1].value
