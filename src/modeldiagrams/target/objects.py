@@ -219,7 +219,7 @@ class Layer(nn.Linear):
             width: Number of features.
             more: How many it gives.
         """
-        super().__init__(width, *more[:1] or (width,))
+        super().__init__(width, more[0] if more else width)
 
 
 class Patches(nn.Module):
