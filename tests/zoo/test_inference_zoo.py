@@ -33,6 +33,9 @@ UNSOLVED = {
     "hard_parts_by_contract.ConditionalFlow",  # a distribution of as many numbers as parts beside it make
     "hard_parts_by_contract.ImageCaptioner",  # a layer of PyTorch, where a class sounds alike
     "hard_parts_by_contract.PlainUNet",  # which of two decoders goes with the encoder
+    "hard_parts_by_contract.PrototypeHead",  # an encoder that the constructor calls itself
+    "hard_parts_by_contract.SpeechRecognizer",  # an encoder that is asked for its width by a method
+    "hard_parts_by_contract.VariationalModel",  # a distribution of as many numbers as another argument says
     "hard_parts_on_order.GraphNetwork",  # widths of joined rows of nodes and edges, for modules that are made up
     "hard_papers_code.EGNN",  # a default of no features of edges, with which its own edges don't fit
     "hard_papers_code.PointTransformerSeg",  # where each cloud ends, as whole numbers inside a tuple
