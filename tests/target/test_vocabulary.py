@@ -115,6 +115,8 @@ def test_numbers_are_what_a_person_would_take(name, held_as, first):
     assert number_values(name, held_as, is_tested_only=False, is_item=False)[0] == first
 
 
-@pytest.mark.parametrize(("name", "is_network"), [("encoder", True), ("encoder_layer", False), ("encoder_block", False)])
+@pytest.mark.parametrize(
+    ("name", "is_network"), [("encoder", True), ("encoder_layer", False), ("encoder_block", False)]
+)
 def test_a_layer_of_an_encoder_is_no_network_for_pictures(name, is_network):
     assert ("modeldiagrams.target.objects.PictureNetwork" in usual("classes", name)) is is_network
