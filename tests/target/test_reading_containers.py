@@ -247,3 +247,18 @@ class Unbound(nn.Module):
 def test_what_pytorch_says_of_a_missing_dimension_is_heard():
     probed = Probe(Unbound().eval()).run({"rows": [1, 6]})
     assert "Dimension out of range" in str(probed.error)
+
+
+class Counted(nn.Module):
+    def __init__(self, count=16):
+        super().__init__()
+        self.count, self.net = count, nn.Conv2d(3, 4, 3)
+        self.merge = nn.Conv2d(4 * count, 2, 1)
+
+    def forward(self, frames: list[torch.Tensor]):
+        assert len(frames) == self.count, f"expected {self.count} frames, got {len(frames)}"
+        return self.merge(torch.cat([self.net(frame) for frame in frames], 1))
+
+
+def test_a_list_is_as_long_as_code_asks():
+    assert len(first_entries(Counted())["frames"]) == 16

@@ -11,8 +11,6 @@ from inference_zoo import LEVELS, entries
 from zoo.expected import EXPECTED
 
 UNSOLVED = {
-    "hard_assembly.AdapterModel",  # sixty tries are not enough; was found before
-    "hard_institute.SceneFlow",  # sixty tries are not enough; was found before
     "hard_almanac.TrafficForecaster",  # a size that is that of a matrix, in an einsum of a picture's third dimension
     "hard_borrowed_manners.BlockwiseNet",  # channels of blocks whose configurations say nothing of each other
     "hard_braided_signals.PhysicsSolver",  # ranks of points, which only a product with a latent of one row tells
@@ -23,10 +21,8 @@ UNSOLVED = {
     "hard_handed_values.GenotypeNet",  # operations with the numbers of the states that they take
     "hard_handed_values.LightGraphRecommender",  # a sparse matrix, from a data set that is asked for it
     "hard_entwined_fields.BoxRefiner",  # maps and the boxes in each, which a loop takes apart together
-    "hard_entwined_fields.FrameMemory",  # frames and their masks, of which only a join says that they are as many
     "hard_entwined_fields.JaggedHistory",  # numbers of users below as many rows as another input has
     "hard_injected.Detect",  # a list of pictures whose items forward replaces
-    "hard_institute.CrystalGraphNet",  # neighbours of each atom, and lists of the atoms of each crystal
     "hard_jostling_tensors.PagedDecoder",  # blocks of caches, and a table of rows in them, as whole numbers
     "hard_markets.NeighbourSampler",  # as many items of two lists as there are layers, and one
     "hard_nested_settings.EfficientTrunk",  # blocks as strings in a language of their own

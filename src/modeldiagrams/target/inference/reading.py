@@ -129,7 +129,7 @@ class Read:
             items = [self._entry(part, self._of_part(part, key, entries)) for key, part in enumerate(used)]
             if not given.is_list and len(used) == _PAIR and all(map(_is_place, used)) and items[0] == items[1]:
                 return Leaf((), (_PAIR, *next(leaves(items[0])).shape), "int64", _FEW_NODES).entry
-            return items[: None if len(items) < MOST_ITEMS else USUAL_ITEMS] or entries[0]
+            return items[: None if len(items) < MOST_ITEMS else given.count or USUAL_ITEMS] or entries[0]
         found = {key: self._entry(part, self._of_part(part, key, entries)) for key, part in parts.items()}
         plain = {name: {"value": value} for name, value in given.plain.items()}
         if given.class_:
@@ -157,9 +157,7 @@ class Read:
             leaf = replace(first, shape=(0,) * rank) if first.path == () else Leaf((), (0,) * rank)
         leaf = replace(leaf, path=given.path)
         if shape.rank and any(dim.value > 1 and dim.value not in leaf.shape for dim in shape.dims()[1:]):
-            leaf = replace(
-                leaf, shape=self._sizes.open(leaf.shape)
-            )  # a layer's sizes are not where that layer gets them
+            leaf = replace(leaf, shape=self._sizes.open(leaf.shape))  # a layer's sizes aren't where it gets them
         leaf = replace(leaf, shape=self._shape(leaf, shape, is_numbered=not given.is_whole))
         return self._of_kind(leaf, kind).entry
 

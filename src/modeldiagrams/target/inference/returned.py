@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
+
+from modeldiagrams.target.source import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,11 +105,11 @@ def _assigned(function: ast.FunctionDef, name: str) -> Iterator[ast.expr]:
 @functools.cache
 def _used(maker: Any, name: str) -> set[_Kind]:
     """The kinds that methods of a class use what a module gives as that was an argument of its constructor."""
-    tree = _parsed(maker)
-    held = dict(_held(tree)) if tree else {}
+    tree = tree_of(maker)
+    held = dict(_held(tree))
     mine = {attribute for attribute, argument in held.items() if argument == name} | {name}
     found: set[_Kind] = set()
-    for function in ast.walk(tree) if tree else ():
+    for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef):
             found |= _used_in(function, mine, {*held})
     return found
@@ -197,13 +198,6 @@ def _own(function: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def _function(function: Any) -> ast.FunctionDef | None:
-    tree = _parsed(inspect.unwrap(function)) if inspect.isfunction(function) else None
-    first = tree.body[0] if tree and tree.body else None
+    body = tree_of(inspect.unwrap(function)).body if inspect.isfunction(function) else []
+    first = body[0] if body else None
     return first if isinstance(first, ast.FunctionDef) else None
-
-
-def _parsed(code: Any) -> ast.Module | None:
-    try:
-        return ast.parse(textwrap.dedent(inspect.getsource(code)))
-    except (OSError, TypeError, SyntaxError):
-        return None

@@ -267,8 +267,7 @@ def _views(message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
             yield Wanted("view", got=got, shapes=((-1, *tail),))
         if min(sizes) > 0 or sizes[0] > 1:
             yield Wanted("view", got=got, shapes=(tuple(sizes),))
-        if len(sizes) == _ROWS and sizes[0] == -1:
-            yield from _flattened(shapes[0] if shapes else (), product)
+        yield from _flattened(sizes, shapes)
         yield from _of_elements(sizes, product, got)
 
 
@@ -285,7 +284,8 @@ def _of_elements(sizes: list[int], product: int, got: int) -> Iterator[Wanted]:
             yield Wanted("size", product, got // batch)
 
 
-def _flattened(shape: Shape, features: int) -> Iterator[Wanted]:
+def _flattened(view: list[int], shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
     """Maps are flattened to rows, of which there are as many as before: ``x.view(-1, 16 * 5 * 5)``."""
-    if len(shape) > _ROWS and 1 < shape[1] < features and features % shape[1] == 0:
+    shape, features = shapes[0] if shapes else (), view[-1]
+    if view == [-1, features] and len(shape) > _ROWS and 1 < shape[1] < features and features % shape[1] == 0:
         yield Wanted("size", features, math.prod(shape[1:]))

@@ -30,6 +30,8 @@ class Given:
     """What docstrings, comments or annotations say of it."""
     numbers: set[int] = field(default_factory=set)
     """By which code reads items of what may be one tensor."""
+    count: int = 0
+    """How many items code demands; 0 where it leaves that open."""
     is_used: bool = False
     """Whether PyTorch got it as a tensor."""
     is_whole: bool = False

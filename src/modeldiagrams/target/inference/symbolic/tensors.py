@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from modeldiagrams.target.inference.conditions import length_wanted
 from modeldiagrams.target.inference.entries import instances_in
 from modeldiagrams.target.inference.lookups import is_called, tracebacks, unpacked_count
 from modeldiagrams.target.inference.parameter_names import role_of
@@ -280,6 +281,10 @@ class SymbolicTensor(Tensor):
     def __len__(self) -> int:
         if self.given is None:
             return int(self.shape[0])
+        frame = sys._getframe(1)  # noqa: SLF001
+        if is_demanded(frame) and (count := length_wanted(frame, self)):
+            self.reading.counts[self.given.path] = self.given.count = count
+            return count
         if isinstance(self.given.path[-1], int):
             self.reading.takes_item(self.known.at(0), USUAL_ITEMS - 1)
         return USUAL_ITEMS
