@@ -86,7 +86,7 @@ class Recurrent(nn.Module):
 
 
 def test_what_a_string_is_without_its_ends_is_compared_and_digits_are_in_it():
-    assert found(Recurrent) == {"etype": "lstm", "strides": "1"}
+    assert found(Recurrent) == {"etype": "lstm", "strides": "1_1"}
 
 
 PARTS = {}

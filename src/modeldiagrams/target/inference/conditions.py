@@ -109,7 +109,7 @@ def counted_too_far_in(error: BaseException | None) -> Iterator[tuple[int, int, 
 def length_wanted(frame: FrameType, value: Any) -> int:
     """How many items the comparison that runs wants of a value: ``assert len(frames) == self.n``; 0 for others."""
     names = _names_of(frame)
-    for node, at in _numbered(frame, frame.f_lineno):
+    for node, at in numbered_nodes(frame, frame.f_lineno):
         match node:
             case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]) if node.lineno == at:
                 for one, other in ((left, right), (right, left)):

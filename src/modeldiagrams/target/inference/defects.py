@@ -27,6 +27,8 @@ The least is the best. Some inputs have to be odd: that alone is no defect.
 
 _IMAGE_RANK = 4
 _CHANNELS = 2
+_PAIR = (2,)
+"""Edges are pairs of nodes."""
 
 
 def defects_of(
@@ -54,7 +56,7 @@ def oddness(entries: Entries, is_own: Callable[[int], bool]) -> int:
 
 def _oddness(leaf: Leaf, every: Sequence[Leaf]) -> int:
     """Dimensions of one item, masks of no sequence, lengths of what there are no rows of."""
-    is_batch_second = leaf.shape[:1] != (1,) and leaf.shape[1:2] == (1,)
+    is_batch_second = leaf.shape[:1] not in ((1,), _PAIR) and leaf.shape[1:2] == (1,)
     start = _CHANNELS if is_batch_second or len(leaf.shape) >= _IMAGE_RANK else 1
     role = role_of(str(leaf.path[-1])) if leaf.path else None
     kind = role.name if role else ""

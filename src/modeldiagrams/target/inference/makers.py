@@ -12,7 +12,7 @@ from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.conventions import required_parameters
 from modeldiagrams.target.inference.lookups import tracebacks
 from modeldiagrams.target.inference.members import classes_around, classes_beside, members_of, members_read
-from modeldiagrams.target.inference.returned import gives_several, is_unfinished, returns_what_is_used
+from modeldiagrams.target.inference.returned import gives_several, is_unfinished, returns_what_is_used, uses_several
 from modeldiagrams.target.inference.vocabulary import is_listed, usual, with_last_layer, words_of, written_out
 from modeldiagrams.target.locate import locate
 
@@ -119,10 +119,11 @@ def _container(base: type, part: Any) -> dict[str, Any]:
 
 
 def _suiting(classes: list[type], slot: Slot) -> list[type]:
-    """Those that suit; one that is given such a thing itself only where no other of its name gives what is used."""
+    """Those that suit; one that is given such a thing itself only where no other gives several tensors as wanted."""
     suiting = [class_ for class_ in classes if _suits(class_, slot)]
     plain = [class_ for class_ in suiting if not _is_around(class_, slot.name)]
-    return plain if any(_sounds_like(slot.name, class_) for class_ in plain) else suiting
+    is_needed = uses_several(slot.makers, slot.name) and not any(_sounds_like(slot.name, class_) for class_ in plain)
+    return suiting if is_needed else plain
 
 
 def _suits(class_: type, slot: Slot) -> bool:

@@ -205,6 +205,7 @@ class Read:
             return self._sizes.product((self._size(leaf, at, least, 0), times))
         if len(parts := factors_of(dim)) > 1:
             first = _PARTS if at else 0  # rows of rows are as many as rows
+            self._numbers |= dict.fromkeys(self._steps.intersection(parts) - self._numbers.keys(), self._sizes.batch)
             return self._sizes.product(
                 [self._size(leaf, (i and _PARTS + i) or first, p, 0) for i, p in enumerate(parts)]
             )

@@ -14,7 +14,7 @@ from modeldiagrams.target.source import tree_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["gives_several", "is_unfinished", "returns_what_is_used"]
+__all__ = ["gives_several", "is_unfinished", "returns_what_is_used", "uses_several"]
 
 _ONE, _NAMES, _SEVERAL = "one", "names", "several"
 _Kind = tuple[str, int]
@@ -43,6 +43,12 @@ def returns_what_is_used(class_: type, makers: tuple[Any, ...], name: str) -> bo
     """
     used, given = _used(makers[-1], name) if makers else set(), _given(class_)
     return len(used) != 1 or not given or any(_is_alike(kind, *used) for kind in given)
+
+
+def uses_several(makers: tuple[Any, ...], name: str) -> bool:
+    """Whether a constructor uses what an argument gives as more than one tensor."""
+    used = _used(makers[-1], name) if makers else set()
+    return bool(used) and all(kind != _ONE for kind, _ in used)
 
 
 def gives_several(class_: type) -> bool:

@@ -24,7 +24,14 @@ from modeldiagrams.target.inference.makers import (
     path_of,
     sounds_like,
 )
-from modeldiagrams.target.inference.vocabulary import is_listed, number_values, usual, usual_counts, usual_item
+from modeldiagrams.target.inference.vocabulary import (
+    is_listed,
+    number_values,
+    says_anything,
+    usual,
+    usual_counts,
+    usual_item,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,10 +123,17 @@ def _texts(slot: Slot) -> list[Any]:
     if place and compared:  # the items of a list are likely different ones
         at = int(place[1]) % len(compared)
         compared = [*compared[at:], *compared[:at]]
-    spelled = slot.spelling.strings() if slot.spelling else []
-    if spelled:
+    spelled = _spelled(slot)
+    if slot.spelling and spelled:
         compared = [value for value in compared if value != slot.spelling.separator]
     return list(dict.fromkeys([*compared, *spelled, *usual("texts", slot.name)]))
+
+
+def _spelled(slot: Slot) -> list[str]:
+    """Strings in a language of the model's own, with a number that is usual for the argument."""
+    values = number_values(slot.name, (), is_tested_only=False, is_item=True) if says_anything(slot.name) else []
+    whole = [value for value in values if type(value) is int and value > 0]
+    return slot.spelling.strings(*whole[:1]) if slot.spelling else []
 
 
 def _singular(name: str) -> str:
@@ -206,6 +220,6 @@ def reason_of(slot: Slot) -> str:
 
 
 def _reason_of_text(slot: Slot, compared: list[str]) -> str:
-    if slot.spelling and slot.option() in slot.spelling.strings():
+    if slot.option() in _spelled(slot):
         return "its constructor takes it apart, and knows these parts"
     return f"it is compared with {', '.join(map(repr, compared[:4]))}" if compared else "a usual value for this name"

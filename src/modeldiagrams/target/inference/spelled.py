@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 __all__ = ["Spelling"]
 
-_NUMBER = "16"
+_NUMBER = 16
 _LETTERS = 12
 """More are an alphabet, and no language."""
 
@@ -56,9 +56,9 @@ class Spelling:
         was, self.is_news = self.is_news, False
         return was or is_new_inside
 
-    def strings(self) -> list[str]:
-        """Strings that may be read, likeliest first."""
-        parts = self._parts()
+    def strings(self, number: int = _NUMBER) -> list[str]:
+        """Strings that may be read, likeliest first; with a number where code makes one."""
+        parts = self._parts(number)
         if not parts or len(parts) > _LETTERS:
             return []
         twice = [] if self.separator == "" else [[parts[0], parts[0]]]
@@ -66,8 +66,8 @@ class Spelling:
         lists += [[part] for part in parts]
         return list(dict.fromkeys(self.separator.join(each) for each in lists))
 
-    def _parts(self) -> list[str]:
-        if self.inner is not None and (inside := self.inner.strings()):
+    def _parts(self, number: int) -> list[str]:
+        if self.inner is not None and (inside := self.inner.strings(number)):
             return [inside[0], inside[0]]
-        numbers = [_NUMBER] if self.has_numbers else []
-        return [*numbers, *(head + (_NUMBER if said else "") for head, said in self.heads.items()), *self.words]
+        numbers = [str(number)] if self.has_numbers else []
+        return [*numbers, *(head + (str(number) if said else "") for head, said in self.heads.items()), *self.words]
