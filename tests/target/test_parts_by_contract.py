@@ -218,7 +218,7 @@ def test_a_base_is_no_part_and_its_name_is_that_of_its_kinds():
 
 def test_strings_are_written_as_they_are_read():
     assert found(Spelled) == {"plan": "C16-P"}
-    assert found(Widths) == {"hidden": "16,16"}
+    assert found(Widths) == {"hidden": "32,32"}
     assert found(Lettered) == {"order": "lr"}
     solved = solved_arguments(Spelled, "")
     assert solved is not None

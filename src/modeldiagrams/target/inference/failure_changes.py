@@ -46,7 +46,9 @@ def changes(entries: Entries, probed: Probed, sizes: Sizes, seeds: Seeds) -> Ite
     if slopes.lacks_dimension():
         yield from change.of(Wanted("rank", 1, shapes=change.operand_shapes()))
     if re.search("broadcast|must match the (existing )?size", probed.message):
-        yield from change.with_same_sides()
+        yield from change.with_same_sides(change.sources())
+    if "cannot be multiplied" in probed.message:  # a lazy layer has the size of the first input that it got
+        yield from change.with_same_sides([*leaves(entries)])
     yield from slopes.solved()
     yield from change.with_one_row()
     every = [*wanted_by(probed)]
@@ -93,9 +95,9 @@ class _Change:
             if changed != self.entries:
                 yield changed
 
-    def with_same_sides(self) -> Iterator[Entries]:
+    def with_same_sides(self, about: list[Leaf]) -> Iterator[Entries]:
         """Pictures, clips and volumes that are combined have the same height and width."""
-        pictures = [leaf for leaf in self.sources() if len(leaf.shape) > _SIDES and leaf.dtype == "float32"]
+        pictures = [leaf for leaf in about if len(leaf.shape) > _SIDES and leaf.dtype == "float32"]
         if not all(map(self._has_free_sides, pictures)):
             return  # the last size is that of features
         for sides in dict.fromkeys(leaf.shape[-_SIDES:] for leaf in pictures):

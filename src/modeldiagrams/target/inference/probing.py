@@ -204,9 +204,19 @@ class _Watch(TorchFunctionMode):
     def failing_call(self, error: BaseException) -> tuple[str, list[Any], tuple[Any, ...]]:
         """The call that raised an error; where Python code did, the tensors that its frame knows."""
         if error is self._error:
-            return self._failed
+            function, operands, args = self._failed
+            # weights of lazy layers have no sizes again once the pass has ended
+            return function, [each for each in operands if not is_lazy(each)], args
         frame = tracebacks(error)[0].tb_frame
-        return "", [value for value in frame.f_locals.values() if isinstance(value, Tensor) and value.ndim], ()
+        return (
+            "",
+            [
+                value
+                for value in frame.f_locals.values()
+                if isinstance(value, Tensor) and not is_lazy(value) and value.ndim
+            ],
+            (),
+        )
 
     def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
         self.calls += 1

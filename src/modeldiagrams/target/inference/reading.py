@@ -100,6 +100,9 @@ class Read:
         }
         batches, self._steps = batches_behind([given.tensor.known.end() for given in _all(reading.inputs)])
         self._numbers = dict.fromkeys(batches, sizes.batch) | self._numbers
+        joined = [factors_of(dim) for given in _all(reading.inputs) for dim in given.tensor.known.dims()[:1]]
+        rows = {part for parts in joined if len(parts) > 1 for part in parts}  # few, or there are many rows of rows
+        self._numbers |= dict.fromkeys(self._steps & rows, sizes.batch)
         self._own = {dim for given in _all(reading.inputs) for dim in given.tensor.known.dims()}
         self.cut: dict[tuple[Path, int], int] = {}
         """Places of dimensions of which items are read by number → how many there are at least."""
@@ -205,7 +208,6 @@ class Read:
             return self._sizes.product((self._size(leaf, at, least, 0), times))
         if len(parts := factors_of(dim)) > 1:
             first = _PARTS if at else 0  # rows of rows are as many as rows
-            self._numbers |= dict.fromkeys(self._steps.intersection(parts) - self._numbers.keys(), self._sizes.batch)
             return self._sizes.product(
                 [self._size(leaf, (i and _PARTS + i) or first, p, 0) for i, p in enumerate(parts)]
             )
