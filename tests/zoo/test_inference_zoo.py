@@ -43,7 +43,6 @@ UNSOLVED = {
     "projects.hard_retired_kitchen.models.slowfast.SlowFast",  # a configuration whose file only a script reads
     "usual_field_second.MoAConv",  # a width of which a share is no layer unless it is thousands
     "usual_field_second.RelationNetwork",  # features by a hard number, for pictures that no input tells
-    "usual_manners.DeepLOB",  # a side that has to be one at last, or rows are not those of its states
     "usual_repositories.LSTNet",  # numbers that the constructor takes and no forward can use
 }
 """Models that are seen while rules are tuned, and why none is found yet."""
