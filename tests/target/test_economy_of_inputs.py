@@ -95,3 +95,22 @@ class Tiles(nn.Module):
 def test_what_is_flattened_keeps_its_rows():
     shapes = {a.subject: a.value for a in target_of(f"{__name__}.Tiles").assumptions}
     assert shapes["inputs.x"] == "[1, 8, 1, 28, 28]"
+
+
+class Skeletons(nn.Module):
+    """Two conditions in one ``assert`` without words: after a change for the first, it fails in the same way."""
+
+    def __init__(self):
+        super().__init__()
+        self.joints, self.embed = 21, nn.Linear(21 * 3, 8)
+
+    def forward(self, *inputs):
+        batch, steps, joints, places = inputs[0].size()
+        assert joints == self.joints and places == 3  # noqa: PT018  (as people write it)
+        return self.embed(inputs[0].view(batch, steps, joints * places))
+
+
+def test_a_condition_of_which_another_part_fails_is_no_failure_again():
+    solver = InputSolver(Skeletons().eval())
+    first, second = ({0: shape} for shape in ([7, 31, 37, 11], [7, 31, 21, 11]))
+    assert [solver._is_repeated(solver._run(each)) for each in (first, second, second)] == [False, False, True]

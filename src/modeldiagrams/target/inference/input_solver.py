@@ -21,6 +21,7 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.target.forward import VARIADIC, columns_read, parameters_of, strings_compared, unpacked_parameters
 from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, element_count, resolved
+from modeldiagrams.target.inference.conditions import unequal_sides
 from modeldiagrams.target.inference.constructor_sizes import values_of
 from modeldiagrams.target.inference.documented.hints import hints_of
 from modeldiagrams.target.inference.entries import is_repeated, is_text, leaves, put
@@ -166,7 +167,8 @@ class InputSolver:
 
     def _is_repeated(self, probed: Probed) -> bool:
         """Whether what changed made no difference: what follows is no better than before."""
-        failure = (*probed.place, probed.depth, probed.message)
+        sides = [(a, b) for _, (_, a, _, b) in unequal_sides(probed.error)]  # an ``assert`` often has no message
+        failure = (*probed.place, probed.depth, probed.message, *sides)
         self._failures[failure] += 1
         return self._failures[failure] > 1
 
