@@ -46,8 +46,8 @@ class Outcome:
     """What the process grew by at most."""
     text: str = ""
     """The options that were found, or what is wrong."""
-    call: Shape | None = None
-    """What the model was called with, of those that are solved."""
+    untruths: tuple[str, ...] = ()
+    """Of a model that is solved: what a person would not call it with, where that is known."""
 
 
 def main() -> None:
@@ -64,11 +64,16 @@ def main() -> None:
 
 def _truth(outcomes: Mapping[str, Outcome]) -> str:
     """How many are called as a person would call them, of those for which that is written down."""
+    known = [not untruths_of(path, outcome) for path, outcome in outcomes.items() if is_known(path)]
+    return f"  true: {sum(known)}/{len(known)} = {sum(known) / len(known):4.0%}" if known else ""
+
+
+def is_known(path: str) -> bool:
+    """Whether it is written down what a person would call a model with."""
     from zoo.expected import EXPECTED  # noqa: PLC0415
     from zoo.references import REFERENCES  # noqa: PLC0415
 
-    known = [not untruths_of(path, outcome) for path, outcome in outcomes.items() if path in EXPECTED | REFERENCES]
-    return f"  true: {sum(known)}/{len(known)} = {sum(known) / len(known):4.0%}" if known else ""
+    return path in EXPECTED or path in REFERENCES
 
 
 def untruths_of(path: str, outcome: Outcome) -> list[str]:
@@ -76,12 +81,7 @@ def untruths_of(path: str, outcome: Outcome) -> list[str]:
 
     Of models kept aside, ranks and kinds of inputs are compared, of others sizes and arguments as well.
     """
-    from zoo.expected import EXPECTED, untruths  # noqa: PLC0415
-    from zoo.references import unlike  # noqa: PLC0415
-
-    if not outcome.call:
-        return ["it is not solved"]
-    return untruths(EXPECTED[path], outcome.call) if path in EXPECTED else unlike(path, outcome.call)
+    return [*outcome.untruths] if outcome.is_solved or not is_known(path) else ["it is not solved"]
 
 
 def _line(outcomes: Sequence[Outcome]) -> str:
@@ -135,9 +135,18 @@ def _measure(path: str, result: Connection) -> None:
         else "\n    ".join(target.tried[-4:] or [str(target.note)])
     )
     seconds, megabytes = time.process_time() - start, _peak() - before
-    result.send(
-        Outcome(is_solved, seconds, len(target.tried), megabytes, text, _call(path, target) if is_solved else None)
-    )
+    untruths = tuple(_untruths(path, _call(path, target))) if is_solved else ()
+    result.send(Outcome(is_solved, seconds, len(target.tried), megabytes, text, untruths))
+
+
+def _untruths(path: str, call: Shape) -> list[str]:
+    """In the model's process, because what uses PyTorch's threads can't be forked."""
+    from zoo.expected import EXPECTED, untruths  # noqa: PLC0415
+    from zoo.references import REFERENCES, unlike  # noqa: PLC0415
+
+    if path in EXPECTED:
+        return untruths(EXPECTED[path], call)
+    return unlike(path, call) if path in REFERENCES else []
 
 
 def _call(path: str, target: Target) -> Shape:
@@ -163,7 +172,6 @@ def _peak() -> float:
 
 def _verbose(names: Sequence[str]) -> None:
     from inference_zoo import entries  # noqa: PLC0415
-    from zoo.expected import EXPECTED  # noqa: PLC0415
 
     for entry in entries():
         if _is_named(entry, names):
@@ -171,7 +179,7 @@ def _verbose(names: Sequence[str]) -> None:
             mark = "ok  " if outcome.is_solved else "FAIL"
             cost = f"{outcome.seconds:.1f}s {outcome.megabytes:.0f}MB {outcome.tries} tries"
             print(f"{mark} {entry.path} {cost}: {outcome.text}", flush=True)
-            if entry.path in EXPECTED and outcome.call:
+            if is_known(entry.path) and outcome.is_solved:
                 print(f"     {'; '.join(untruths_of(entry.path, outcome)) or 'as a person would call it'}", flush=True)
 
 
