@@ -112,8 +112,7 @@ def draw(  # noqa: PLR0913  (what an author writes comes in several parts)
         if notes:
             merged["notes"] = {**(parse_option("notes", merged.get("notes")) or {}), **notes}
         _add_steps(merged, steps)
-        if host.settings.static_only:
-            merged["static"] = True
+        merged |= {"static": True} if host.settings.static_only else {}
         options = parse_options(merged, host.settings.options)
         written = parse_options(merged) if host.settings.options else options
     except ModelDiagramsError as error:

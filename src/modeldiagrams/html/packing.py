@@ -7,7 +7,6 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from modeldiagrams.common.files import digest, file_digest
 from modeldiagrams.ir.folding import folded, folding_digest
 
 if TYPE_CHECKING:
@@ -35,4 +34,4 @@ def page_data(fields: Mapping[str, bytes]) -> str:
 
 def packing_digest() -> str:
     """Hash of the code that folds and packs."""
-    return digest(file_digest(Path(__file__)).encode(), folding_digest().encode())
+    return folding_digest(Path(__file__))

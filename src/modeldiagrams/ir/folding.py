@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from modeldiagrams.common.files import file_digest
+from modeldiagrams.common.files import digest, file_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -66,9 +66,9 @@ def folded(graph: bytes) -> bytes:
     return msgspec.json.encode({**document, **raw, "templates": templates})
 
 
-def folding_digest() -> str:
-    """Hash of the code that folds."""
-    return file_digest(Path(__file__))
+def folding_digest(*others: Path) -> str:
+    """Hash of the code that folds, and of other files."""
+    return digest(*(file_digest(path).encode() for path in (Path(__file__), *others)))
 
 
 class _Folding:
