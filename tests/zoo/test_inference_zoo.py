@@ -21,17 +21,16 @@ UNSOLVED = {
     "hard_entwined_fields.BoxRefiner",  # maps and the boxes in each, which a loop takes apart together
     "hard_entwined_fields.JaggedHistory",  # numbers of users below as many rows as another input has
     "hard_injected.Detect",  # a list of pictures whose items forward replaces
+    "hard_interlocked_again.JaggedRanker",  # jagged rows, whose embedding is asked for its second size
+    "hard_jostling_tensors.EntityAgent",  # places of units in a map, below its sides; was found before
     "hard_jostling_tensors.PagedDecoder",  # blocks of caches, and a table of rows in them, as whole numbers
     "hard_markets.NeighbourSampler",  # as many items of two lists as there are layers, and one
     "hard_nested_settings.MobileTrunk",  # channels of blocks one after another, which round; was found before
     "hard_nested_settings.EfficientTrunk",  # blocks as strings in a language of their own
-    "hard_parts_by_contract.ConditionalFlow",  # a distribution of as many numbers as parts beside it make
     "hard_parts_by_contract.ImageCaptioner",  # a layer of PyTorch, where a class sounds alike
-    "hard_parts_by_contract.PlainUNet",  # which of two decoders goes with the encoder
     "hard_parts_by_contract.PrototypeHead",  # an encoder that the constructor calls itself
     "hard_parts_by_contract.SpeechRecognizer",  # an encoder that is asked for its width by a method
     "hard_parts_by_contract.VariationalModel",  # a distribution of as many numbers as another argument says
-    "hard_parts_on_order.GraphNetwork",  # widths of joined rows of nodes and edges, for modules that are made up
     "hard_papers_code.EGNN",  # a default of no features of edges, with which its own edges don't fit
     "hard_perception.LiftSplat",  # a grid as bounds with a step, which no guess fills with cells
     "hard_perception.VolumeSegmenter",  # three sides of a volume, made up as two
