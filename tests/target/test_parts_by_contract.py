@@ -9,6 +9,7 @@ import pytest
 import torch
 import yaml
 from torch import nn
+from torch.utils._pytree import tree_leaves
 
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import record, resolve
@@ -182,13 +183,62 @@ class MaskTask(nn.Module):
         return self.model(image).sigmoid()
 
 
+class StateEncoder(nn.Module):
+    """Gives a pair, as its layer does."""
+
+    def __init__(self, vocab_size, hidden_size):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, hidden_size)
+        self.rnn = nn.GRU(hidden_size, hidden_size, batch_first=True)
+
+    def forward(self, src):
+        return self.rnn(self.embedding(src))
+
+
+class StateDecoder(nn.Module):
+    def __init__(self, vocab_size, hidden_size):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, hidden_size)
+        self.rnn = nn.GRU(hidden_size, hidden_size, batch_first=True)
+        self.out = nn.Linear(hidden_size, vocab_size)
+
+    def forward(self, token, h):
+        y, h = self.rnn(self.embedding(token.unsqueeze(1)), h)
+        return self.out(y.squeeze(1)), h
+
+
+class Translator(nn.Module):
+    def __init__(self, encoder, decoder):
+        super().__init__()
+        self.encoder, self.decoder = encoder, decoder
+
+    def forward(self, src, trg):
+        _, h = self.encoder(src)
+        out = []
+        for i in range(trg.shape[1]):
+            y, h = self.decoder(trg[:, i], h)
+            out.append(y)
+        return torch.stack(out, 1)
+
+
+class Cell(nn.Module):
+    """Its part is made up, with the width that its layer has."""
+
+    def __init__(self, encoder, width):
+        super().__init__()
+        self.encoder, self.cell = encoder, nn.GRUCell(width, width)
+
+    def forward(self, src, h):
+        return self.cell(self.encoder(src), h)
+
+
 def found(class_):
     solved = solved_arguments(class_, "")
     assert solved is not None
     return solved.kwargs
 
 
-@pytest.mark.parametrize("model", [Detector, Learner, Flow, Spelled, Widths, Lettered, Experts, MaskTask])
+@pytest.mark.parametrize("model", [Detector, Learner, Flow, Spelled, Widths, Lettered, Experts, MaskTask, Translator])
 def test_a_model_needs_no_option_and_its_arguments_can_be_pasted(model):
     target = resolve(parse_options({"model": f"{__name__}.{model.__name__}"}).call)
     assert target.note is None, target.note
@@ -207,6 +257,16 @@ def test_a_class_is_chosen_by_what_it_gives():
     assert returns_what_is_used(RowNet, (Detector, Learner), "net")
     assert gives_several(Stretch)
     assert not gives_several(RowNet)
+    assert gives_several(StateEncoder)
+    assert found(Translator)["encoder"]["_target_"] == f"{__name__}.StateEncoder"
+
+
+def test_sizes_of_made_up_parts_are_plain_numbers():
+    """Layers of the parts beside them are made with stand-ins."""
+    solved = solved_arguments(Cell, "")
+    assert solved is not None
+    values = [solved.kwargs, *solved.others]
+    assert all(type(value) in (int, str, bool) for value in tree_leaves(values))
 
 
 def test_a_base_is_no_part_and_its_name_is_that_of_its_kinds():

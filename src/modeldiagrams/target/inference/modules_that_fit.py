@@ -72,7 +72,7 @@ class _Fitter:
     def width(self, dim: Dim, otherwise: int) -> int:
         """The number of features in a dimension, the same for all that it is one with."""
         end = dim.end()
-        return end.value or self.numbers.setdefault(end, otherwise)
+        return int(end.value) or self.numbers.setdefault(end, otherwise)  # no stand-in that the layer was made with
 
     def _tell_ranks(self, call: PartCall) -> None:
         self._tell_taken(call)

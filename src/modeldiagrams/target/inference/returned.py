@@ -24,6 +24,8 @@ _GIVE_SEVERAL = ("chunk", "split", "unbind", "topk", "sort")
 """Methods of tensors."""
 _OF_TENSORS = ("F", "torch", "functional")
 """What functions are of that take a tensor."""
+_GIVE_STATES = ("RNN", "GRU", "LSTM", "LSTMCell", "MultiheadAttention")
+"""Layers of PyTorch that give a pair."""
 
 
 def is_unfinished(class_: type) -> bool:
@@ -69,12 +71,28 @@ def _given(class_: type) -> set[_Kind]:
     """The kinds of what a forward returns in several places; none where one of them isn't known."""
     function = _function(getattr(class_, "forward", None))
     returned = [node.value for node in _own(function) if isinstance(node, ast.Return)] if function else []
-    kinds = [_kind(node, function) for node in returned if node is not None and function]
+    pairs = _pairs(class_)
+    kinds = [_kind(node, function, pairs) for node in returned if node is not None and function]
     return set() if None in kinds else {kind for kind in kinds if kind}
 
 
-def _kind(node: ast.expr, function: ast.FunctionDef | None) -> _Kind | None:
+def _pairs(class_: type) -> set[str]:
+    """Attributes of a class with layers that give a pair: ``self.rnn = nn.GRU(…)``."""
+    found = set()
+    for node in ast.walk(tree_of(class_)):
+        match node:
+            case ast.Assign(
+                targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)],
+                value=ast.Call(func=ast.Attribute(attr=layer) | ast.Name(id=layer)),
+            ) if layer in _GIVE_STATES:
+                found.add(name)
+    return found
+
+
+def _kind(node: ast.expr, function: ast.FunctionDef | None, pairs: set[str]) -> _Kind | None:
     match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name)) if name in pairs:
+            return _SEVERAL, 2
         case ast.Tuple(elts=items):
             return _SEVERAL, len(items)
         case ast.List() | ast.ListComp():
@@ -82,7 +100,7 @@ def _kind(node: ast.expr, function: ast.FunctionDef | None) -> _Kind | None:
         case ast.Dict() | ast.DictComp() | ast.Call(func=ast.Name(id="dict" | "OrderedDict")):
             return _NAMES, 0
         case ast.Name(id=name) if function is not None:
-            kinds = {_kind(value, None) for value in _assigned(function, name)}
+            kinds = {_kind(value, None, pairs) for value in _assigned(function, name)}
             return kinds.pop() if len(kinds) == 1 else None
     return (_ONE, 0) if _is_a_tensor(node) else None
 
