@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import torch
 from torch import nn
+from torch.utils._pytree import tree_leaves
 
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import resolve
+from modeldiagrams.target.inference.constructor import solved_arguments
 from modeldiagrams.target.inference.constructor_sizes import (
     constructor_channels,
     constructor_sides,
@@ -93,3 +95,22 @@ class Captcha(nn.Module):
 
 def test_pictures_need_not_be_square():
     assert next(a.value for a in resolved(Captcha).assumptions if a.subject == "inputs.x") == "[1, 3, 64, 128]"
+
+
+class Cell(nn.Module):
+    """Its part is made up, with the width that its layer has."""
+
+    def __init__(self, encoder, width):
+        super().__init__()
+        self.encoder, self.cell = encoder, nn.GRUCell(width, width)
+
+    def forward(self, src, h):
+        return self.cell(self.encoder(src), h)
+
+
+def test_sizes_of_made_up_parts_are_plain_numbers():
+    """Layers of the parts beside them are made with stand-ins."""
+    solved = solved_arguments(Cell, "")
+    assert solved is not None
+    values = [solved.kwargs, *solved.others]
+    assert all(type(value) in (int, str, bool) for value in tree_leaves(values))

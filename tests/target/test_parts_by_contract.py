@@ -9,7 +9,6 @@ import pytest
 import torch
 import yaml
 from torch import nn
-from torch.utils._pytree import tree_leaves
 
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import record, resolve
@@ -221,17 +220,6 @@ class Translator(nn.Module):
         return torch.stack(out, 1)
 
 
-class Cell(nn.Module):
-    """Its part is made up, with the width that its layer has."""
-
-    def __init__(self, encoder, width):
-        super().__init__()
-        self.encoder, self.cell = encoder, nn.GRUCell(width, width)
-
-    def forward(self, src, h):
-        return self.cell(self.encoder(src), h)
-
-
 def found(class_):
     solved = solved_arguments(class_, "")
     assert solved is not None
@@ -259,14 +247,6 @@ def test_a_class_is_chosen_by_what_it_gives():
     assert not gives_several(RowNet)
     assert gives_several(StateEncoder)
     assert found(Translator)["encoder"]["_target_"] == f"{__name__}.StateEncoder"
-
-
-def test_sizes_of_made_up_parts_are_plain_numbers():
-    """Layers of the parts beside them are made with stand-ins."""
-    solved = solved_arguments(Cell, "")
-    assert solved is not None
-    values = [solved.kwargs, *solved.others]
-    assert all(type(value) in (int, str, bool) for value in tree_leaves(values))
 
 
 def test_a_base_is_no_part_and_its_name_is_that_of_its_kinds():
