@@ -59,7 +59,7 @@ def main() -> None:
     for is_aside in (False, True):
         for level in LEVELS:
             of_level = {e.path: o for e, o in outcomes.items() if (e.level, e.is_aside) == (level, is_aside)}
-            print(f"{level:6} {'aside' if is_aside else 'seen ':6} {_line([*of_level.values()])}{_truth(of_level)}")
+            print(f"{level:7} {'aside' if is_aside else 'seen ':6} {_line([*of_level.values()])}{_truth(of_level)}")
 
 
 def _truth(outcomes: Mapping[str, Outcome]) -> str:

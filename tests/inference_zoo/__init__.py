@@ -1,7 +1,8 @@
 """Models as people write them, to measure and test what is found without any option.
 
-A file's first word is its level: easy, usual or hard. No rule is tuned on `aside`, which was written without a look at
-any; `retired` in a name says that its models once were kept aside.
+A file's first word is its level: easy, usual, compact (5 to 30 lines, with arguments that no default tells, or several
+inputs) or hard (20 to 80 lines, as repositories have them). No rule is tuned on `aside`, which was written without a
+look at any; `retired` in a name says that its models once were kept aside.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from inference_zoo.aside import projects as aside_projects
 
 __all__ = ["LEVELS", "Entry", "entries"]
 
-LEVELS = ("easy", "usual", "hard")
+LEVELS = ("easy", "usual", "compact", "hard")
 
 
 @dataclass(frozen=True)

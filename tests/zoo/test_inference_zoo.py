@@ -66,9 +66,9 @@ SLOW = {
     "hard_sciences.EEGNet",
 }
 """Found or not: on a slow machine, a search has no time for all its tries."""
-ASIDE = {"easy": 0.95, "usual": 0.8, "hard": 0.45}
+ASIDE = {"easy": 0.95, "usual": 0.8, "compact": 0.85, "hard": 0.45}
 """Of those that are never looked at."""
-TRUE = {"easy": 0.8, "usual": 0.75, "hard": 0.7}
+TRUE = {"easy": 0.8, "usual": 0.75, "compact": 0.7, "hard": 0.7}
 """Of those for which is written down what a person would call them with."""
 MOST_TRIES = 60
 """Of any model."""

@@ -13,7 +13,7 @@ class KeypointNet(nn.Module):
     """Takes in a square, grayscale image of a face and gives 68 (x, y) pairs."""
 
     def __init__(self):
-        super(KeypointNet, self).__init__()  # noqa: UP008
+        super(KeypointNet, self).__init__()
         # 1 input image channel (grayscale), 32 output channels/feature maps, 5x5 square convolution kernel
         # output size = (W-F)/S + 1 = (224-5)/1 + 1 = 220, after pooling 110
         self.conv1 = nn.Conv2d(1, 32, 5)

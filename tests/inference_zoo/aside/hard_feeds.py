@@ -37,7 +37,7 @@ class EmbeddingRanker(nn.Module):
         sigmoid_top=-1,
         loss_threshold=0.0,
     ):
-        super(EmbeddingRanker, self).__init__()  # noqa: UP008
+        super(EmbeddingRanker, self).__init__()
         self.arch_interaction_op = arch_interaction_op
         self.arch_interaction_itself = arch_interaction_itself
         self.loss_threshold = loss_threshold
@@ -269,7 +269,7 @@ class ClickInterestNet(nn.Module):
 
 class GNN(nn.Module):
     def __init__(self, hidden_size, step=1):
-        super(GNN, self).__init__()  # noqa: UP008
+        super(GNN, self).__init__()
         self.step = step
         self.hidden_size = hidden_size
         self.linear_edge_in = nn.Linear(hidden_size, hidden_size)
@@ -295,7 +295,7 @@ class GNN(nn.Module):
 
 class SessionGraph(nn.Module):
     def __init__(self, opt, n_node):
-        super(SessionGraph, self).__init__()  # noqa: UP008
+        super(SessionGraph, self).__init__()
         d = opt.hiddenSize
         self.hidden_size = d
         self.n_node = n_node
@@ -321,7 +321,7 @@ class SessionGraph(nn.Module):
 
     def forward(self, items, A, alias_inputs, mask):
         hidden = self.gnn(A, self.embedding(items))
-        get = lambda i: hidden[i][alias_inputs[i]]  # noqa: E731
+        get = lambda i: hidden[i][alias_inputs[i]]
         seq_hidden = torch.stack([get(i) for i in range(len(alias_inputs))])
         return self.compute_scores(seq_hidden, mask)
 

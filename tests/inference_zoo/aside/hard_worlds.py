@@ -494,7 +494,7 @@ class WorldModel(nn.Module):
 
     def kl(self, prior, post):
         shape = (*prior.logit.shape[:-1], self.RSSM.category_size, self.RSSM.class_size)
-        make = lambda logit: td.Independent(td.OneHotCategorical(logits=logit.reshape(shape)), 1)  # noqa: E731
+        make = lambda logit: td.Independent(td.OneHotCategorical(logits=logit.reshape(shape)), 1)
         alpha = self.config.kl["kl_balance_scale"]
         lhs = td.kl_divergence(make(post.logit.detach()), make(prior.logit)).mean()
         rhs = td.kl_divergence(make(post.logit), make(prior.logit.detach())).mean()
