@@ -162,7 +162,7 @@ class _Pass:
         self._attempt = attempt
         self._costs = costs
         self._recording = Recording(ModuleCall("", "", invocation.function, None))
-        self._finder = SourceFinder(_Pass._record.__code__, CallStack.run.__code__)
+        self._finder = SourceFinder(_Pass._record.__code__, CallStack.run_function.__code__)
         self._named_tensors = NamedTensors()
 
     def run(self, notes: tuple[str, ...]) -> tuple[Graph, set[str]]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def build_graph(recording: Recording, weights: NamedTensors, status: ir.Status) -> ir.Graph:
     """The graph of a pass, which passes `check_graph`; ``unseen`` of the status is filled in here."""
     contents = _contents(recording)
-    _add_up_costs(contents)
+    _add_up_costs(recording.steps)
     functions = keep_scopes(recording.steps, contents)
     builder = _Builder(recording, connections(recording), weights, signatures(contents))
     builder.add_nodes(places(recording, builder.connections.users, functions))
@@ -105,12 +105,13 @@ def _contents(recording: Recording) -> dict[ModuleCall, list[Op | ModuleCall]]:
     return contents
 
 
-def _add_up_costs(contents: dict[ModuleCall, list[Op | ModuleCall]]) -> None:
+def _add_up_costs(steps: list[Op | ModuleCall]) -> None:
     """Give every module call the costs of all ops inside."""
-    for call, steps in reversed(contents.items()):  # those inside come first
-        call.nbytes = sum([step.nbytes for step in steps])
-        counted = [step.flops for step in steps if step.flops is not None]
-        call.flops = sum(counted) if counted else None
+    for step in reversed(steps):  # what is inside a call comes after it
+        call: ModuleCall = step.parent  # type: ignore[assignment]
+        call.nbytes += step.nbytes
+        if step.flops is not None:
+            call.flops = step.flops + (call.flops or 0)
 
 
 class _Builder:

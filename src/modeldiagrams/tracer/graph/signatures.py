@@ -48,7 +48,7 @@ class _Work:
     def __init__(self) -> None:
         self.signed: dict[int, _Signed] = {}
         """By ``id(call)``."""
-        self._digest = functools.cache(_digest_of)  # layers repeat
+        self._digest = functools.cache(functools.partial(_digest_of, functools.cache(_text)))  # layers repeat
         self._class_name: Callable[[type], str] = functools.cache(lambda class_: repr(qualified_name(class_)))
 
     def sign(self, call: ModuleCall, steps: list[Op | ModuleCall]) -> None:
@@ -62,39 +62,33 @@ class _Work:
             if scope is not None and scope.kept is not None:
                 parts.append(scope.kept.label)
             if type(step) is Op:
-                outputs = step.outputs
+                last, outputs = step, step.outputs
                 parts.append((step.site, outputs[0].spec) if len(outputs) == 1 else _made_by(step))
                 for argument, value, flow in step.inputs:
                     origin = value.origin
-                    if type(origin) is not GraphInput and origin.parent is call:  # as `_origin` says; nearly all
+                    if type(origin) is GraphInput:
+                        parts.append((argument, flow, _given(value, entered, weights)))
+                    elif origin.parent is call:  # as `_origin` says; nearly all
                         parts.append((argument, flow, value.index, origin.ordinal))
                     else:
                         parts.append((argument, flow, self._origin(value, call, entered, weights)))
-                last = step
             else:
                 signature, inner, used, last = self.signed[id(step)]
                 parts.append(f"'{signature}'")
                 parts += [self._origin(value, call, entered, weights) for value in inner]
                 weights += used
-        if len(call.inputs) > 1:
-            order = [entered[value] for value in call.inputs.values() if value in entered]
-            if order != sorted(order):
-                parts.append(f"arguments {order}")
-        distinct = list(dict.fromkeys(weights))
-        if len(distinct) < len(weights):
-            numbers = {value: i for i, value in enumerate(distinct)}
-            parts.append(f"weights {[numbers[value] for value in weights]}")
-        if call.outputs:
-            parts += self._returned(call, last)
+        distinct, returned = list(dict.fromkeys(weights)), list(call.outputs.values())
+        if len(call.inputs) > 1 or len(distinct) < len(weights):
+            parts += _order(call, entered, weights)
+        if len(returned) != 1 or returned[0].origin is not last or returned[0].index:
+            parts += self._returned(call)
         self.signed[id(call)] = _Signed(self._digest(*parts), [*entered], distinct, last)
 
-    def _returned(self, call: ModuleCall, last: Op | None) -> list[str]:
-        """What is returned, unless it is the usual: the one output of the last op, or nothing new."""
-        values = list(call.outputs.values())
-        if len(values) == 1 and values[0].origin is last and not values[0].index:
-            return []
+    def _returned(self, call: ModuleCall) -> list[str]:
+        """What is returned where that isn't the one output of the last op."""
         elsewhere: dict[Value, int] = {}
         weights: list[Value] = []
+        values = list(call.outputs.values())
         origins = [self._origin(value, call, elsewhere, weights) for value in values]
         made = [_text(origin) for value, origin in zip(values, origins, strict=True) if value not in elsewhere]
         return [f"returns [{', '.join(made)}]"] if made else []
@@ -103,10 +97,7 @@ class _Work:
         """Origin of a value relative to a call; adds values from outside and weights to their lists."""
         origin = value.origin
         if type(origin) is GraphInput:
-            if origin.kind in _WEIGHTS:
-                weights.append(value)
-                return "weight", value.spec
-            return entered.setdefault(value, len(entered)), value.spec
+            return _given(value, entered, weights)
         parent = origin.parent
         if call.is_leaf and parent is not call:  # no call inside has made it
             return entered.setdefault(value, len(entered)), value.spec
@@ -119,6 +110,27 @@ class _Work:
         return tuple(path)
 
 
+def _order(call: ModuleCall, entered: dict[Value, int], weights: list[Value]) -> list[str]:
+    """The order of a call's arguments and of its weights, where it isn't that of their first use."""
+    found = []
+    order = [entered[value] for value in call.inputs.values() if value in entered]
+    if order != sorted(order):
+        found.append(f"arguments {order}")
+    numbers: dict[Value, int] = {}
+    used = [numbers.setdefault(value, len(numbers)) for value in weights]
+    if len(numbers) < len(used):
+        found.append(f"weights {used}")
+    return found
+
+
+def _given(value: Value, entered: dict[Value, int], weights: list[Value]) -> tuple[Any, ...]:
+    """The same of a value from before the pass."""
+    if value.origin.kind in _WEIGHTS:  # type: ignore[union-attr]
+        weights.append(value)
+        return "weight", value.spec
+    return entered.setdefault(value, len(entered)), value.spec
+
+
 def scope_signatures(functions: dict[Scope, list[Op | ModuleCall]], calls: dict[int, str]) -> dict[Scope, str]:
     """Structural hashes of function calls: equal for those that compute the same, as those of module `calls`."""
     known: dict[Any, str] = {}
@@ -127,7 +139,7 @@ def scope_signatures(functions: dict[Scope, list[Op | ModuleCall]], calls: dict[
         # module calls with equal signatures have equal ops at equal places; only a `record_function` has more inside
         place = (calls[id(members[0].parent)], scope.function or scope, members[0].ordinal, len(members))
         if place not in known:
-            known[place] = _digest_of(*_scope_parts(scope, members, calls))
+            known[place] = _digest_of(_text, *_scope_parts(scope, members, calls))
         signed[scope] = known[place]
     return signed
 
@@ -172,8 +184,8 @@ def _made_by(op: Op) -> tuple[Any, ...]:
     return op.site, *[value.spec for value in op.outputs]
 
 
-def _digest_of(*parts: Any) -> str:
-    return digest(f"[{', '.join(map(_text, parts))}]".encode())
+def _digest_of(text: Callable[[Any], str], *parts: Any) -> str:
+    return digest(f"[{', '.join(map(text, parts))}]".encode())
 
 
 def _text(part: Any) -> str:

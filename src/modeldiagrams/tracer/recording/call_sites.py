@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from itertools import chain, compress
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -22,6 +24,7 @@ _ATOMS = frozenset(
     {bool, int, str, type(None), type(...), torch.dtype, torch.device, torch.layout, torch.memory_format}
 )
 _INTEGERS = frozenset({int})
+_USUAL = PLAIN_TENSORS | _ATOMS | {float, tuple}
 _SEQUENCES = (list, tuple)
 
 
@@ -54,32 +57,59 @@ def _is_only_tensors(value: Any, depth: int = 0) -> bool:
     return isinstance(value, Tensor)
 
 
-def call_key(values: Iterable[Any], tensors: list[Tensor], depth: int = 0) -> list[Any]:
-    """The key of arguments, hashable items: equal for arguments that a graph shows alike.
+def call_key(values: Sequence[Any], tensors: list[Tensor]) -> Sequence[Any]:
+    """The key of arguments, hashable items: equal only for arguments that a graph shows alike.
 
     All tensors found are appended to `tensors`, also those in closures of functions, in the order of `flatten`.
     """
+    kinds = tuple(map(type, values))
+    usual = _usual_arguments(kinds)
+    if usual is None:
+        return _key_in_detail(values, tensors)
+    are_tensors, are_others, are_tuples, are_floats = usual
+    if are_tuples and not _INTEGERS.issuperset(map(type, chain.from_iterable(compress(values, are_tuples)))):
+        return _key_in_detail(values, tensors)
+    if are_floats and not all(compress(values, are_floats)):  # 0.0 equals -0.0
+        return _key_in_detail(values, tensors)
+    tensors += compress(values, are_tensors)
+    return kinds, *compress(values, are_others)
+
+
+@functools.lru_cache(maxsize=4096)
+def _usual_arguments(kinds: tuple[type, ...]) -> tuple[Sequence[bool], ...] | None:
+    """Which of a call's arguments are tensors, which are not, and which of these are tuples or floating point numbers.
+
+    None if there are others: these are looked at one by one.
+    """
+    if not _USUAL.issuperset(kinds):
+        return None
+    are_tensors = [kind in PLAIN_TENSORS for kind in kinds]
+    are_tuples = [kind is tuple for kind in kinds] if tuple in kinds else ()
+    are_floats = [kind is float for kind in kinds] if float in kinds else ()
+    return are_tensors, [not is_tensor for is_tensor in are_tensors], are_tuples, are_floats
+
+
+def _key_in_detail(values: Iterable[Any], tensors: list[Tensor], depth: int = 0) -> list[Any]:
+    """`call_key` of any arguments."""
     found: list[Any] = []
     for value in values:
         kind = type(value)
-        if kind in PLAIN_TENSORS:
-            tensors.append(value)
-            found.append(Tensor)
-        elif kind in _ATOMS:
+        if kind in _ATOMS:
             found += (kind, value)
         elif kind is tuple and _INTEGERS.issuperset(map(type, value)):  # sizes, strides
             found.append((int, *value))
         elif kind is float:
-            found += (float, value or repr(value))  # 0.0 equals -0.0
+            found += (float, value or repr(value))
         elif isinstance(value, Tensor):
             tensors.append(value)
             found.append(Tensor)
         elif isinstance(value, _SEQUENCES) and depth < _MAX_DEPTH:
-            found.append((list, *call_key(value, tensors, depth + 1)))
+            found.append((list, *_key_in_detail(value, tensors, depth + 1)))
         elif isinstance(value, dict) and depth < _MAX_DEPTH:
-            found.append((dict, *call_key(value, [], depth + 1), *call_key(value.values(), tensors, depth + 1)))
+            keys = _key_in_detail(value, [], depth + 1)
+            found.append((dict, *keys, *_key_in_detail(value.values(), tensors, depth + 1)))
         elif isinstance(value, slice):
-            found.append((slice, *call_key((value.start, value.stop, value.step), tensors, depth + 1)))
+            found.append((slice, *_key_in_detail((value.start, value.stop, value.step), tensors, depth + 1)))
         else:
             found.append(object())
             tensors += [tensor for _, tensor in closure_tensors(value, depth)]

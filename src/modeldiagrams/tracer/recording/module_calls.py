@@ -42,6 +42,7 @@ class CallStack:
     def __init__(self, recorder: Recorder, weights: NamedTensors) -> None:
         self.recorder = recorder
         self._weights = weights
+        self._paths = weights.paths
         self._values_of = recorder.provenance.values
         self._numbers = {"": 1}
         self._made: dict[str, int] = {}
@@ -71,15 +72,14 @@ class CallStack:
         recorder = self.recorder
         if self._is_root_call and module is recorder.recording.root.module:
             self._is_root_call = False
-            return self._run_function(recorder.recording.root, function, args, kwargs)
-        call = self._open(context, module, frame)
-        call.forward = forward
+            return self.run_function(recorder.recording.root, function, args, kwargs)
+        call = self._open(context, module, frame, forward)
         context.stack.append(call)
         scopes, context.scopes = context.scopes, Scopes()
         paused, context.paused = context.paused, 0
         observed, context.observed = context.observed, 0
         try:
-            return self._run_function(call, function, args, kwargs)
+            return self.run_function(call, function, args, kwargs)
         except BaseException as error:
             recorder.recording.fail(error, call)
             raise
@@ -96,11 +96,12 @@ class CallStack:
 
     def knows(self, module: nn.Module) -> bool:
         """Whether a module belongs to the traced model."""
-        return self._weights.path(module) is not None
+        return id(module) in self._paths
 
-    def _run_function(
+    def run_function(
         self, call: ModuleCall, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
     ) -> Any:
+        """Run a function of a module whose call is on the stack already, and record what goes in and comes out."""
         module = call.module
         facts = self._facts.get(type(module))
         if facts is None:
@@ -132,15 +133,16 @@ class CallStack:
             )
         return result
 
-    def _open(self, context: ThreadContext, module: nn.Module, frame: FrameType) -> ModuleCall:
+    def _open(
+        self, context: ThreadContext, module: nn.Module, frame: FrameType, forward: Callable[..., Any] | None
+    ) -> ModuleCall:
         parent = context.stack[-1]
-        path = self._weights.path(module)
-        if path is None:
-            path = self._path_of_unknown(module, parent)
+        known = self._paths.get(id(module))
+        path = known[1] if known is not None else self._path_of_unknown(module, parent)
         number = self._numbers[path] = self._numbers.get(path, 0) + 1
-        call = ModuleCall(path if number == 1 else f"{path}#{number}", path, module, parent, number)
-        call.source = self.recorder.finder.line_of(frame, context.stack, context.scopes) or context.source
-        call.scope = context.scopes.current
+        id_ = path if number == 1 else f"{path}#{number}"
+        source = self.recorder.finder.line_of(frame, context.stack, context.scopes) or context.source
+        call = ModuleCall(id_, path, module, parent, number, source, context.scopes.current, forward)
         parent.is_leaf = parent.is_empty = False
         self.recorder.recording.steps.append(call)
         return call
@@ -148,11 +150,9 @@ class CallStack:
     def _path_of_unknown(self, module: nn.Module, parent: ModuleCall) -> str:
         """Register a module that is not the model's: made during the forward, or in a plain list."""
         with self._lock:  # several threads may meet it
-            path = self._weights.path(module)
-            if path is None:
-                path = self._free_path(module, parent)
-                self.register(modules_of(module), path)
-            return path
+            if id(module) not in self._paths:
+                self.register(modules_of(module), self._free_path(module, parent))
+            return self._paths[id(module)][1]
 
     def _free_path(self, module: nn.Module, parent: ModuleCall) -> str:
         name = name_of(type(module))
@@ -178,7 +178,7 @@ class CallStack:
                 or isinstance(tensor, nn.Parameter)
                 or not provenance.values(tensor)
             ):
-                provenance.assign(tensor, source.value)
+                provenance.assign(tensor, source.outputs[0])
 
     def on_lazy_initialised(self, module: nn.Module) -> None:
         """Give the new weights of a lazy module the values of its lazy ones."""
@@ -188,7 +188,8 @@ class CallStack:
             source = self._weights.materialised(tensor, lazy[name])
             if source is not None:
                 self.recorder.provenance.assign(tensor, source.value)
-        self.register([("", module)], self._weights.path(module) or "")  # it may have new weights
+        known = self._paths.get(id(module))
+        self.register([("", module)], known[1] if known is not None else "")  # it may have new weights
 
     def _close(self, call: ModuleCall, given: list[tuple[str, Tensor]], result: Any) -> Any:
         if self.recorder.is_closed:  # on a thread that still runs: the graph has no tensors of ops that ran since

@@ -112,8 +112,8 @@ class Recorder(TorchFunctionMode):
         if function.is_metadata or self.is_closed or (context := self.threads.context).paused:
             return func(*args, **kwargs) if kwargs else func(*args)
         check_time()
-        for kind in types if len(types) != 1 or types[0] is not Tensor else ():  # few
-            if not issubclass(kind, Tensor):  # an object that holds tensors and calls torch with them
+        for kind in types:  # none for most
+            if kind is not Tensor and not issubclass(kind, Tensor):  # an object that calls torch with tensors it holds
                 with self:
                     return kind.__torch_function__(func, types, args, kwargs or {})  # type: ignore[attr-defined]
         frame = sys._getframe(1)  # noqa: SLF001 (see `SourceFinder`)
@@ -154,7 +154,7 @@ class Recorder(TorchFunctionMode):
         try:
             result, flops = self.run_call(context, self.counter, run, args, kwargs, function.formula)
         except BaseException as error:
-            op = self._record(context, call, None)
+            op = self.new_op(context, site, call.scope, tensors=tensors)
             self.recording.failed.add(op)
             self.recording.fail(error, op)
             raise
@@ -180,7 +180,7 @@ class Recorder(TorchFunctionMode):
         is_other = written and (len(written) > 1 or written[0] is not result)
         if is_other or function.is_special or not isinstance(result, Tensor):
             return self._after_special(context, call, result, flops, written)
-        op = self._record(context, call, flops)  # nearly all
+        op = self.new_op(context, call.site, call.scope, flops, call.tensors)  # nearly all
         if written:  # as by `relu_`
             self._output_written(op, function, result)
             return result
@@ -202,7 +202,7 @@ class Recorder(TorchFunctionMode):
         if is_recorded or not (returned or written or call.function.reads_values):
             self.recording.add_guesses(None, context.guesses)
             return result
-        op = self._record(context, call, flops)
+        op = self.new_op(context, call.site, call.scope, flops, call.tensors)
         for inner in inside:
             op.inputs += [("", value, "inferred") for value in inner.outputs.values()]
         return self._bind_results(op, call, result, returned, written)
@@ -220,18 +220,30 @@ class Recorder(TorchFunctionMode):
         for tensor in tensors_of(targets):
             self._on_write(without_wrappers(tensor))
 
-    def new_op(self, context: ThreadContext, site: CallSite, scope: Scope | None = None, cost: Any = None) -> Op:
-        """Append an op to the running module call, made in some scope there."""
+    def new_op(
+        self,
+        context: ThreadContext,
+        site: CallSite,
+        scope: Scope | None = None,
+        cost: Any = None,
+        tensors: Sequence[Tensor] = (),
+    ) -> Op:
+        """Append an op to the running module call, made in some scope there, with the tensors that go into it."""
         call = context.stack[-1]
         if call.is_empty:  # to write takes longer than to look
             call.is_empty = False
         op = Op(call.new_id(site.short), site, call, scope, cost)
-        recording = self.recording
-        recording.steps.append(op)
-        if not context.on_main_thread:
-            recording.has_threads = True
-        if context.guesses:
-            recording.add_guesses(op, context.guesses)
+        self.recording.steps.append(op)
+        if context.guesses or not context.on_main_thread:  # few
+            self.recording.has_threads |= not context.on_main_thread
+            self.recording.add_guesses(op, context.guesses)
+        inputs, values_of = op.inputs, self.provenance.values
+        for (argument, flow), tensor in zip(site.slots, tensors):  # noqa: B905 (`strict` takes as long as the rest)
+            if flow is not None:
+                for value in values_of(tensor) or (self.unknown.value(tensor),):
+                    inputs.append((argument, value, "inferred" if value.inferred else flow))
+        if site.takes_python_values and not tensors:
+            self.unknown.add_python_input(op)
         return op
 
     def values(self, tensor: Tensor) -> Sequence[Value]:
@@ -252,19 +264,6 @@ class Recorder(TorchFunctionMode):
             op.nbytes += spec.nbytes
         elif len(op.inputs) > 1 and not written:  # a view of a tensor whose parts were written separately
             op.inputs = self.provenance.reaching(tensor, op.inputs)
-
-    def _record(self, context: ThreadContext, call: FunctionCall, flops: int | None) -> Op:
-        """Append an op for a call, with the tensors that go into it."""
-        site = call.site
-        op = self.new_op(context, site, call.scope, flops)
-        inputs, values_of = op.inputs, self.provenance.values
-        for (argument, flow), tensor in zip(site.slots, call.tensors):  # noqa: B905 (`strict` takes as long as the rest)
-            if flow is not None:
-                for value in values_of(tensor) or (self.unknown.value(tensor),):
-                    inputs.append((argument, value, "inferred" if value.inferred else flow))
-        if site.takes_python_values and not call.tensors:
-            self.unknown.add_python_input(op)
-        return op
 
     def _bind_results(
         self, op: Op, call: FunctionCall, result: Any, returned: list[Tensor], written: list[Tensor]

@@ -45,9 +45,16 @@ class TimedRecorder(Recorder):
         self._devices = devices
         self._n_run = 0
 
-    def new_op(self, context: ThreadContext, site: CallSite, scope: Scope | None = None, cost: Any = None) -> Op:
+    def new_op(
+        self,
+        context: ThreadContext,
+        site: CallSite,
+        scope: Scope | None = None,
+        cost: Any = None,
+        tensors: Sequence[Tensor] = (),
+    ) -> Op:
         """Append an op, and keep its time, which is its cost here."""
-        op = super().new_op(context, site, scope)
+        op = super().new_op(context, site, scope, None, tensors)
         self.times[op] = cost
         return op
 

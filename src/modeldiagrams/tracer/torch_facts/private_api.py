@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import functools
 from contextlib import contextmanager
-from itertools import chain, islice
-from operator import attrgetter, itemgetter
+from itertools import chain, compress, islice
+from operator import attrgetter, itemgetter, not_
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodDescriptorType, NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -259,12 +259,12 @@ def own_attributes(module: nn.Module) -> Sequence[tuple[str, Any]]:
     attributes, n = vars(module), len(_BOOKKEEPING)
     if list(islice(attributes, n)) != _BOOKKEEPING:
         return [(name, held) for name, held in attributes.items() if name not in _BOOKKEEPING]
-    if PLAIN_VALUES.issuperset(map(type, islice(attributes.values(), n, None))):
+    kinds = list(map(type, islice(attributes.values(), n, None)))
+    if PLAIN_VALUES.issuperset(kinds):
         return ()  # most have numbers only
+    others = compress(islice(attributes.items(), n, None), map(not_, map(PLAIN_VALUES.__contains__, kinds)))
     return [
-        (name, held)
-        for name, held in islice(attributes.items(), n, None)
-        if (kind := type(held)) not in PLAIN_VALUES and not (kind is tuple and PLAIN_VALUES.issuperset(map(type, held)))
+        (name, held) for name, held in others if type(held) is not tuple or not PLAIN_VALUES.issuperset(map(type, held))
     ]
 
 

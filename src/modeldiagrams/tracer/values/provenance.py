@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import functools
 import math
-import weakref
 from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import ref
 
 import msgspec
 
@@ -48,7 +48,7 @@ _View: TypeAlias = "tuple[Value, Geometry | None]"
 class _Memory(msgspec.Struct, eq=False):
     """Views of one storage and writes to it. Most have one view and no write: they need no lists."""
 
-    alive: weakref.ref[Any] | None
+    alive: ref[Any] | None
     views: list[_View] | tuple[_View, ...] = ()
     writes: list[_View] | tuple[()] = ()
 
@@ -71,7 +71,7 @@ class _Memory(msgspec.Struct, eq=False):
 
 _NOWHERE = _Memory(None)
 """In the place of the memory of tensors that have none of their own."""
-_Known: TypeAlias = "tuple[weakref.ref[Tensor], tuple[Value], _Memory, int]"
+_Known: TypeAlias = "tuple[ref[Tensor], tuple[Value], _Memory, int]"
 """A tensor object, its value when last assigned, its memory, and the number of writes to that until then.
 
 A tuple, because there is one for every tensor that comes out of an op.
@@ -109,18 +109,19 @@ class Provenance:
             storage = tensor.untyped_storage()
         except NO_MEMORY:
             is_new_memory = True
-            self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), _NOWHERE, 0)
+            self._tensors[id(tensor)] = ref(tensor), (value,), _NOWHERE, 0
         else:
-            memory, view = self._memories.get(id(storage)), (value, geometry_of(tensor, part or value.spec))
+            key, view = id(storage), (value, geometry_of(tensor, part or value.spec))
+            memory = self._memories.get(key)
             if memory is None or memory.alive() is not storage:  # type: ignore[misc]  # these have memory
                 is_new_memory = True
-                memory = self._memories[id(storage)] = _Memory(weakref.ref(storage), (view,))
+                memory = self._memories[key] = _Memory(ref(storage), (view,))
             else:
                 is_new_memory = not memory.views
                 memory.add_view(view)
             if written:
                 memory.add_write(view)
-            self._tensors[id(tensor)] = (weakref.ref(tensor), (value,), memory, len(memory.writes))
+            self._tensors[id(tensor)] = ref(tensor), (value,), memory, len(memory.writes)
         if part is None and (type(tensor) not in PLAIN_TENSORS or wraps_now() is not None):
             for inner in _tensors_inside(tensor):
                 self.assign(inner, value, written=written, part=spec_of(inner))
@@ -162,7 +163,7 @@ class Provenance:
         storage = storage_of(tensor)
         if storage.data_ptr() == shared.data_ptr():
             memory.views, memory.writes = list(memory.views), list(memory.writes)  # from now on lists of both
-            self._memories[id(storage)] = _Memory(weakref.ref(storage), memory.views, memory.writes)
+            self._memories[id(storage)] = _Memory(ref(storage), memory.views, memory.writes)
         return op
 
     def _memory(self, tensor: Tensor) -> _Memory | None:
@@ -171,7 +172,7 @@ class Provenance:
             return None
         memory = self._memories.get(id(storage))
         if memory is None or memory.alive() is not storage:  # type: ignore[misc]  # these have memory
-            memory = self._memories[id(storage)] = _Memory(weakref.ref(storage))
+            memory = self._memories[id(storage)] = _Memory(ref(storage))
         return memory
 
     def _by_memory(self, tensor: Tensor) -> Sequence[Value]:

@@ -101,10 +101,14 @@ class ModuleCall(_Record):
     module: Any
     parent: ModuleCall | None
     number: int = 1
-    inputs: dict[str, Value] = {}
-    outputs: dict[str, Value] = {}
+    source: str | None = None
+    """``file:line`` of the call in user code."""
+    scope: Scope | None = None
+    """The function in its parent that made the call."""
     forward: Callable[..., Any] | None = None
     """The running forward function; distinguishes ``super().forward()`` from a new call."""
+    inputs: dict[str, Value] = {}
+    outputs: dict[str, Value] = {}
     is_leaf: bool = True
     """No other module was called inside."""
     is_empty: bool = True
@@ -118,10 +122,6 @@ class ModuleCall(_Record):
     nbytes: int = 0
     ordinal: int = 0
     """Position among the steps of its parent; set by `build_graph`."""
-    source: str | None = None
-    """``file:line`` of the call in user code."""
-    scope: Scope | None = None
-    """The function in its parent that made the call."""
 
     def new_id(self, short: str) -> str:
         """Id of the next op of this short name."""
