@@ -65,6 +65,7 @@ zoo: $(VENV)/.installed $(VENV)/zoo $(VENV)/training $(VENV)/figures $(VENV)/tra
 	.ci/graphviz
 	.ci/firefox
 	$(BIN)/python -m pytest -m zoo
+	cd viewer && MODELDIAGRAMS_SWEEPS=long $(NPM) run --silent test -- test/sweeps
 
 # apart from the rest: with a torchvision for another build of torch beside it, transformers can't be imported
 $(VENV)/zoo: $(VENV)/.installed
