@@ -65,6 +65,7 @@ zoo: $(VENV)/.installed $(VENV)/zoo $(VENV)/training $(VENV)/figures $(VENV)/tra
 	.ci/graphviz
 	.ci/firefox
 	$(BIN)/python -m pytest -m zoo
+	cd viewer && MODELDIAGRAMS_SWEEPS=long $(NPM) run --silent test -- test/sweeps
 
 # apart from the rest: with a torchvision for another build of torch beside it, transformers can't be imported
 $(VENV)/zoo: $(VENV)/.installed
@@ -117,12 +118,16 @@ viewer/node_modules/.installed: viewer/package.json viewer/package-lock.json | $
 	cp viewer/package-lock.json viewer/node_modules/.built-from-lock
 	touch $@
 
+# Two fifths of what pip brings, which tests import never or seldom: others' tests, compiled tools, most architectures
+MODELS := auto|bart|bert|clip|convnext|deepseek_v3|detr|efficientnet|encoder_decoder|gpt2|llama|mamba|mixtral|perceiver|qwen2_vl|resnet|rwkv|swin|t5|vit|whisper
+UNUSED := /tests/|site-packages/(pip|setuptools|mypy|mypyc)/|/torch/_inductor/[a-z_]+/|/transformers/models/(?!_|($(MODELS))/)
+
 # The constraints pick a CPU build of torch; an unpinned one would bring gigabytes of CUDA.
 # After npm: the build of the viewer, which pip starts, would bring its packages, too.
 $(VENV)/.installed: pyproject.toml constraints.txt | viewer/node_modules/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt $(PIP_ARGS) -e ".[dev]"
 	# on all cores, where pip would take one; some packages have templates that are no Python
-	$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null || true
+	$(BIN)/python -m compileall -q -j 0 -x '$(UNUSED)' $(VENV)/lib >/dev/null || true
 	touch $@
 
 clean:

@@ -63,7 +63,7 @@ def main() -> None:
         folder = Path(temporary)
         for name, content in page.viewer_files().items():
             shutil.copy(content, folder / name)
-        chromium = shutil.which("chromium")
+        chromium = shutil.which("chromium") or shutil.which("chromium-headless-shell")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         site = Site(folder, browser)
         graphs = _graphs(folder)

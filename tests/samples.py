@@ -17,8 +17,12 @@ PROJECT = Path(__file__).parent / "sample_project"
 
 
 def some(cases: Iterable[Any], chosen: Container[Any]) -> list[Any]:
-    """Cases as parameters: some of them for every run, the others for `make zoo`."""
-    return [case if case in chosen else pytest.param(case, marks=pytest.mark.zoo) for case in cases]
+    """Cases as parameters, of several names where they are tuples: some for every run, the others for `make zoo`."""
+    return [case if case in chosen else _for_the_zoo(case) for case in cases]
+
+
+def _for_the_zoo(case: Any) -> Any:
+    return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.zoo)
 
 
 def png(width: int = 24, height: int = 16, *, colour: tuple[int, int, int] = (40, 90, 160)) -> bytes:

@@ -7,10 +7,13 @@ const folder = process.env.MODELDIAGRAMS_GRAPHS ?? join(import.meta.dirname, "te
 const files = readdirSync(folder).filter((file) => file.endsWith(".json"));
 const graphs = Object.fromEntries(files.sort().map((file) => [file, readFileSync(join(folder, file), "utf8")]));
 
+/** Whether sweeps are as long as in `make zoo`. */
+const long = process.env.MODELDIAGRAMS_SWEEPS === "long";
+
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    provide: { graphs },
+    provide: { graphs, long },
     // a process imports everything once; tests that change what is imported reset it
     isolate: false,
     // against endless loops only: a busy machine may take ten times as long

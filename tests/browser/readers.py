@@ -12,12 +12,16 @@ if TYPE_CHECKING:
 _PATIENCE = 120_000
 """Milliseconds until a step that does not succeed is given up: a machine may be busy with ten other things."""
 _VIEWPORT = {"width": 900, "height": 700}
+_OUTSIDE = (-1, -1)
+"""Where a pointer is that hovers nothing: even a corner of a window is near a diagram that begins there."""
 _FORGET = """() => {
   try {
     localStorage.clear();
     sessionStorage.clear();
   } catch {} // documents without an origin have none
+  return matchMedia("print").matches;
 }"""
+"""Whether the page is shown as on paper."""
 
 
 class Reader:
@@ -57,10 +61,11 @@ class Reader:
         for event, listener in self._listeners.items():
             self.page.remove_listener(event, listener)
         self.page.unroute_all()
-        self.page.evaluate(_FORGET)
+        is_printed = self.page.evaluate(_FORGET)
         self.page.goto("about:blank")
-        self.page.mouse.move(0, 0)
-        self.page.emulate_media(media="null")
+        self.page.mouse.move(*_OUTSIDE)
+        if is_printed:
+            self.page.emulate_media(media="null")
         self.page.context.clear_cookies()
         self.page.context.clear_permissions()
 
@@ -83,7 +88,7 @@ class Readers:
         """
         options = {"viewport": _VIEWPORT, **context}
         free = [] if once else self._free.setdefault(repr(options), [])
-        page = free.pop() if free else self._chromium.new_context(**options).new_page()
+        page = free.pop() if free else self._new_page(options)
         page.set_default_timeout(_PATIENCE)
         reader = Reader(page)
         yield reader
@@ -92,5 +97,11 @@ class Readers:
             page.context.close()
             return
         reader.leave()
-        page.set_viewport_size(options["viewport"])
+        if page.viewport_size != options["viewport"]:
+            page.set_viewport_size(options["viewport"])
         free.append(page)
+
+    def _new_page(self, options: dict[str, object]) -> Page:
+        page = self._chromium.new_context(**options).new_page()
+        page.mouse.move(*_OUTSIDE)  # without windows, Chromium begins with a pointer in the corner
+        return page

@@ -1,11 +1,13 @@
 """The widget for readers who use a keyboard, a screen reader, large text or few colours."""
 
+import itertools
 import re
 
 import pytest
 
 from browser.axe import violations
 from browser.controls import button, details, expand, item, wait_selected
+from samples import some
 
 COARSE = {"has_touch": True, "is_mobile": True, "viewport": {"width": 320, "height": 640}}
 
@@ -59,7 +61,11 @@ def isolated(reader):
 
 @pytest.mark.parametrize(
     "do",
-    [at_rest, everything_open, searching, searching_much, coloured, isolated],
+    # a short search is part of a long one, and a lens is looked at with all its parts in test_costs.py
+    some(
+        [at_rest, everything_open, searching, searching_much, coloured, isolated],
+        {at_rest, everything_open, searching_much, isolated},
+    ),
     ids=lambda do: do.__name__,
 )
 def test_axe_finds_no_violation(reader, server, do):
@@ -156,7 +162,7 @@ def test_pages_that_run_right_to_left(reader, server):
     assert middles[0] == pytest.approx(middles[1], abs=1)
 
 
-@pytest.mark.parametrize("size", [200, 400])
+@pytest.mark.parametrize("size", some([200, 400], {400}))
 @pytest.mark.parametrize("name", ["rich", "rolled"])
 def test_large_text_fits(reader_with, server, name, size):
     with reader_with(viewport={"width": 640, "height": 700}) as reader:
@@ -184,8 +190,9 @@ def test_details_of_large_text_are_broad_enough_to_read(reader_with, server):
             reader.page.keyboard.press("Escape")
 
 
-@pytest.mark.parametrize("width", [320, 1300])
-@pytest.mark.parametrize("direction", ["ltr", "rtl"])
+@pytest.mark.parametrize(
+    ("direction", "width"), some(itertools.product(("ltr", "rtl"), (320, 1300)), {("ltr", 320), ("rtl", 1300)})
+)
 def test_controls_of_details_cover_no_name(reader_with, server, direction, width):
     with reader_with(viewport={"width": width, "height": 900}) as reader:
         reader.page.goto(f"{server}/one.html")

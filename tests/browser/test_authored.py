@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from contextlib import ExitStack
 
 import pytest
@@ -11,6 +12,7 @@ from browser.axe import findings
 from browser.controls import button, loaded, wait_selected, wait_until
 from browser.serving import served
 from browser.tours import CURRENT, NO_SCRIPT, PHONE
+from samples import some
 
 TOUR = 1
 """The second diagram of the page."""
@@ -32,6 +34,11 @@ def sites(tmp_path_factory, tools):
             return addresses[host]
 
         yield site
+
+
+def on(*markups):
+    """For tests of what the same HTML does: on these hosts' pages in every run, on others in the zoo."""
+    return pytest.mark.parametrize("address", some(HOSTS, markups), indirect=True)
 
 
 @pytest.fixture(params=MARKUPS)
@@ -113,6 +120,7 @@ def test_mouse(page):
     wait_lit(page, "stem", diagram=TOUR)
 
 
+@on("mkdocs")
 def test_keys(page):
     part(page).focus()
     page.page.keyboard.press("Shift+Tab")
@@ -132,6 +140,7 @@ def test_keys(page):
     wait_lit(page, "stem", diagram=TOUR)
 
 
+@on("rst")
 def test_touch(address, reader_with):
     with reader_with(**PHONE) as reader:
         opened(reader, address)
@@ -146,9 +155,11 @@ def test_touch(address, reader_with):
         wait_lit(reader, "stem", diagram=TOUR)
 
 
-# the page of MyST looks like that of reStructuredText
-@pytest.mark.parametrize("address", [markup for markup in MARKUPS if markup != "myst"], indirect=True)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("address", "scheme"),
+    some(itertools.product(HOSTS, ("light", "dark")), {("rst", "light"), ("mkdocs", "dark")}),
+    indirect=["address"],
+)
 def test_every_width_and_scheme(address, scheme, reader_with):
     with reader_with(color_scheme=scheme) as reader:
         for width in (320, 740, 1400):

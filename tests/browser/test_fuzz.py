@@ -137,6 +137,7 @@ def _explore(reader, number):
     )
 
 
+@pytest.mark.zoo  # the same data, read and shown by the same scripts as above
 def test_random_graphs_work_in_standalone_files(reader, diagrams, tmp_path):
     for diagram in diagrams[:1]:
         file = tmp_path / "alone.html"

@@ -56,7 +56,7 @@ def scale(reader):
     return reader.evaluate("e => e.shadowRoot.querySelector('.mg-canvas > svg').getScreenCTM().a")
 
 
-@pytest.mark.parametrize("width", some([1400, 740, 360], {1400, 360}))
+@pytest.mark.parametrize("width", some([1400, 740, 360], {360}))
 def test_names_are_legible_and_inside_their_blocks(reader_with, server, width):
     with reader_with(viewport={"width": width, "height": 700}) as reader:
         open_far(reader, server, 3)
@@ -121,7 +121,8 @@ def test_the_wheel_leads_through_the_levels_and_back(reader, server):
     assert reader.node("layers.0.mlp").first.is_visible()
 
 
-@pytest.mark.parametrize("way", ["click", "Enter", "tap"])
+# a finger does the same on the map
+@pytest.mark.parametrize("way", some(["click", "Enter", "tap"], {"click", "Enter"}))
 def test_a_block_leads_to_its_inside(reader_with, server, way):
     with reader_with(has_touch=way == "tap") as reader:
         open_far(reader, server, 5)

@@ -108,7 +108,8 @@ def enter_path(reader):
 
 
 def enter_alone(reader):
-    expand(reader)
+    if reader.node("layers.0.mlp").count() == 0:
+        expand(reader)
     show_alone(reader)
     return "layers.0 alone"
 
@@ -129,32 +130,32 @@ MODES = [enter_path, enter_alone, enter_picking, enter_fullscreen]
 
 
 @pytest.mark.parametrize("enter", MODES)
-@pytest.mark.parametrize("way", ["mouse", "Enter", "Escape"])
-def test_every_mode_has_a_way_out_in_sight(reader, server, enter, way):
+def test_every_mode_has_a_way_out_in_sight(reader, server, enter):
     open_page(reader, server)
-    out = way_out(reader, enter(reader))
-    out.wait_for()
-    if way == "mouse":
-        out.click()
-    elif way == "Enter":
-        out.press("Enter")
-        # the focus is not lost with the button
-        wait_until(reader, lambda: reader.evaluate(FOCUSED) is not None)
-    else:
-        reader.node("layers.0.mlp" if enter is enter_alone else "head").focus()
-        reader.page.keyboard.press("Escape")
-    wait_until(reader, lambda: is_plain(reader))
-    reader.node("embed").wait_for()
+    for way in ("mouse", "Enter", "Escape"):
+        out = way_out(reader, enter(reader))
+        out.wait_for()
+        if way == "mouse":
+            out.click()
+        elif way == "Enter":
+            out.press("Enter")
+            # the focus is not lost with the button
+            wait_until(reader, lambda: reader.evaluate(FOCUSED) is not None)
+        else:
+            reader.node("layers.0.mlp" if enter is enter_alone else "head").focus()
+            reader.page.keyboard.press("Escape")
+        wait_until(reader, lambda: is_plain(reader), way)
+        reader.node("embed").wait_for()
 
 
-@pytest.mark.parametrize("enter", MODES)
-def test_modes_are_left_by_touch(reader_with, server, enter):
+def test_modes_are_left_by_touch(reader_with, server):
     with reader_with(**TOUCH) as reader:
         open_page(reader, server)
-        out = way_out(reader, enter(reader))
-        assert out.bounding_box()["height"] >= 44
-        out.tap()
-        wait_until(reader, lambda: is_plain(reader))
+        for enter in MODES:
+            out = way_out(reader, enter(reader))
+            assert out.bounding_box()["height"] >= 44
+            out.tap()
+            wait_until(reader, lambda: is_plain(reader), enter.__name__)
 
 
 def test_axe_finds_no_violation_in_modes(reader, server):

@@ -17,6 +17,7 @@ from modeldiagrams import Recording
 from modeldiagrams.html.standalone import standalone
 from modeldiagrams.watching.file.histogram import Histogram
 from modeldiagrams.watching.file.records import Anomaly, Key, Loss, Moment, Row, Run
+from samples import some
 
 LAYERS = 4
 BROKEN, DEAD = "layers.3.mlp", "layers.1.mlp"
@@ -234,7 +235,8 @@ def test_a_file_of_its_own_shows_it_at_once(reader, trained):
     assert told(reader).startswith("Step 90 ")
 
 
-@pytest.mark.parametrize("name", ["one", "two"])
+# with two runs there is all that one has
+@pytest.mark.parametrize("name", some(["one", "two"], {"two"}))
 def test_it_is_accessible(reader, trained, name):
     show(reader, trained, name)
     choose(reader, "layers.0.mlp")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import venv
@@ -13,9 +14,11 @@ from graphs import small_graph
 from hosts.builders import sphinx_build
 from hosts.fork_server import Tools
 from modeldiagrams.ir.serialize import save
+from samples import some
 
 ROOT = Path(__file__).parents[2]
 THEMES = ("alabaster", "furo", "pydata_sphinx_theme", "sphinx_book_theme", "sphinx_rtd_theme")
+SCHEMES = ("light", "dark")
 STYLES = {
     "tabs": """
 .. tab-set::
@@ -98,8 +101,9 @@ def sites(tmp_path_factory, tools: Tools) -> Path:
     return out
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize(
+    ("theme", "scheme"), some(itertools.product(THEMES, SCHEMES), set(zip(THEMES, itertools.cycle(SCHEMES))))
+)
 def test_picture_is_visible_in_every_theme(theme, scheme, sites, reader_with, tmp_path):
     with reader_with(color_scheme=scheme) as reader:
         reader.page.goto(f"{(sites / theme).as_uri()}/index.html")

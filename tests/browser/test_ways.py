@@ -12,6 +12,7 @@ from browser.serving import served
 from browser.test_menu import STAGE
 from browser.test_modes import IS_DIMMED, way_out
 from browser.versions import NEW, OLD, diagram, network, write_version
+from samples import some
 
 PHONE = {"has_touch": True, "is_mobile": True, "viewport": {"width": 390, "height": 740}}
 WAYS = {"finger": PHONE, "keys": {}}
@@ -62,7 +63,12 @@ def hand(request, reader_with):
         yield Hand(reader, request.param)
 
 
-@pytest.mark.parametrize("kind", STARTS)
+FINGER = pytest.mark.parametrize("hand", some(WAYS, {"finger"}), indirect=True)
+KEYS = pytest.mark.parametrize("hand", some(WAYS, {"keys"}), indirect=True)
+"""Where one of them tells enough in every run: other tests choose in the menu and press buttons by the other way."""
+
+
+@pytest.mark.parametrize("kind", some(STARTS, {"SVG"}))
 def test_files_are_saved(hand, server, tmp_path, kind):
     open_page(hand.reader, server)
     with hand.reader.page.expect_download() as download:
@@ -72,7 +78,7 @@ def test_files_are_saved(hand, server, tmp_path, kind):
     assert (tmp_path / kind).read_bytes().startswith(STARTS[kind])
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", some(WAYS, {"finger"}))
 def test_pdf_is_printed(reader_with, server, way):
     with reader_with(once=True, **WAYS[way]) as reader:
         reader.page.add_init_script("print = () => { window.printed = document.title; };")
@@ -81,6 +87,7 @@ def test_pdf_is_printed(reader_with, server, way):
         reader.page.wait_for_function("window.printed === 'Encoder'")
 
 
+@KEYS
 def test_theme_is_chosen(hand, server):
     open_page(hand.reader, server)
     before = hand.reader.evaluate(STAGE)
@@ -92,6 +99,7 @@ def test_theme_is_chosen(hand, server):
     wait_until(hand.reader, lambda: hand.reader.evaluate(STAGE) == before)
 
 
+@KEYS
 def test_link_and_command_are_copied(hand, server):
     hand.reader.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     open_page(hand.reader, server)
@@ -106,6 +114,7 @@ def test_link_and_command_are_copied(hand, server):
     hand.reader.page.get_by_text("The command was copied.").wait_for()
 
 
+@FINGER
 def test_view_is_the_author_s_again(hand, server):
     open_page(hand.reader, server)
     hand.choose("1")
@@ -114,6 +123,7 @@ def test_view_is_the_author_s_again(hand, server):
     hand.reader.node("layers.0.mlp").wait_for(state="detached")
 
 
+@FINGER
 def test_help_is_opened_from_the_menu(hand, server):
     open_page(hand.reader, server)
     hand.choose("Keys and gestures (?)")
@@ -123,12 +133,14 @@ def test_help_is_opened_from_the_menu(hand, server):
     help_.wait_for(state="hidden")
 
 
+@FINGER
 def test_details_of_the_model_are_opened_from_the_menu(hand, server):
     open_page(hand.reader, server, "rich")
     hand.choose("Details (I)")
     details(hand.reader).get_by_text("Rich").first.wait_for()
 
 
+@FINGER
 def test_fullscreen_is_entered_and_left(hand, server):
     open_page(hand.reader, server)
     hand.press(button(hand.reader, "Fullscreen"))
@@ -162,6 +174,7 @@ def test_one_module_is_shown_alone_and_the_trail_leads_back(hand, server):
     hand.reader.node("embed").wait_for()
 
 
+@FINGER
 def test_name_of_a_node_is_copied(hand, server):
     hand.reader.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     open_page(hand.reader, server)
@@ -186,6 +199,7 @@ def test_search_goes_on_to_the_next_and_back(hand, server):
         wait_selected(hand.reader, f"layers.{layer}.mlp.up")
 
 
+@FINGER
 def test_zoom_buttons(hand, server):
     open_page(hand.reader, server)
     width = lambda: box(hand.reader.node("embed"))["width"]  # noqa: E731
@@ -196,6 +210,7 @@ def test_zoom_buttons(hand, server):
     wait_until(hand.reader, lambda: width() == before)
 
 
+@KEYS
 def test_outline_leads_to_its_module(hand, server):
     open_page(hand.reader, server)
     hand.press(hand.reader.page.locator("summary"))
@@ -203,6 +218,7 @@ def test_outline_leads_to_its_module(hand, server):
     wait_selected(hand.reader, "layers.0.mlp.up")
 
 
+@FINGER
 def test_table_of_costs_is_saved(hand, server):
     open_page(hand.reader, server, "rich")
     hand.choose("Parameters")
@@ -223,6 +239,7 @@ def versions(tmp_path_factory, press):
         yield address
 
 
+@KEYS
 def test_another_version_is_compared(hand, versions):
     page = hand.reader.page
     page.goto(f"{versions}/new/index.html")

@@ -17,13 +17,30 @@ TIMEOUT = 900
 
 # A build with environment variables of its own has a template of its own, too: models may look at them.
 _PROGRAM = f"""
-import json, os, signal, socket, sys
+import functools, gc, json, os, signal, socket, sys
+import jinja2
 from modeldiagrams.worker.forks import Forks
 {{imports}}
 template, own_template = socket.socket(fileno=int(sys.argv[1])), Forks._running
 
 def shared_template(forks):
     return own_template(forks) if forks._python or forks._gpu else template
+
+class Templates(jinja2.FileSystemBytecodeCache):
+    # compiling those of a theme takes half of the time of a small site
+    def get_bucket(self, environment, name, filename, source):
+        made_with = [type(environment), sorted(environment.extensions), environment.autoescape is True]
+        return super().get_bucket(environment, name, f"{{{{made_with}}}} {{{{filename}}}}", source)
+
+templates, make_environment = Templates(sys.argv[2]), jinja2.Environment.__init__
+
+@functools.wraps(jinja2.Environment.__init__)
+def with_templates(environment, *words, **options):
+    make_environment(environment, *words, **dict(bytecode_cache=templates) | options)
+
+jinja2.Environment.__init__ = with_templates
+# no run looks for garbage among what was imported, which would also copy its memory
+gc.freeze()
 
 for line in sys.stdin:
     arguments, environment, stdout, stderr = json.loads(line)
@@ -64,6 +81,7 @@ class Tools:
         """Start nothing yet."""
         self._forks = Forks(None, gpu=False)
         self._servers: dict[str, ForkServer] = {}
+        self._templates = tempfile.TemporaryDirectory()
 
     def __enter__(self) -> Self:
         return self
@@ -72,6 +90,7 @@ class Tools:
         for server in self._servers.values():
             server.close()
         self._forks.close()
+        self._templates.cleanup()
 
     @contextmanager
     def lending(self) -> Iterator[None]:
@@ -86,22 +105,23 @@ class Tools:
     def __getitem__(self, name: str) -> ForkServer:
         """A tool, by its command as ``python -m`` takes it."""
         if name not in self._servers:
-            self._servers[name] = ForkServer(name, self._forks._running().fileno())
+            self._servers[name] = ForkServer(name, self._forks._running().fileno(), self._templates.name)
         return self._servers[name]
 
 
 class ForkServer:
     """A process with a documentation tool imported, of which each run is a fork."""
 
-    def __init__(self, module: str, template: int) -> None:
+    def __init__(self, module: str, template: int, templates: str) -> None:
         """Start it.
 
         Args:
             module: The tool's command, as ``python -m`` takes it.
             template: Control socket of the process that models are forks of.
+            templates: Folder for compiled templates of pages.
         """
         self._module = module
-        command = [sys.executable, "-c", _PROGRAM.format(imports=_IMPORTS[module]), str(template)]
+        command = [sys.executable, "-c", _PROGRAM.format(imports=_IMPORTS[module]), str(template), templates]
         self._process = subprocess.Popen(
             command, text=True, env=_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=[template]
         )

