@@ -23,3 +23,13 @@ def test_graph_with_lone_surrogates_is_written_like_any_other():
     plain = msgspec.structs.replace(graph, status=Status(state="complete", mode="fake", notes=("\\udcff",)))
     assert serialize(graph) == serialize(plain)
     assert deserialize(serialize(graph)) == plain
+
+
+def test_printed_graph_commands_no_terminal_and_reads_the_same():
+    note = "\x1b[31m \x9b31m \x7f \u202e é漢 \\u202e"
+    graph = msgspec.structs.replace(small_graph(), status=Status(state="complete", mode="fake", notes=(note,)))
+    for indent in (0, 1):
+        data = serialize(graph, indent=indent)
+        assert readable(data.decode()) == data.decode()
+        assert "é漢" in data.decode()
+        assert deserialize(data) == graph

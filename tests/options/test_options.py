@@ -206,6 +206,7 @@ def test_line_breaks_in_names_stay_on_one_line():
         ("direction", "lr", "LR", "LR"),
         ("direction", "vertical", "TB", "TB"),
         ("inputs", "1,8", "[1,8]", [1, 8]),
+        ("inputs", "int64[1, 4]", "[{shape: [1, 4], dtype: int64}]", [{"shape": [1, 4], "dtype": "int64"}]),
         ("kwargs", "width=16, bias=False", "{width: 16, bias: False}", {"width": 16, "bias": False}),
         ("timeout", "5m", "300", 300),
         ("timeout", "90 s", "90", 90),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+import sys
 import traceback
 from pathlib import Path
 
@@ -40,6 +41,13 @@ def test_function_that_hides_its_module_does_not_hide_what_is_in_it(tmp_path, mo
     assert target("hiding.net", inputs="[[1, 4]]").model.in_features == 4
     with pytest.raises(TargetError, match=r"'hiding\.net' has no attribute 'nett'; did you mean 'net'"):
         target("hiding.net.nett")
+
+
+def test_message_about_a_forbidden_import_does_not_suggest_it(monkeypatch):
+    """As after ``sys.modules["mypkg"] = None``."""
+    monkeypatch.setitem(sys.modules, "mypkg", None)
+    with pytest.raises(TargetError, match=r"no module named 'mypkg'; install it"):
+        target("mypkg.Model")
 
 
 def test_instance_is_put_into_eval_mode():

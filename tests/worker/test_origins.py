@@ -98,6 +98,15 @@ def test_public_names_exclude_another_class_of_the_same_name(package):
     assert public_names([nn.Sequential, block]) == {}
 
 
+def test_module_whose_import_is_forbidden_exports_nothing(package, monkeypatch):
+    """As after ``sys.modules["mypkg"] = None``."""
+    block = layer("mypkg.deep")
+    package("mypkg.deep", Block=block)
+    monkeypatch.setitem(sys.modules, "mypkg", None)
+    assert public_names([block]) == {}
+    assert public_name(block) == "mypkg.deep.Block"
+
+
 def test_public_name_is_the_shortest_even_if_the_package_is_lazy(package, monkeypatch):
     block = layer("pkg.vision.blocks")
     package("pkg.vision.blocks", Block=block)

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
-import { familyOf } from "../src/view/op_families.js";
+import { family, familyOf } from "../src/view/op_families.js";
 import { moduleOf, sketch } from "./sketch.js";
 
 /** A module `m` around ops and modules with one op each: `mul Linear(linear)`. */
@@ -133,6 +133,13 @@ describe("the family of a module with others inside", () => {
     const graph = counted(around(name, content));
     expect(familyOf(index(graph), moduleOf(graph, "m"))).toBe(expected);
   });
+});
+
+it("norm is a measure as an op, and a layer as a class", () => {
+  const graph = sketch("x > m/norm > n/batch_norm > y", { m: "Norm", n: "Block" });
+  const families = graph.nodes.flatMap((node) => (node.kind === "op" ? [family(node)] : []));
+  expect(families).toEqual(["elementwise", "normalisation"]);
+  expect(family(moduleOf(graph, "m"))).toBe("normalisation");
 });
 
 describe("equal blocks", () => {

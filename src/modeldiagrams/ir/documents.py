@@ -12,7 +12,7 @@ import msgspec
 from modeldiagrams.common import files
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.errors import GraphError
-from modeldiagrams.ir.text import escaped
+from modeldiagrams.ir.text import escaped, printable
 
 __all__ = [
     "at_file",
@@ -52,9 +52,9 @@ def read_document(path: str | os.PathLike[str], kind: type[T], name: str, versio
 def encoded(content: Any) -> bytes:
     """JSON text of a struct or of plain data; names are the model's, and may hold what no file can."""
     try:
-        return msgspec.json.encode(content)
+        return printable(msgspec.json.encode(content))
     except UnicodeEncodeError:
-        return msgspec.json.encode(escaped(msgspec.to_builtins(content)))
+        return printable(msgspec.json.encode(escaped(msgspec.to_builtins(content))))
 
 
 def write_document(path: str | os.PathLike[str], content: bytes) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-__all__ = ["ANSI", "UNREADABLE", "escaped", "readable"]
+__all__ = ["ANSI", "UNREADABLE", "escaped", "printable", "readable"]
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 """Colours and other commands for terminals."""
@@ -29,6 +29,16 @@ def escaped(value: Any) -> Any:
     if isinstance(value, dict):
         return {escaped(key): escaped(item) for key, item in value.items()}
     return [escaped(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def printable(json: bytes) -> bytes:
+    r"""The same JSON without characters that command terminals or reorder lines: ``\u009b`` in their place.
+
+    JSON itself escapes only what is below the space.
+    """
+    if json.isascii() and b"\x7f" not in json:
+        return json
+    return UNREADABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.decode()).encode()
 
 
 def _escape(character: re.Match[str]) -> str:

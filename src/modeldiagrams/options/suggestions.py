@@ -54,6 +54,8 @@ _UNITS: dict[str, dict[str, float]] = {
 }
 
 _PAIR = re.compile(r"\b(\w+)\s*=\s*([^,=]+)")
+_DTYPE_AND_SHAPE = re.compile(r"([a-z]+\d+)\s*[\[(]([\d\s,]+)[\])]")
+"""``int64[1, 4]``, as many papers and libraries write tensors."""
 
 
 def unknown(name: str, known: Collection[str]) -> str:
@@ -100,6 +102,9 @@ def _variants(name: str, text: str) -> Iterator[str]:
         yield word
     if number := _without_unit(name, text):
         yield number
+    if name == "inputs" and (typed := _DTYPE_AND_SHAPE.fullmatch(text)):
+        yield f"[{{shape: [{typed[2]}], dtype: {typed[1]}}}]"
+        return
     inner = text.removeprefix("(").removesuffix(")")
     if "(" in inner or ")" in inner:
         return

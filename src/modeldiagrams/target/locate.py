@@ -103,7 +103,7 @@ def _module(name: str, path: str = "") -> ModuleType:
         known = [f"{parent}.{near}".lstrip(".") for near in _submodules(sys.modules.get(parent))]
         # a missing package is more often not installed than misspelt
         otherwise = _CLASS_ALONE if error.name == path and name[:1].isupper() else _MISSING_MODULE
-        hint = did_you_mean(error.name, known, 0.85) or otherwise.format(name)
+        hint = did_you_mean(error.name, {*known} - {error.name}, 0.85) or otherwise.format(name)
         raise TargetError(f"no module named {error.name!r}{hint}") from error
     except (Exception, SystemExit) as error:
         raise failure(f"importing {name!r}", error) from error

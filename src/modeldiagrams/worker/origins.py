@@ -113,5 +113,6 @@ def _member(module: list[str], name: str) -> Any:
 
 
 def _defined(module: list[str], name: str) -> Any:
-    """The object of a name in a module, if the module is loaded."""
-    return vars(sys.modules[".".join(module)]).get(name) if ".".join(module) in sys.modules else None
+    """The object of a name in a module, if the module is loaded; None among the loaded ones forbids an import."""
+    loaded = sys.modules.get(".".join(module))
+    return vars(loaded).get(name) if loaded is not None else None

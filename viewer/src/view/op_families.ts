@@ -22,7 +22,9 @@ export function family(node: GraphNode): Family {
 }
 
 function told(node: ModuleNode | OpNode): Told {
-  return familyTold(shortName(node.kind === "module" ? node.class : node.name));
+  const name = shortName(node.kind === "module" ? node.class : node.name);
+  // a class `Norm` normalises; `torch.norm` only measures
+  return familyTold(node.kind === "op" && name === "norm" ? "vector_norm" : name);
 }
 
 /** Families of layers that have weights, or combine what others have. */
