@@ -60,7 +60,7 @@ class ConvNextBlock(nn.Module):
 class NoisePredictor(nn.Module):
     def __init__(self, dim, dim_mults, channels, block_type, norm_layer, act):
         super().__init__()
-        block = eval(block_type)
+        block = eval(block_type)  # noqa: S307
         act = getattr(nn, act) if isinstance(act, str) else act
         self.dim = dim
         time_dim = dim * 4

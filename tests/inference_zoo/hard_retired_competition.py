@@ -408,7 +408,7 @@ class AtariNet(nn.Module):
             for input, nd in zip(core_input.unbind(), notdone.unbind()):
                 # Reset core state to zero whenever an episode ended.
                 # Make `done` broadcastable with (num_layers, B, hidden_size)
-                nd = nd.view(1, -1, 1)
+                nd = nd.view(1, -1, 1)  # noqa: PLW2901
                 core_state = tuple(nd * s for s in core_state)
                 output, core_state = self.core(input.unsqueeze(0), core_state)
                 core_output_list.append(output)
@@ -536,7 +536,7 @@ class Seq2Seq(nn.Module):
             outputs[t] = output
 
             # decide if we are going to use teacher forcing or not
-            teacher_force = random.random() < teacher_forcing_ratio
+            teacher_force = random.random() < teacher_forcing_ratio  # noqa: S311
 
             # get the highest predicted token from our predictions
             top1 = output.argmax(1)
@@ -594,8 +594,8 @@ class PoolHiddenNet(nn.Module):
         """
         pool_h = []
         for start, end in seq_start_end:
-            start = start.item()
-            end = end.item()
+            start = start.item()  # noqa: PLW2901
+            end = end.item()  # noqa: PLW2901
             num_ped = end - start
             curr_hidden = h_states.view(-1, self.h_dim)[start:end]
             curr_end_pos = end_pos[start:end]

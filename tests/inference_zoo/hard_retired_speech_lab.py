@@ -319,7 +319,7 @@ class ECAPA(nn.Module):
             spec = torch.stft(self.preemph(x), 512, 160, 400, self.window, return_complex=True).abs() + 1e-6
             spec = spec.log()
             spec = spec - torch.mean(spec, dim=-1, keepdim=True)
-            if aug == True:
+            if aug == True:  # noqa: E712
                 spec = self.specaug(spec)
         x = self.bn1(F.relu(self.conv1(spec)))
         outs = []

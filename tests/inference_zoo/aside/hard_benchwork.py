@@ -257,7 +257,7 @@ class MoleculeModel(nn.Module):
 
 
 def parse_train_args(argv=None):
-    import argparse
+    import argparse  # noqa: PLC0415
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--dataset_type", choices=["classification", "regression", "multiclass"], default="regression")

@@ -474,7 +474,7 @@ class DenoisingUNet(nn.Module):
     :param context_dim: width of the tokens that cross-attention looks at.
     """
 
-    def __init__(
+    def __init__(  # noqa: C901
         self,
         image_size,
         in_channels,

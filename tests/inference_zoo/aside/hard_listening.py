@@ -580,7 +580,7 @@ class AudioPretrainModel(nn.Module):
     def __init__(self, cfg: AudioPretrainConfig):
         super().__init__()
         self.cfg = cfg
-        feature_enc_layers = eval(cfg.conv_feature_layers)
+        feature_enc_layers = eval(cfg.conv_feature_layers)  # noqa: S307
         self.embed = feature_enc_layers[-1][0]
         self.feature_extractor = ConvFeatureExtractionModel(feature_enc_layers, mode=cfg.extractor_mode.value)
         self.layer_norm = nn.LayerNorm(self.embed)
@@ -607,7 +607,7 @@ class AudioPretrainModel(nn.Module):
         self.final_proj = nn.Linear(cfg.encoder_embed_dim, cfg.final_dim)
 
     @classmethod
-    def build_model(cls, cfg: AudioPretrainConfig, task=None):
+    def build_model(cls, cfg: AudioPretrainConfig, task=None):  # noqa: ARG003
         return cls(cfg)
 
     def apply_mask(self, x, mask_indices):

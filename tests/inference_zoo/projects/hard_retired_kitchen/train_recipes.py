@@ -14,7 +14,7 @@ def train(args):
         args.root, args.batch_size, args.imsize, "train", text_only_data=False, max_len=args.maxseqlen
     )
     with open(Path(args.root) / "ingr_vocab.pkl", "rb") as f:
-        vocab_size = len(pickle.load(f))
+        vocab_size = len(pickle.load(f))  # noqa: S301
 
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     model = get_model(args, vocab_size).to(device)

@@ -1,7 +1,7 @@
 from torch import nn
 from torch.nn import functional as F
 
-from . import parts
+from . import parts  # noqa: F401
 from .registry import BACKBONES, HEADS, SEGMENTORS
 
 
