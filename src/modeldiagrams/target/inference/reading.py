@@ -58,6 +58,8 @@ _TENSORS = re.compile(r"([Ll]ist|[Tt]uple|Sequence)\[[\w.]*Tensor\b")
 """An annotation of several tensors."""
 _LISTED_RANK = 5
 """Of several pictures or maps as one tensor."""
+_MOST_MORE = 5
+"""Dimensions than are known."""
 _MOST_LISTS = 4
 _MOST_CALLS = 4_000
 """Of all readings with other meanings, for uses that suit each other."""
@@ -80,7 +82,7 @@ class Read:
     """What was read of every input."""
 
     def __init__(self, reading: Reading, sizes: Sizes, seed: Callable[[str, Path], Any]) -> None:
-        self._inputs, self._sizes, self._seed = reading.inputs, sizes, seed
+        self._inputs, self._sizes, self._seed, self._allows = reading.inputs, sizes, seed, reading.allows
         is_clear = not (reading.error or reading.guesses.clashes or reading.guesses.others)
         self.is_sure = is_clear and not any(map(_is_taken_by_number, _all(reading.inputs)))
         """Whether the forward was read to its end, and all uses suit each other in their likeliest meaning."""
@@ -153,10 +155,15 @@ class Read:
         dtype = kind.dtype or ("bool" if first.dtype == "bool" else "")  # a mask is one, whatever layers take
         for leaf in [next(leaves(entry), None) for entry in entries]:
             is_alike = leaf is not None and not leaf.path and (not first.low or leaf.low == first.low)
-            if leaf is not None and is_alike and _suits(leaf, shape, dtype):  # what counts from a number on stays so
+            is_allowed = leaf is not None and self._allows(shape, len(leaf.shape))
+            if (
+                leaf is not None and is_alike and is_allowed and _suits(leaf, shape, dtype)
+            ):  # what counts from a number on stays so
                 break
         else:
-            rank = shape.rank or _least_rank(shape)
+            least = _least_rank(shape)
+            allowed = (rank for rank in range(least, least + _MOST_MORE) if self._allows(shape, rank))
+            rank = shape.rank or next(allowed, least)
             leaf = replace(first, shape=(0,) * rank) if first.path == () else Leaf((), (0,) * rank)
         leaf = replace(leaf, path=given.path)
         if shape.rank and any(dim.value > 1 and dim.value not in leaf.shape for dim in shape.dims()[1:]):
