@@ -208,6 +208,8 @@ class Read:
         own = size if size and not self._sizes.is_own(size) and at else 0
         if is_counted and leaf.shape[:1] == (_PAIR,) and dim.least == _PAIR:
             own = 0  # edges in columns
+        if self.is_sure and not is_counted and own in self._sizes.of_layers:
+            own = 0  # no layer takes it
         if dim.value or is_counted:
             return dim.value or max(dim.least, own)
         least, times = _least_of(dim)
