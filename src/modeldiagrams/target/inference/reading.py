@@ -152,7 +152,8 @@ class Read:
             return entries[0]
         shape, kind = given.tensor.known.end(), with_words(given.tensor.kind.with_casts(), given)
         first = next(leaves(entries[0]), Leaf((), ()))
-        dtype = kind.dtype or ("bool" if first.dtype == "bool" else "")  # a mask is one, whatever layers take
+        is_mask = first.dtype == "bool" and not (kind.is_reckoned and not kind.casts)
+        dtype = kind.dtype or ("bool" if is_mask else "")  # a mask is one, whatever layers take
         for leaf in [next(leaves(entry), None) for entry in entries]:
             is_alike = leaf is not None and not leaf.path and (not first.low or leaf.low == first.low)
             is_allowed = leaf is not None and self._allows(shape, len(leaf.shape))
@@ -180,6 +181,8 @@ class Read:
             high = min(kind.high, own) if kind.high and own else kind.high or own or (1 if kind.is_asked else usual)
             low = leaf.low if leaf.dtype == "int64" and (leaf.low or 0) < high else None
             return replace(leaf, dtype="int64", high=high, low=low)
+        if not kind.dtype and leaf.dtype == "bool" and kind.is_reckoned and not kind.casts:
+            return replace(leaf, dtype="float32", high=None, low=None)
         if kind.dtype and kind.dtype != leaf.dtype:
             return replace(leaf, dtype=kind.dtype, high=None, low=None)
         if kind.is_counted and leaf.dtype == "float32" and not kind.dtype:

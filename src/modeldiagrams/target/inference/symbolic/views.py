@@ -213,6 +213,9 @@ def _expanded(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     is_item = isinstance(args[0], SymbolicTensor) and args[0].given is None
     if before.rank is None and is_item and not before.dims() and -1 not in sizes and r.guesses.is_usual():
         before = before.of_rank(0)  # a number for all
+    *others, last = sizes
+    if before.rank is None and last == -1 and not before.end().front and _are_numbers(others) and r.guesses.is_usual():
+        before = unified(before, closed(Dim(1), before.at(-1)))  # one row for all
     # where a size is kept, there is one
     if before.rank is None and len(before.dims()) <= len(sizes) and -1 in sizes[:1] and r.guesses.is_usual():
         before = before.of_rank(len(sizes))
@@ -221,6 +224,11 @@ def _expanded(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     known = before.front if before.rank == len(sizes) else ()
     new = [(known[at] if known else Dim()) if size == -1 else r.dim(size) for at, size in enumerate(sizes)]
     return r.tensor(closed(*new), kind_of(args[0]))
+
+
+def _are_numbers(sizes: list[Any]) -> bool:
+    """Whether sizes are none of an input, and all are told."""
+    return bool(sizes) and all(type(size) is int and size > 0 for size in sizes)
 
 
 def _repeated(r: Reading, args: Args, kwargs: Kwargs) -> Any:
