@@ -127,6 +127,8 @@ class Read:
 
     def _entry(self, given: Given, entries: list[Any]) -> Any:
         parts = {} if given.is_used else given.parts
+        if given.size is not None:
+            return {"value": given.size.end().value or self._numbers.get(given.size.end(), _FEW_NODES)}
         if not parts:
             return self._tensor(given, entries)
         if given.way == "item":

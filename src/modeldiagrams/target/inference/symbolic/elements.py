@@ -9,6 +9,7 @@ import itertools
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
 from modeldiagrams.target.inference.symbolic.operands import (
@@ -77,6 +78,14 @@ def _reckoned(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     for value in (*args[:2], *kwargs.values()):
         kind_of(value).end().is_reckoned = True
     return pointwise(r, args, kwargs)
+
+
+def _multiplied(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """Products; those of whole numbers are whole, and as large as that only makes them: ``row * width + column``."""
+    found = _reckoned(r, args, kwargs)
+    if any(type(value) is int for value in args):
+        found.__dict__["kind"] = Kind(made_of=tuple(kind_of(value) for value in args[:2]))
+    return found
 
 
 def _is_own(r: Reading, value: Any) -> bool:
@@ -164,6 +173,8 @@ def _compared(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     kinds = [kind_of(value) for value in args if isinstance(value, SymbolicTensor)]
     if len(kinds) == 2:  # noqa: PLR2004
         kinds[0].join(kinds[1])
+    elif any(isinstance(value, Tensor) and value.dtype == torch.int64 for value in args):  # ``arange(n) < lengths``
+        kinds[0].end().is_counted = True
     found.__dict__["kind"] = Kind("bool")
     return found
 
@@ -405,9 +416,10 @@ def _aligned(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 
 ELEMENTS: dict[str, Handler] = {
-    **by(_reckoned, "add sub mul div true_divide __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ "),
-    **by(_reckoned, "__rtruediv__ __iadd__ __isub__ __imul__ __itruediv__ rsub maximum minimum atan2 lerp fmod "),
-    **by(_reckoned, "fmax fmin hypot arctan2 xlogy logaddexp multiply subtract divide floor_divide remainder"),
+    **by(_reckoned, "add sub div true_divide __add__ __radd__ __sub__ __rsub__ __truediv__ "),
+    **by(_reckoned, "__rtruediv__ __iadd__ __isub__ __itruediv__ rsub maximum minimum atan2 lerp fmod "),
+    **by(_reckoned, "fmax fmin hypot arctan2 xlogy logaddexp subtract divide floor_divide remainder"),
+    **by(_multiplied, "mul multiply __mul__ __rmul__ __imul__"),
     **by(_mixed, "__and__ __rand__ __iand__ __or__ __ror__ __ior__ __xor__ logical_and logical_or logical_xor"),
     **by(_equalled, "__eq__ __ne__ eq ne isin not_equal"),
     **by(_compared, "__lt__ __gt__ __le__ __ge__ lt gt le ge less greater less_equal greater_equal isclose"),

@@ -98,6 +98,13 @@ def _item(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     return r.tensor(_taken(r, shape, keys), kind)
 
 
+def _set(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """``canvas[rows, places] = features``: what is put there has the shape of what is there."""
+    taken = _item(r, args, kwargs)
+    broadcast(r, r.shape_of(taken), r.shape_of(args[2]))
+    return args[0]
+
+
 def _are_pairs(x: Any, keys: list[Any]) -> bool:
     """Whether features are rather behind the new dimension: ``left(ids)[:, :, None] + right(ids)[:, None]``."""
     return getattr(x, "is_embedded", False) and [each is None for each in keys] == [False, False, True]
@@ -242,4 +249,5 @@ ITEMS: dict[str, Handler] = {
     **by(_selected, "index_select"),
     **by(_added_at, "index_add index_copy index_fill"),
     **by(_item, "__getitem__"),
+    **by(_set, "__setitem__"),
 }

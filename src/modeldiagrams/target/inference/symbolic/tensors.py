@@ -144,6 +144,8 @@ class Reading:
         """The dimension that a number is the size of."""
         if isinstance(number, Size):
             return number.dim
+        if isinstance(number, SymbolicTensor):
+            return number.as_size()
         known = self.numbers.get(int(number))
         return known.end() if known else Dim(int(number))
 
@@ -316,7 +318,17 @@ class SymbolicTensor(Tensor):
         self.kind.end().is_counted = self.kind.end().is_asked = True
         return _A_NUMBER
 
-    __index__ = __int__
+    def __index__(self) -> int:
+        if self.given and not self.given.is_used:
+            self.as_size()
+        return int(self)
+
+    def as_size(self) -> Dim:
+        """The dimension whose size it is."""
+        if self.given is None:
+            return Dim()
+        self.given.size = self.given.size or Dim()
+        return self.given.size.end()  # type: ignore[no-any-return]
 
     def __float__(self) -> float:
         return float(_A_NUMBER)
@@ -384,8 +396,11 @@ class SymbolicTensor(Tensor):
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, str) and self.given:
             self.results[key] = value  # what a forward puts into a dict that it was given
-        else:
-            self._use()
+            return
+        self._use()
+        if isinstance(value, Tensor) and [*instances_in(key, Tensor)]:
+            with self.reading.noting():
+                self.reading.handlers["__setitem__"](self.reading, (self, key, value), {})
 
     def __add__(self, other: Any) -> Any:
         return [*self._listed(), *other] if isinstance(other, list) else torch.add(self, other)

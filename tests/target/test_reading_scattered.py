@@ -1,0 +1,54 @@
+"""Rows that are put into places of an empty canvas: what says how large it is, and where they go."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from target.found_inputs import first_entries
+
+
+class Scattered(nn.Module):
+    """Features of points by batch, row and column; how many maps there are is a plain number."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed, self.out = nn.Linear(9, 6), nn.Conv2d(6, 2, 3, padding=1)
+
+    def forward(self, points, counts, places, batch_size):
+        valid = torch.arange(points.size(1))[None] < counts[:, None]
+        features = (self.embed(points) * valid.unsqueeze(-1).type_as(points)).amax(1)
+        canvas = features.new_zeros(batch_size, 16 * 16, 6)
+        canvas[places[:, 0], places[:, 1] * 16 + places[:, 2]] = features
+        return self.out(canvas.transpose(1, 2).reshape(batch_size, 6, 16, 16))
+
+
+class Ranged(nn.Module):
+    """A number of steps that a loop counts up to."""
+
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.GRUCell(5, 5)
+
+    def forward(self, x, horizon):
+        found = []
+        for _ in range(horizon):
+            x = self.cell(x)
+            found.append(x)
+        return torch.stack(found)
+
+
+def test_a_number_that_sizes_are_made_of_is_plain():
+    assert first_entries(Scattered())["batch_size"] == {"value": 4}
+    assert "value" in first_entries(Ranged())["horizon"]
+
+
+def test_what_is_put_somewhere_tells_where():
+    entries = first_entries(Scattered())
+    assert entries["places"]["dtype"] == "int64"
+    assert entries["places"]["shape"] == [entries["points"][0], 3]
+    assert entries["places"]["high"] <= 4  # of a row as of a column: 15 * 16 + 15 is the last place
+
+
+def test_what_numbers_of_places_are_compared_with_is_whole():
+    assert first_entries(Scattered())["counts"]["dtype"] == "int64"
