@@ -52,3 +52,28 @@ def test_what_is_put_somewhere_tells_where():
 
 def test_what_numbers_of_places_are_compared_with_is_whole():
     assert first_entries(Scattered())["counts"]["dtype"] == "int64"
+
+
+class Molecules(nn.Module):
+    """Neighbours of each atom in a view that has the sizes of what chooses them, and pairs of plain numbers."""
+
+    def __init__(self):
+        super().__init__()
+        self.bonds, self.out = nn.Linear(9, 6), nn.Linear(6 + 4, 2)
+
+    def forward(self, graph):
+        atoms, bonds, near, scope = graph
+        message = self.bonds(bonds)
+        message = message.index_select(0, near.view(-1)).view(*near.size(), message.size(-1)).sum(dim=1)
+        atoms = self.out(torch.cat([message, atoms], dim=1))
+        return torch.stack([atoms.narrow(0, start, count).sum(0) for start, count in scope])
+
+
+def test_a_view_of_all_sizes_of_another_shape_keeps_its_rank():
+    atoms, _, near, _ = first_entries(Molecules())["graph"]
+    assert atoms[-1] == 4
+    assert len(near["shape"]) == 2
+
+
+def test_what_items_are_taken_from_on_is_a_plain_number():
+    assert first_entries(Molecules())["graph"][3] == [[{"value": 1}, {"value": 2}]] * 2

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import linecache
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +16,7 @@ from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, clos
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Parts", "Shaped", "Size"]
+__all__ = ["Parts", "Rest", "Shaped", "Size"]
 
 _USUAL_RANK = 3
 _MOST_STEP = 64
@@ -96,6 +98,19 @@ class Size(int):
         return True
 
 
+class Rest(int):
+    """The sizes of a shape of which nobody has said how many there are: ``x.view(*index.shape, -1)``."""
+
+    row: Any
+
+    @classmethod
+    def of(cls, row: Any) -> Rest:
+        """A number that knows the dimensions that it stands for."""
+        made = cls(1)
+        made.row = row
+        return made
+
+
 class Parts(tuple[Any, ...]):  # noqa: SLOT001  (it has a dimension)
     """Items of a tensor along a dimension; code that takes them apart tells how many there are."""
 
@@ -163,6 +178,10 @@ class Shaped(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
             for end in (first - 1,) * (first > 0) + (-last,) * (last > 0):
                 self.tensor.known.reaching(end)
             dims = [*(self.tensor.known.of_rank(count) if count else self.tensor.known).dims()]
+        known = self.tensor.known.end()
+        if known.row and not count and not (first or last) and _is_viewed(frame):
+            ends = ([self.tensor.reading.number(dim) for dim in part] for part in (known.front, known.back))
+            return iter([*next(ends), Rest.of(known.row), *next(ends)])
         for dim, name in zip(dims, unpacked_names(frame) if count else (), strict=False):
             dim.end().called = dim.end().called or name.strip("_")
         return iter([self.tensor.reading.number(dim) for dim in dims])
@@ -208,6 +227,12 @@ class Shaped(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
     def numel(self) -> int:
         """As of a shape of PyTorch."""
         return 1
+
+
+def _is_viewed(frame: Any) -> bool:
+    """Whether a frame takes all sizes of a shape for those of a view."""
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    return re.search(r"\.(view|reshape)\(.*\*\w", line) is not None
 
 
 def _user_frame() -> Any:

@@ -19,6 +19,7 @@ from modeldiagrams.target.inference.symbolic.operands import (
     of_rows,
 )
 from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, closed, factors_of, same, unified
+from modeldiagrams.target.inference.symbolic.sizes import Rest
 from modeldiagrams.target.inference.symbolic.tensors import Handler, Parts, Reading, Size, SymbolicTensor
 
 __all__ = ["VIEWS"]
@@ -108,6 +109,9 @@ def _viewed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     if not (sizes := numbers_in(args[1:] or [*kwargs.values()])):  # ``x.view(torch.int32)``
         return r.tensor()
     new = [Dim() if size == -1 else r.dim(size) for size in sizes]
+    for at, size in enumerate(sizes):
+        if isinstance(size, Rest):
+            return r.tensor(Shape(tuple(new[:at]), size.row, tuple(new[at + 1 :])), kind_of(args[0]))
     before = r.shape_of(args[0])
     items = math.prod(dim.end().value for dim in new[1:])
     is_flat = before.rank is None and not before.dims() and sizes[0] == -1 and not _is_picture(args[0], sizes)
