@@ -107,3 +107,28 @@ def test_options_of_convolutions_may_be_lists():
     entries = first_entries(Listed())
     assert [len(entries[name]) for name in ("x", "y")] == [4, 4]
     assert [entries[name][1] for name in ("x", "y")] == [3, 3]
+
+
+class Board(nn.Module):
+    """Only how many fields a map has in all is told, and a loop goes as far as another input is long."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(4, 3, 3, padding=1)
+        self.value = nn.Sequential(nn.Flatten(), nn.Linear(3 * 32 * 32, 21))
+
+    def forward(self, board, actions):
+        state = self.stem(board)
+        values = [self.value(state)]
+        for at in range(actions.shape[1]):
+            state = state + actions[:, at].view(-1, 1, 1, 1)
+            values.append(self.value(state))
+        return values
+
+
+def test_sides_of_which_only_the_product_is_told_are_equal():
+    assert first_entries(Board())["board"][1:] == [4, 32, 32]
+
+
+def test_a_dimension_that_no_layer_takes_has_no_width_of_one():
+    assert 3 * 32 * 32 not in first_entries(Board())["actions"]

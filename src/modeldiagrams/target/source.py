@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import textwrap
 from tokenize import TokenError
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from types import FrameType
+    from types import CodeType, FrameType
 
-__all__ = ["classes_written", "nodes_of", "numbered_nodes", "source_of", "tree_of"]
+__all__ = ["classes_written", "nodes_in", "nodes_of", "numbered_nodes", "source_of", "tree_of"]
 
 _NO_SOURCE = (OSError, TypeError, ValueError, SyntaxError, TokenError)
 """What `inspect` raises for compiled code, and for files that are gone or changed."""
@@ -44,11 +45,18 @@ def classes_written(class_: type) -> list[type]:
 
 def numbered_nodes(frame: FrameType, line: int) -> list[tuple[ast.AST, int]]:
     """All that a frame's function is written of, with a line as the numbers there count it."""
+    nodes, first = nodes_in(frame.f_code)
+    return [(node, line - max(first, 1) + 1) for node in nodes]
+
+
+@functools.lru_cache(maxsize=64)
+def nodes_in(code: CodeType) -> tuple[list[ast.AST], int]:
+    """All that a function is written of, and the line where it begins."""
     try:
-        lines, first = inspect.getsourcelines(frame.f_code)
+        lines, first = inspect.getsourcelines(code)
     except _NO_SOURCE:
-        return []
-    return [(node, line - max(first, 1) + 1) for node in ast.walk(_parsed(textwrap.dedent("".join(lines))))]
+        return [], 1
+    return [*ast.walk(_parsed(textwrap.dedent("".join(lines))))], first
 
 
 def _parsed(source: str) -> ast.Module:

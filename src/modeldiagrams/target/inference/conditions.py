@@ -256,7 +256,8 @@ def tensor_of_rank(node: ast.expr, names: Names) -> Tensor | None:
         case ast.Call(func=ast.Name(id="len"), args=[ast.Call(func=ast.Attribute(value=inner, attr="size"), args=[])]):
             pass
         case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
-            sizes, found = names.get(name), [value for value in names.values() if isinstance(value, Tensor)]
+            sizes = names.get(name)
+            found = [value for value in names.values() if isinstance(value, Tensor)] if _are_sizes(sizes) else []
             return next((tensor for tensor in found if _is_part(sizes, tuple(tensor.shape))), None)
         case _:
             return None
@@ -264,10 +265,13 @@ def tensor_of_rank(node: ast.expr, names: Names) -> Tensor | None:
     return owner if isinstance(owner, Tensor) else None
 
 
+def _are_sizes(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(type(size) is int for size in value)
+
+
 def _is_part(sizes: Any, shape: tuple[int, ...]) -> bool:
     """Whether sizes are some of a shape, side by side."""
-    is_known = isinstance(sizes, list | tuple) and all(type(size) is int for size in sizes)
-    return is_known and any(shape[start : start + len(sizes)] == tuple(sizes) for start in range(len(shape) or 1))
+    return any(shape[start : start + len(sizes)] == tuple(sizes) for start in range(len(shape) or 1))
 
 
 def multiple(node: ast.expr, names: Names) -> tuple[int, int] | None:

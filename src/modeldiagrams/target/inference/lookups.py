@@ -16,12 +16,13 @@ from torch import Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from types import FrameType, TracebackType
+    from types import CodeType, FrameType, TracebackType
 
 __all__ = [
     "assigned_name",
     "attribute_of",
     "expression_at",
+    "expression_in",
     "is_asked_for_tensor",
     "is_called",
     "is_given_to_old_tensor",
@@ -77,11 +78,16 @@ def tracebacks(error: BaseException | None) -> list[TracebackType]:
 
 def expression_at(frame: FrameType, instruction: int) -> ast.expr | None:
     """The expression whose instruction a frame runs; None where the source is not known."""
-    positions = next(itertools.islice(frame.f_code.co_positions(), instruction // 2, None), None)
+    return expression_in(frame.f_code, instruction)
+
+
+def expression_in(code: CodeType, instruction: int) -> ast.expr | None:
+    """The same for code that needn't run."""
+    positions = next(itertools.islice(code.co_positions(), instruction // 2, None), None)
     if positions is None or None in positions:
         return None
     line, last, start, end = (int(position or 0) for position in positions)
-    lines = [linecache.getline(frame.f_code.co_filename, number) for number in range(line, last + 1)]
+    lines = [linecache.getline(code.co_filename, number) for number in range(line, last + 1)]
     encoded = [text.encode() for text in lines]
     if not encoded or not encoded[0]:
         return None

@@ -58,6 +58,8 @@ _TENSORS = re.compile(r"([Ll]ist|[Tt]uple|Sequence)\[[\w.]*Tensor\b")
 """An annotation of several tensors."""
 _LISTED_RANK = 5
 """Of several pictures or maps as one tensor."""
+_MOST_MORE = 5
+"""Dimensions than are known."""
 _MOST_LISTS = 4
 _MOST_CALLS = 4_000
 """Of all readings with other meanings, for uses that suit each other."""
@@ -80,7 +82,7 @@ class Read:
     """What was read of every input."""
 
     def __init__(self, reading: Reading, sizes: Sizes, seed: Callable[[str, Path], Any]) -> None:
-        self._inputs, self._sizes, self._seed = reading.inputs, sizes, seed
+        self._inputs, self._sizes, self._seed, self._allows = reading.inputs, sizes, seed, reading.allows
         is_clear = not (reading.error or reading.guesses.clashes or reading.guesses.others)
         self.is_sure = is_clear and not any(map(_is_taken_by_number, _all(reading.inputs)))
         """Whether the forward was read to its end, and all uses suit each other in their likeliest meaning."""
@@ -125,6 +127,8 @@ class Read:
 
     def _entry(self, given: Given, entries: list[Any]) -> Any:
         parts = {} if given.is_used else given.parts
+        if given.size is not None:
+            return {"value": given.size.end().value or self._numbers.get(given.size.end(), _FEW_NODES)}
         if not parts:
             return self._tensor(given, entries)
         if given.way == "item":
@@ -150,13 +154,19 @@ class Read:
             return entries[0]
         shape, kind = given.tensor.known.end(), with_words(given.tensor.kind.with_casts(), given)
         first = next(leaves(entries[0]), Leaf((), ()))
-        dtype = kind.dtype or ("bool" if first.dtype == "bool" else "")  # a mask is one, whatever layers take
+        is_mask = first.dtype == "bool" and not (kind.is_reckoned and not kind.casts)
+        dtype = kind.dtype or ("bool" if is_mask else "")  # a mask is one, whatever layers take
         for leaf in [next(leaves(entry), None) for entry in entries]:
             is_alike = leaf is not None and not leaf.path and (not first.low or leaf.low == first.low)
-            if leaf is not None and is_alike and _suits(leaf, shape, dtype):  # what counts from a number on stays so
+            is_allowed = leaf is not None and self._allows(shape, len(leaf.shape))
+            if (
+                leaf is not None and is_alike and is_allowed and _suits(leaf, shape, dtype)
+            ):  # what counts from a number on stays so
                 break
         else:
-            rank = shape.rank or _least_rank(shape)
+            least = _least_rank(shape)
+            allowed = (rank for rank in range(least, least + _MOST_MORE) if self._allows(shape, rank))
+            rank = shape.rank or next(allowed, least)
             leaf = replace(first, shape=(0,) * rank) if first.path == () else Leaf((), (0,) * rank)
         leaf = replace(leaf, path=given.path)
         if shape.rank and any(dim.value > 1 and dim.value not in leaf.shape for dim in shape.dims()[1:]):
@@ -173,6 +183,8 @@ class Read:
             high = min(kind.high, own) if kind.high and own else kind.high or own or (1 if kind.is_asked else usual)
             low = leaf.low if leaf.dtype == "int64" and (leaf.low or 0) < high else None
             return replace(leaf, dtype="int64", high=high, low=low)
+        if not kind.dtype and leaf.dtype == "bool" and kind.is_reckoned and not kind.casts:
+            return replace(leaf, dtype="float32", high=None, low=None)
         if kind.dtype and kind.dtype != leaf.dtype:
             return replace(leaf, dtype=kind.dtype, high=None, low=None)
         if kind.is_counted and leaf.dtype == "float32" and not kind.dtype:
@@ -201,6 +213,8 @@ class Read:
         own = size if size and not self._sizes.is_own(size) and at else 0
         if is_counted and leaf.shape[:1] == (_PAIR,) and dim.least == _PAIR:
             own = 0  # edges in columns
+        if self.is_sure and not is_counted and own in self._sizes.of_layers:
+            own = 0  # no layer takes it
         if dim.value or is_counted:
             return dim.value or max(dim.least, own)
         least, times = _least_of(dim)

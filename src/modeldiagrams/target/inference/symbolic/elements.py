@@ -9,6 +9,7 @@ import itertools
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
 from modeldiagrams.target.inference.symbolic.operands import (
@@ -72,6 +73,21 @@ def pointwise(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     return r.tensor(broadcast(r, r.shape_of(a), r.shape_of(b), is_weight=is_weight), kind)
 
 
+def _reckoned(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """Sums, products and so on of each element."""
+    for value in (*args[:2], *kwargs.values()):
+        kind_of(value).end().is_reckoned = True
+    return pointwise(r, args, kwargs)
+
+
+def _multiplied(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """Products; those of whole numbers are whole, and as large as that only makes them: ``row * width + column``."""
+    found = _reckoned(r, args, kwargs)
+    if any(type(value) is int for value in args):
+        found.__dict__["kind"] = Kind(made_of=tuple(kind_of(value) for value in args[:2]))
+    return found
+
+
 def _is_own(r: Reading, value: Any) -> bool:
     """Whether a tensor is the model's own, and no input tells its sizes."""
     is_plain = not isinstance(value, SymbolicTensor) and not any(size in r.numbers for size in Tensor.size(value))
@@ -82,10 +98,7 @@ def broadcast(r: Reading, a: Shape, b: Shape, *, is_weight: bool = False) -> Sha
     """The shape of what two operands are combined to; sizes of 1 suit any."""
     a, b = a.end(), b.end()
     if a.row and b.row:
-        ones = [sum(dim.value == 1 for dim in shape.dims()) for shape in (a, b)]
-        if any(ones):  # of unknown ranks, any dimension may be the one that a 1 stands for
-            return a if (ones[0], -len(a.dims())) <= (ones[1], -len(b.dims())) else b
-        return unified(a, b) if r.guesses.is_usual() else _of_one_feature(a, b)
+        return _of_open_ranks(r, a, b)
     if a.row or b.row:
         known, open_ = (b, a) if a.row else (a, b)
         if rank := _rank_by_place(known, open_):
@@ -108,6 +121,22 @@ def broadcast(r: Reading, a: Shape, b: Shape, *, is_weight: bool = False) -> Sha
     for at in range(1, len(short.front) + 1):
         found[-at] = alike(r, long.front[-at], short.front[-at])
     return closed(*found)
+
+
+def _of_open_ranks(r: Reading, a: Shape, b: Shape) -> Shape:
+    for one, other in ((a, b), (b, a)):
+        if _is_of_each_row(one) and len(other.back) == 1 != other.back[0].end().value and r.guesses.is_usual():
+            unified(one.replaced(-1), other.replaced(-1))  # ``x * mask.unsqueeze(-1)``
+            return other.end()
+    ones = [sum(dim.value == 1 for dim in shape.dims()) for shape in (a, b)]
+    if any(ones):  # any dimension may be the one that a 1 stands for
+        return a if (ones[0], -len(a.dims())) <= (ones[1], -len(b.dims())) else b
+    return unified(a, b) if r.guesses.is_usual() else _of_one_feature(a, b)
+
+
+def _is_of_each_row(shape: Shape) -> bool:
+    """Whether all that is known of a shape is that it has one number in place of features."""
+    return not shape.front and [dim.end().value for dim in shape.back] == [1]
 
 
 def _rank_by_place(known: Shape, open_: Shape) -> int:
@@ -144,6 +173,8 @@ def _compared(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     kinds = [kind_of(value) for value in args if isinstance(value, SymbolicTensor)]
     if len(kinds) == 2:  # noqa: PLR2004
         kinds[0].join(kinds[1])
+    elif any(isinstance(value, Tensor) and value.dtype == torch.int64 for value in args):  # ``arange(n) < lengths``
+        kinds[0].end().is_counted = True
     found.__dict__["kind"] = Kind("bool")
     return found
 
@@ -357,9 +388,18 @@ def _distances(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 
 def _loss(r: Reading, args: Args, kwargs: Kwargs) -> Any:
-    as_float(args[0])
-    ids_below(args[1])
-    return r.scalar()
+    """Of a score for each class, which are dimension 1, and the classes that are right."""
+    scores, targets = args[0], argument(args, kwargs, 1, "target")
+    as_float(scores)
+    shape = r.shape_of(scores)
+    if (shape.rank or 0) < _ROWS or kind_of(targets).end().dtype == "float32":
+        ids_below(targets)
+        return r.scalar()
+    ids_below(targets, shape.at(1).end().value)
+    each = shape.replaced(1)
+    with r.noting():
+        unified(each, r.shape_of(targets))
+    return r.tensor(each, Kind("float32")) if kwargs.get("reduction") == "none" else r.scalar()
 
 
 def _aligned(r: Reading, args: Args, kwargs: Kwargs) -> Any:
@@ -376,9 +416,10 @@ def _aligned(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 
 ELEMENTS: dict[str, Handler] = {
-    **by(pointwise, "add sub mul div true_divide __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ "),
-    **by(pointwise, "__rtruediv__ __iadd__ __isub__ __imul__ __itruediv__ rsub maximum minimum atan2 lerp fmod "),
-    **by(pointwise, "fmax fmin hypot arctan2 xlogy logaddexp multiply subtract divide floor_divide remainder"),
+    **by(_reckoned, "add sub div true_divide __add__ __radd__ __sub__ __rsub__ __truediv__ "),
+    **by(_reckoned, "__rtruediv__ __iadd__ __isub__ __itruediv__ rsub maximum minimum atan2 lerp fmod "),
+    **by(_reckoned, "fmax fmin hypot arctan2 xlogy logaddexp subtract divide floor_divide remainder"),
+    **by(_multiplied, "mul multiply __mul__ __rmul__ __imul__"),
     **by(_mixed, "__and__ __rand__ __iand__ __or__ __ror__ __ior__ __xor__ logical_and logical_or logical_xor"),
     **by(_equalled, "__eq__ __ne__ eq ne isin not_equal"),
     **by(_compared, "__lt__ __gt__ __le__ __ge__ lt gt le ge less greater less_equal greater_equal isclose"),

@@ -17,6 +17,8 @@ __all__ = ["Equations"]
 _MOST_FACTORS = 8
 """More are no shape: ``for _ in range(40): n = n * n``."""
 
+_SIDES = 2
+
 _Terms = dict[Dim, Fraction]
 
 
@@ -25,6 +27,7 @@ class Equations:
     """Dimensions that are sums and multiples of others."""
 
     _rows: list[tuple[dict[Dim, int], int]] = field(default_factory=list)
+    _products: list[tuple[Dim, list[Dim]]] = field(default_factory=list)
 
     def add(self, whole: Dim, parts: dict[Dim, int], more: int = 0) -> None:
         """A dimension is the sum of others, each so many times, and of a number."""
@@ -45,6 +48,8 @@ class Equations:
         whole = Dim(factors=tuple(ends) if 1 < len(unknown) <= _MOST_FACTORS else ())
         if len(unknown) == 1:
             self.add(whole, {unknown[0]: times})
+        else:
+            self._products.append((whole, ends))
         return whole
 
     def solve(self) -> list[ClashError]:
@@ -74,6 +79,8 @@ class Equations:
             if not any(_shared(row, rest) for row, rest in rows):
                 break
         _equal(pivots)
+        for whole, parts in self._products:
+            _split_evenly(whole.end().value, [part.end() for part in parts])
         return clashes
 
     def _pair_parts(self) -> None:
@@ -86,6 +93,16 @@ class Equations:
                 continue
             for part, other in zip(parts, known.setdefault(whole, parts), strict=False):
                 same(part, other)
+
+
+def _split_evenly(whole: int, parts: list[Dim]) -> None:
+    """Give two sides of a map of which only the product is told the same size: ``nn.Linear(c * h * w, n)``."""
+    unknown = [part for part in parts if not part.value]
+    area, rest = divmod(whole, math.prod(part.value or 1 for part in parts))
+    side = math.isqrt(area)
+    if len(unknown) == len({*unknown}) == _SIDES and not rest and side > 1 and side * side == area:
+        for part in unknown:
+            part.value = side
 
 
 def _equal(pivots: dict[Dim, tuple[_Terms, Fraction]]) -> None:

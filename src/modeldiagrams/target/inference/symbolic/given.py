@@ -28,6 +28,8 @@ class Given:
     """Whether it is annotated as several tensors, or used as such."""
     hint: Any = None
     """What docstrings, comments or annotations say of it."""
+    size: Any = None
+    """The dimension whose size it is, where code takes it for a plain number: ``x.new_zeros(batch_size, 64)``."""
     numbers: set[int] = field(default_factory=set)
     """By which code reads items of what may be one tensor."""
     count: int = 0

@@ -20,6 +20,9 @@ from modeldiagrams.target.inference.symbolic.tensors import Handler, Kind, Readi
 
 __all__ = ["ITEMS"]
 
+_ROWS = 2
+"""Rank of rows of steps, of which a mask leaves some out."""
+
 
 def _indexed_along(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     """``gather``, ``scatter``: an index of the same rank."""
@@ -95,6 +98,13 @@ def _item(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     return r.tensor(_taken(r, shape, keys), kind)
 
 
+def _set(r: Reading, args: Args, kwargs: Kwargs) -> Any:
+    """``canvas[rows, places] = features``: what is put there has the shape of what is there."""
+    taken = _item(r, args, kwargs)
+    broadcast(r, r.shape_of(taken), r.shape_of(args[2]))
+    return args[0]
+
+
 def _are_pairs(x: Any, keys: list[Any]) -> bool:
     """Whether features are rather behind the new dimension: ``left(ids)[:, :, None] + right(ids)[:, None]``."""
     return getattr(x, "is_embedded", False) and [each is None for each in keys] == [False, False, True]
@@ -168,9 +178,11 @@ def _chosen_together(r: Reading, shape: Shape, index: Any, at: int, before: tupl
 def _chosen(r: Reading, shape: Shape, index: Any, at: int) -> tuple[Shape, int]:
     """Items by the numbers in a tensor, or those where a mask is true."""
     kind = kind_of(index)
-    if kind.end().dtype == "bool" or (not isinstance(index, SymbolicTensor) and str(index.dtype) == "torch.bool"):
+    if str(index.dtype) == "torch.bool":
+        kind.become("bool")
         chosen = r.shape_of(index)
-        rank = chosen.rank or 1
+        is_of_steps = (shape.rank or 0) > _ROWS and at == 0 and r.guesses.is_usual()
+        rank = chosen.rank or max(len(chosen.dims()), _ROWS if is_of_steps else 1)
         for more in range(rank):
             same(shape.reaching(at + more).at(at + more), chosen.of_rank(rank).at(more))
         for _ in range(rank - 1):
@@ -237,4 +249,5 @@ ITEMS: dict[str, Handler] = {
     **by(_selected, "index_select"),
     **by(_added_at, "index_add index_copy index_fill"),
     **by(_item, "__getitem__"),
+    **by(_set, "__setitem__"),
 }

@@ -19,6 +19,8 @@ class Kind:
     """They are compared with whole numbers, or loops go as far as they say; so they are likely whole, too."""
     is_asked: bool = False
     """Code asks for values: how many groups there are, ``int(batch[-1]) + 1``."""
+    is_reckoned: bool = False
+    """They are multiplied, added and so on, as numbers are, and masks of booleans needn't be."""
     is_order: bool = False
     """They are the places of all items of another tensor."""
     is_place: bool = False
@@ -44,6 +46,7 @@ class Kind:
             b.high = min(a.high, b.high) if a.high and b.high else a.high or b.high
             b.is_length = a.is_length or b.is_length
             b.is_asked = a.is_asked or b.is_asked
+            b.is_reckoned = a.is_reckoned or b.is_reckoned
             b.is_place = a.is_place or b.is_place
             b.is_counted = a.is_counted or b.is_counted
             b.casts += a.casts

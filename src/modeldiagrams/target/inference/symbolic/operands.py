@@ -65,7 +65,7 @@ def argument(args: Args, kwargs: Kwargs, at: int, name: str, default: Any = None
 def numbers_in(values: Any) -> list[Any]:
     """Whole numbers among arguments, and in a tuple among them: both are usual for sizes."""
     flat = [item for value in values for item in (value if isinstance(value, tuple | list) else [value])]
-    return [value for value in flat if isinstance(value, int)]
+    return [value for value in flat if isinstance(value, int) or getattr(value, "given", None)]
 
 
 def by(handler: Handler, names: str) -> dict[str, Handler]:

@@ -27,7 +27,11 @@ def _unflattened(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 
 def _narrowed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
-    dim, length = argument(args, kwargs, 1, "dim"), argument(args, kwargs, 3, "length")
+    """So many items from one on, which inputs may say."""
+    dim, start, length = (argument(args, kwargs, at, name) for at, name in ((1, "dim"), (2, "start"), (3, "length")))
+    for value, few in ((start, 1), (length, 2)):
+        if isinstance(value, Tensor):
+            same(r.dim(value), Dim(few))
     return r.tensor(r.shape_of(args[0]).reaching(dim).replaced(dim, r.dim(length)), kind_of(args[0]))
 
 

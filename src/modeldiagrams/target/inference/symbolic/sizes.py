@@ -1,4 +1,4 @@
-"""Ranks and sizes of symbolic tensors in the model's own code: what they are compared with may be what they are."""
+"""Sizes of symbolic tensors in the model's own code: what they are compared with may be what they are."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
+from modeldiagrams.target.inference.demands import has_to_be_equal, is_demanded
 from modeldiagrams.target.inference.lookups import assigned_name, unpacked_count, unpacked_ends, unpacked_names
+from modeldiagrams.target.inference.symbolic.ranks import Rank, rank_in_pattern
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, closed, same, unified
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Parts", "Rank", "Shaped", "Size", "is_demanded", "rank_in_pattern"]
+__all__ = ["Parts", "Rest", "Shaped", "Size"]
 
 _USUAL_RANK = 3
 _MOST_STEP = 64
@@ -35,10 +37,10 @@ class Size(int):
         return made
 
     def __eq__(self, other: object) -> bool:
-        return self._is(other) if _has_to_be(sys._getframe(1), "==") else int(self) == other
+        return self._is(other) if has_to_be_equal(sys._getframe(1)) else int(self) == other
 
     def __ne__(self, other: object) -> bool:
-        return not self._is(other) if _has_to_be(sys._getframe(1), "!=") else int(self) != other
+        return not self._is(other) if has_to_be_equal(sys._getframe(1)) else int(self) != other
 
     __hash__ = int.__hash__
 
@@ -96,43 +98,17 @@ class Size(int):
         return True
 
 
-class Rank(int):
-    """How many dimensions a tensor of unknown shape has."""
+class Rest(int):
+    """The sizes of a shape of which nobody has said how many there are: ``x.view(*index.shape, -1)``."""
 
-    tensor: Any
+    row: Any
 
     @classmethod
-    def of(cls, tensor: Any) -> Any:
-        """Its rank, if it is known."""
-        rank = tensor.known.rank
-        if rank is not None:
-            return rank
-        made = cls(max(_USUAL_RANK, len(tensor.known.dims())))
-        made.tensor = tensor
+    def of(cls, row: Any) -> Rest:
+        """A number that knows the dimensions that it stands for."""
+        made = cls(1)
+        made.row = row
         return made
-
-    def __eq__(self, other: object) -> bool:
-        has_to_be = _has_to_be(sys._getframe(1), "==")
-        return self._is(other) if has_to_be or self._is_likely(other) else False
-
-    def __ne__(self, other: object) -> bool:
-        has_to_be = _has_to_be(sys._getframe(1), "!=")
-        return not self._is(other) if has_to_be or self._is_likely(other) else True
-
-    __hash__ = int.__hash__
-
-    def _is_likely(self, other: Any) -> bool:
-        """Whether code asks for as many dimensions as are known already, rows and steps and features."""
-        known = self.tensor.known.end()
-        are_told = len(known.dims()) == other and len(known.front) > 1 and bool(known.back)
-        return bool(are_told and self.tensor.reading.guesses.is_usual())
-
-    def _is(self, other: Any) -> bool:
-        try:
-            self.tensor.known.of_rank(int(other))
-        except ClashError:
-            return False
-        return True
 
 
 class Parts(tuple[Any, ...]):  # noqa: SLOT001  (it has a dimension)
@@ -156,11 +132,11 @@ class Cut(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
     start: int | None
 
     def __eq__(self, other: object) -> bool:
-        self._tell(other, _has_to_be(sys._getframe(1), "=="))
+        self._tell(other, has_to_be_equal(sys._getframe(1)))
         return self._now() == other
 
     def __ne__(self, other: object) -> bool:
-        self._tell(other, _has_to_be(sys._getframe(1), "!="))
+        self._tell(other, has_to_be_equal(sys._getframe(1)))
         return self._now() != other
 
     __hash__ = tuple.__hash__
@@ -187,10 +163,10 @@ class Shaped(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
     tensor: Any
 
     def __eq__(self, other: object) -> bool:
-        return is_same_shape(self.tensor, other, _has_to_be(sys._getframe(1), "=="))
+        return is_same_shape(self.tensor, other, has_to_be_equal(sys._getframe(1)))
 
     def __ne__(self, other: object) -> bool:
-        return not is_same_shape(self.tensor, other, _has_to_be(sys._getframe(1), "!="))
+        return not is_same_shape(self.tensor, other, has_to_be_equal(sys._getframe(1)))
 
     __hash__ = object.__hash__  # caches of functions of shapes would take all for one
 
@@ -202,6 +178,10 @@ class Shaped(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
             for end in (first - 1,) * (first > 0) + (-last,) * (last > 0):
                 self.tensor.known.reaching(end)
             dims = [*(self.tensor.known.of_rank(count) if count else self.tensor.known).dims()]
+        known = self.tensor.known.end()
+        if known.row and not count and not (first or last) and _is_viewed(frame):
+            ends = ([self.tensor.reading.number(dim) for dim in part] for part in (known.front, known.back))
+            return iter([*next(ends), Rest.of(known.row), *next(ends)])
         for dim, name in zip(dims, unpacked_names(frame) if count else (), strict=False):
             dim.end().called = dim.end().called or name.strip("_")
         return iter([self.tensor.reading.number(dim) for dim in dims])
@@ -240,12 +220,19 @@ class Shaped(tuple[Any, ...]):  # noqa: SLOT001  (it has a tensor)
         return bool(is_open and not is_compared and self.tensor.reading.guesses.is_usual())
 
     def __len__(self) -> int:
-        rank_in_pattern(self.tensor, sys._getframe(1))  # noqa: SLF001
-        return int(Rank.of(self.tensor))
+        frame = sys._getframe(1)  # noqa: SLF001
+        rank_in_pattern(self.tensor, frame)
+        return Rank.counted(self.tensor, frame)
 
     def numel(self) -> int:
         """As of a shape of PyTorch."""
         return 1
+
+
+def _is_viewed(frame: Any) -> bool:
+    """Whether a frame takes all sizes of a shape for those of a view."""
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    return re.search(r"\.(view|reshape)\(.*\*\w", line) is not None
 
 
 def _user_frame() -> Any:
@@ -268,33 +255,3 @@ def is_same_shape(tensor: Any, other: Any, is_told: bool) -> bool:  # noqa: FBT0
     a, b = tensor.known.end(), shape.end()
     is_alike = len(a.dims()) == len(b.dims()) and a.row is b.row
     return is_alike and all(x is y or 0 != x.value == y.value for x, y in zip(a.dims(), b.dims(), strict=True))
-
-
-def rank_in_pattern(tensor: Any, frame: Any) -> None:
-    """Note the rank that a pattern of einops has: ``rearrange(x, "b (h w) c -> b c h w")``."""
-    if not str(frame.f_globals.get("__name__")).startswith("einops"):
-        return
-    names = frame.f_locals
-    pattern = names.get("pattern", getattr(names.get("self"), "pattern", None))
-    left = pattern.partition("->")[0] if isinstance(pattern, str) else "..."
-    if not re.search(r"\.\.\.|…|\*", left):  # a star stands for any number of dimensions that are packed
-        with tensor.reading.noting():
-            tensor.known.of_rank(len(re.sub(r"\([^)]*\)", "g", left).split()))
-
-
-def is_demanded(frame: Any) -> bool:
-    """Whether code raises if a comparison does not hold."""
-    name, line = frame.f_code.co_filename, frame.f_lineno
-    text = linecache.getline(name, line).strip()
-    return text.startswith("assert") or (
-        text.startswith(("if ", "elif "))
-        and any("raise " in linecache.getline(name, line + more) for more in (0, 1, 2))
-    )
-
-
-def _has_to_be(frame: Any, compared: str) -> bool:
-    """Whether code raises if what it compares is not the same: ``assert a == b``, ``if a != b: raise``."""
-    text = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
-    is_asserted = text.startswith("assert")
-    is_negated = bool(re.search(r"\bnot\b(?! None)", text))
-    return is_demanded(frame) and (is_asserted != (compared == "!=")) != is_negated

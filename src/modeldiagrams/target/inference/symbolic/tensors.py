@@ -21,6 +21,7 @@ import torch
 from torch import Tensor
 
 from modeldiagrams.target.inference.conditions import length_wanted
+from modeldiagrams.target.inference.demands import demanded, is_demanded
 from modeldiagrams.target.inference.entries import instances_in
 from modeldiagrams.target.inference.lookups import is_called, tracebacks, unpacked_count
 from modeldiagrams.target.inference.parameter_names import role_of
@@ -37,8 +38,9 @@ from modeldiagrams.target.inference.symbolic.guesses import Guesses
 from modeldiagrams.target.inference.symbolic.kinds import Kind
 from modeldiagrams.target.inference.symbolic.objects import made_of_fields
 from modeldiagrams.target.inference.symbolic.products import Products
+from modeldiagrams.target.inference.symbolic.ranks import Rank, rank_in_pattern
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Row, Shape, closed, factors_of, same
-from modeldiagrams.target.inference.symbolic.sizes import Parts, Rank, Shaped, Size, is_demanded, rank_in_pattern
+from modeldiagrams.target.inference.symbolic.sizes import Parts, Shaped, Size
 from modeldiagrams.tracer.recording.time_limit import check_time
 
 __all__ = ["Given", "Kind", "Parts", "Rank", "Reading", "Size", "SymbolicTensor"]
@@ -69,6 +71,8 @@ class Reading:
     listed: frozenset[tuple[str | int, ...]] = frozenset()
     """Where items are taken by number, of lists."""
     guesses: Guesses = field(default_factory=Guesses)
+    ranks: list[tuple[Shape, Callable[[int], bool]]] = field(default_factory=list)
+    """Shapes of which code refuses some ranks."""
     symbols: Any = None
     """What is said of inputs, in words."""
     inputs: dict[str, Given] = field(default_factory=dict)
@@ -140,6 +144,8 @@ class Reading:
         """The dimension that a number is the size of."""
         if isinstance(number, Size):
             return number.dim
+        if isinstance(number, SymbolicTensor):
+            return number.as_size()
         known = self.numbers.get(int(number))
         return known.end() if known else Dim(int(number))
 
@@ -169,6 +175,13 @@ class Reading:
             self.guesses.clash(error.guesses)
         for number, dim in self.numbers.items():  # that a size is the number made up for it tells nothing
             dim.end().value = 0 if dim.end().value == number else dim.end().value
+
+    def allows(self, shape: Shape, rank: int) -> bool:
+        """Whether a shape may have a rank, by what code raises for."""
+        known = shape.end()
+        told = [(other.end(), suits) for other, suits in self.ranks]
+        missing = rank - len(known.dims())
+        return all(suits(len(other.dims()) + missing) for other, suits in told if other.row and other.row is known.row)
 
     def is_in_vain(self) -> bool:
         """Whether something doesn't fit, though nothing was taken for granted: layers don't fit each other."""
@@ -299,13 +312,23 @@ class SymbolicTensor(Tensor):
         return bool(self.dtype.is_floating_point)
 
     def __bool__(self) -> bool:
-        return is_demanded(sys._getframe(1))  # noqa: SLF001
+        return bool(demanded(sys._getframe(1)))  # noqa: SLF001
 
     def __int__(self) -> int:
         self.kind.end().is_counted = self.kind.end().is_asked = True
         return _A_NUMBER
 
-    __index__ = __int__
+    def __index__(self) -> int:
+        if self.given and not self.given.is_used:
+            self.as_size()
+        return int(self)
+
+    def as_size(self) -> Dim:
+        """The dimension whose size it is."""
+        if self.given is None:
+            return Dim()
+        self.given.size = self.given.size or Dim()
+        return self.given.size.end()  # type: ignore[no-any-return]
 
     def __float__(self) -> float:
         return float(_A_NUMBER)
@@ -373,8 +396,11 @@ class SymbolicTensor(Tensor):
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, str) and self.given:
             self.results[key] = value  # what a forward puts into a dict that it was given
-        else:
-            self._use()
+            return
+        self._use()
+        if isinstance(value, Tensor) and [*instances_in(key, Tensor)]:
+            with self.reading.noting():
+                self.reading.handlers["__setitem__"](self.reading, (self, key, value), {})
 
     def __add__(self, other: Any) -> Any:
         return [*self._listed(), *other] if isinstance(other, list) else torch.add(self, other)

@@ -19,6 +19,7 @@ from modeldiagrams.target.inference.symbolic.operands import (
     of_rows,
 )
 from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, closed, factors_of, same, unified
+from modeldiagrams.target.inference.symbolic.sizes import Rest
 from modeldiagrams.target.inference.symbolic.tensors import Handler, Parts, Reading, Size, SymbolicTensor
 
 __all__ = ["VIEWS"]
@@ -108,6 +109,9 @@ def _viewed(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     if not (sizes := numbers_in(args[1:] or [*kwargs.values()])):  # ``x.view(torch.int32)``
         return r.tensor()
     new = [Dim() if size == -1 else r.dim(size) for size in sizes]
+    for at, size in enumerate(sizes):
+        if isinstance(size, Rest):
+            return r.tensor(Shape(tuple(new[:at]), size.row, tuple(new[at + 1 :])), kind_of(args[0]))
     before = r.shape_of(args[0])
     items = math.prod(dim.end().value for dim in new[1:])
     is_flat = before.rank is None and not before.dims() and sizes[0] == -1 and not _is_picture(args[0], sizes)
@@ -213,6 +217,9 @@ def _expanded(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     is_item = isinstance(args[0], SymbolicTensor) and args[0].given is None
     if before.rank is None and is_item and not before.dims() and -1 not in sizes and r.guesses.is_usual():
         before = before.of_rank(0)  # a number for all
+    *others, last = sizes
+    if before.rank is None and last == -1 and not before.end().front and _are_numbers(others) and r.guesses.is_usual():
+        before = unified(before, closed(Dim(1), before.at(-1)))  # one row for all
     # where a size is kept, there is one
     if before.rank is None and len(before.dims()) <= len(sizes) and -1 in sizes[:1] and r.guesses.is_usual():
         before = before.of_rank(len(sizes))
@@ -221,6 +228,11 @@ def _expanded(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     known = before.front if before.rank == len(sizes) else ()
     new = [(known[at] if known else Dim()) if size == -1 else r.dim(size) for at, size in enumerate(sizes)]
     return r.tensor(closed(*new), kind_of(args[0]))
+
+
+def _are_numbers(sizes: list[Any]) -> bool:
+    """Whether sizes are none of an input, and all are told."""
+    return bool(sizes) and all(type(size) is int and size > 0 for size in sizes)
 
 
 def _repeated(r: Reading, args: Args, kwargs: Kwargs) -> Any:
