@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["forward_uses"]
 
+_KEEPING = 1
+"""Use of an argument that a constructor does nothing else with: ``self.is_causal = cfg.is_causal``."""
+
 
 def forward_uses(model: nn.Module, known: Iterable[Slot] = ()) -> Iterator[Refused]:
     """Arguments that modules keep as attributes and use in their methods as no number can be used."""
@@ -38,6 +41,7 @@ def forward_uses(model: nn.Module, known: Iterable[Slot] = ()) -> Iterator[Refus
         fields = {name: value for name, value in vars(module).items() if isinstance(value, Fields)}
         lists = {name: value for name, value in vars(module).items() if isinstance(value, Items)}
         yield from _kept_graphs(lists.values())
+        _note_flags(module, kept)
         holds_text = any(isinstance(value, Text) for value in vars(module).values())
         if type(module).__module__.startswith("torch.nn"):
             yield from (Refused(kept[name].slots[0], Use("text", "")) for name in kept if is_listed("text_uses", name))
@@ -49,6 +53,32 @@ def forward_uses(model: nn.Module, known: Iterable[Slot] = ()) -> Iterator[Refus
                 yield from _handed_on(node, kept)
                 yield from _kept_field(node, fields)
                 yield from _kept_keys(node, lists)
+
+
+def _note_flags(module: nn.Module, kept: dict[str, Number | Real]) -> None:
+    """Note which numbers the code only asks whether they are true: ``if self.is_causal: …``."""
+    nodes = [node for tree in _methods(type(module)) for node in ast.walk(tree)] if kept else []
+    tested = [_test_of(node) for node in nodes]
+    for name, value in kept.items():
+        uses = [node for node in nodes if isinstance(node, ast.Attribute | ast.Name) and _is_use(node, name)]
+        tests = [node for node in uses if node in tested]
+        if tests and len(uses) == len(tests) + _KEEPING:
+            value.slots[0].is_tested |= not value.is_derived
+
+
+def _is_use(node: ast.Attribute | ast.Name, name: str) -> bool:
+    called = node.attr if isinstance(node, ast.Attribute) else node.id
+    return called == name and isinstance(node.ctx, ast.Load)
+
+
+def _test_of(node: ast.AST) -> ast.AST | None:
+    """What is asked whether it is true."""
+    match node:
+        case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+            return test
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return operand
+    return None
 
 
 def _kept_graphs(lists: Iterable[Items]) -> Iterator[Refused]:

@@ -178,8 +178,10 @@ def _chosen(r: Reading, shape: Shape, index: Any, at: int) -> tuple[Shape, int]:
         return shape.replaced(at, Dim()), at + 1
     ids_below(index, shape.reaching(at).at(at).end().value)
     chosen = r.shape_of(index)
+    is_of_node = bool(isinstance(index, SymbolicTensor) and index.given and index.given.is_of_tree)
     if chosen.rank is None:
-        chosen = chosen.of_rank(max(1, len(chosen.dims())))
+        chosen = chosen.of_rank(max(0 if is_of_node else 1, len(chosen.dims())))  # a node has the place of one word
+    kind.end().is_place |= is_of_node
     _note_place(r, index, shape, at)
     if kind.end().is_order and chosen.rank == 1:
         same(shape.at(at), chosen.at(0))
