@@ -92,12 +92,8 @@ def _methods(class_: type) -> Iterator[ast.AST]:
 
 
 def _kept_field(node: ast.AST, fields: dict[str, Fields]) -> Iterator[Refused]:
-    """What a method reads of a configuration that the constructor only keeps: ``self.cfg.decoder.steps``."""
-    path: list[str] = []
-    inner: ast.AST = node
-    while isinstance(inner, ast.Attribute):
-        path.insert(0, inner.attr)
-        inner = inner.value
+    """What a method reads of a configuration that is kept: ``self.cfg.decoder.steps``, ``self.cfg["steps"]``."""
+    path, inner = _path_of(node)
     if isinstance(inner, ast.Name) and inner.id == "self" and len(path) > 1 and path[0] in fields:
         slot = slots_of(fields[path[0]])[0]
         for name in path[1:]:
@@ -106,6 +102,18 @@ def _kept_field(node: ast.AST, fields: dict[str, Fields]) -> Iterator[Refused]:
             if slot.kind == "fields" and name not in slot.children:
                 yield Refused(slot, Use("members", (name,)))
             slot = slot.child(name)
+
+
+def _path_of(node: ast.AST) -> tuple[list[str], ast.AST]:
+    """The names of attributes and keys that are read one of the other, and what the first one is read of."""
+    match node:
+        case (
+            ast.Attribute(value=owner, attr=name)
+            | ast.Subscript(value=owner, slice=ast.Constant(value=str(name)), ctx=ast.Load())
+        ):
+            path, inner = _path_of(owner)
+            return [*path, name], inner
+    return [], node
 
 
 def _kept_keys(node: ast.AST, lists: dict[str, Items]) -> Iterator[Refused]:
@@ -157,8 +165,9 @@ def _kept_use(node: ast.AST, kept: dict[str, Number | Real]) -> Iterator[Refused
     match node:
         case ast.Attribute(value=ast.Attribute(value=ast.Name(id="self"), attr=name), attr=inner) if name in kept:
             yield Refused(kept[name].slots[0], Use("attribute", inner))
-        case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=name)) if name in kept:
-            yield Refused(kept[name].slots[0], Use("items", None))
+        case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=name), slice=index) if name in kept:
+            is_key = isinstance(index, ast.Constant) and isinstance(index.value, str)
+            yield Refused(kept[name].slots[0], Use("key", index.value) if is_key else Use("items", None))
         case ast.Starred(value=ast.Attribute(value=ast.Name(id="self"), attr=name)) if name in kept:
             yield Refused(kept[name].slots[0], Use("items", None))
         case ast.Assign(targets=[ast.Tuple(elts=names)], value=value):

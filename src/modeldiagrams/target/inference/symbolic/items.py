@@ -6,6 +6,7 @@ from typing import Any
 
 from torch import Tensor
 
+from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.symbolic.elements import broadcast
 from modeldiagrams.target.inference.symbolic.operands import (
     Args,
@@ -19,6 +20,9 @@ from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, closed, s
 from modeldiagrams.target.inference.symbolic.tensors import Handler, Kind, Reading, Size, SymbolicTensor
 
 __all__ = ["ITEMS"]
+
+_OF_A_MASK = 2
+"""Dimensions: rows, and items of each."""
 
 
 def _indexed_along(r: Reading, args: Args, kwargs: Kwargs) -> Any:
@@ -168,9 +172,11 @@ def _chosen_together(r: Reading, shape: Shape, index: Any, at: int, before: tupl
 def _chosen(r: Reading, shape: Shape, index: Any, at: int) -> tuple[Shape, int]:
     """Items by the numbers in a tensor, or those where a mask is true."""
     kind = kind_of(index)
+    if is_mask := _is_mask(index):
+        kind.become("bool")
     if kind.end().dtype == "bool" or (not isinstance(index, SymbolicTensor) and str(index.dtype) == "torch.bool"):
         chosen = r.shape_of(index)
-        rank = chosen.rank or 1
+        rank = chosen.rank or (_OF_A_MASK if is_mask and r.guesses.is_usual() else 1)
         for more in range(rank):
             same(shape.reaching(at + more).at(at + more), chosen.of_rank(rank).at(more))
         for _ in range(rank - 1):
@@ -186,6 +192,13 @@ def _chosen(r: Reading, shape: Shape, index: Any, at: int) -> tuple[Shape, int]:
     if kind.end().is_order and chosen.rank == 1:
         same(shape.at(at), chosen.at(0))
     return shape.replaced(at, *chosen.front), at + len(chosen.front)
+
+
+def _is_mask(index: Any) -> bool:
+    """Whether an input's name says that it is a mask: of items that are taken, no numbers."""
+    given = index.given if isinstance(index, SymbolicTensor) else None
+    role = role_of(str(given.path[-1])) if given else None
+    return role is not None and role.name == "mask"
 
 
 def _taken_back(r: Reading, shape: Shape, keys: list[Any]) -> Shape:

@@ -1,0 +1,88 @@
+"""Arguments of constructors of which only methods show what they are."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from modeldiagrams.target.inference.constructor import solved_arguments
+from target.found_inputs import first_entries
+
+
+class Linker(nn.Module):
+    """Reads one key while it is made, and two others only when it runs."""
+
+    def __init__(self, config, vocab_size):
+        super().__init__()
+        self.config = config
+        self.words = nn.Embedding(vocab_size, config["hidden_size"])
+
+    def forward(self, ids):
+        words = self.words(ids)[:, : self.config["max_links"]]
+        return words * self.config["scale"]["factor"]
+
+
+class Pruner(nn.Module):
+    """Only keeps its configuration."""
+
+    def __init__(self, config, width):
+        super().__init__()
+        self.config, self.mix = config, nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.mix(x)[:, : self.config["max_links"]]
+
+
+def test_keys_that_only_methods_read_are_in_the_configuration():
+    config = solved_arguments(Linker).kwargs["config"]
+    assert config.keys() == {"hidden_size", "max_links", "scale"}
+    assert type(config["max_links"]) is int
+    assert solved_arguments(Pruner).kwargs["config"].keys() == {"max_links"}
+
+
+class Chooser(nn.Module):
+    def __init__(self, options, depth, coarse):
+        super().__init__()
+        self.depth, self.coarse, self.by_parts = depth, coarse, options.by_parts
+        self.mix = nn.ModuleList(nn.Linear(8, 8) for _ in range(depth))
+
+    def forward(self, rows):
+        if not self.coarse:
+            rows = rows * 2
+        if self.depth > 1:
+            rows = -rows
+        return self.mix[0](rows) if self.by_parts else self.mix[-1](rows)
+
+
+def test_what_methods_only_ask_whether_it_is_true_is_a_flag():
+    kwargs = solved_arguments(Chooser).kwargs
+    assert kwargs["coarse"] is kwargs["options"]["by_parts"] is False
+    assert type(kwargs["depth"]) is int
+
+
+class Tabled(nn.Module):
+    def __init__(self, wordemb):
+        super().__init__()
+        self.wordemb, self.mix = wordemb, nn.Linear(wordemb.embedding_dim, 8)
+
+    def forward(self, ids):
+        return self.mix(self.wordemb(ids))
+
+
+def test_a_module_with_the_sizes_of_a_table_is_one():
+    assert solved_arguments(Tabled).kwargs["wordemb"] == {"_target_": "torch.nn.Embedding", "_args_": [100, 64]}
+
+
+class Spans(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.encoder = nn.Embedding(50, 6), nn.LSTM(6, 6, batch_first=True)
+
+    def forward(self, input_ids, input_mask):
+        rows, _ = self.encoder(self.words(input_ids))
+        return rows[input_mask]
+
+
+def test_a_mask_by_which_items_are_taken_is_no_number():
+    entries = first_entries(Spans())
+    assert entries["input_mask"] == {**entries["input_mask"], "dtype": "bool", "shape": entries["input_ids"]["shape"]}
+    assert len(entries["input_ids"]["shape"]) == 2
