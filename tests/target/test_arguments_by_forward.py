@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch import nn
 
+from modeldiagrams.options.reading import yaml_line
 from modeldiagrams.target.inference.constructor import solved_arguments
 from target.found_inputs import first_entries
 
@@ -86,3 +87,38 @@ def test_a_mask_by_which_items_are_taken_is_no_number():
     entries = first_entries(Spans())
     assert entries["input_mask"] == {**entries["input_mask"], "dtype": "bool", "shape": entries["input_ids"]["shape"]}
     assert len(entries["input_ids"]["shape"]) == 2
+
+
+class Series(nn.Module):
+    def __init__(self, embedding_sizes, x_categoricals, x_reals, static_categoricals):
+        super().__init__()
+        self.tables = nn.ModuleDict({name: nn.Embedding(*embedding_sizes[name]) for name in x_categoricals})
+        self.reals = nn.ModuleDict({name: nn.Linear(1, embedding_sizes[x_categoricals[0]][1]) for name in x_reals})
+        self.moving = [name for name in (*x_categoricals, *x_reals) if name not in static_categoricals]
+        self.static = static_categoricals
+
+    def forward(self, x):
+        rows = {name: table(x[name]) for name, table in (*self.tables.items(), *self.reals.items())}
+        return sum(rows[name] for name in self.static) + sum(rows[name] for name in self.moving)
+
+
+def test_names_that_are_looked_for_among_others_are_some_of_these():
+    kwargs = solved_arguments(Series).kwargs
+    assert {*kwargs["static_categoricals"]} <= {*kwargs["x_categoricals"]}
+    assert kwargs["x_categoricals"] == [*kwargs["embedding_sizes"]]
+
+
+class Translator(nn.Module):
+    def __init__(self, encoder, width):
+        super().__init__()
+        self.encoder, self.mix = encoder, nn.Linear(width, width)
+
+    def forward(self, ids):
+        _, hidden = self.encoder(ids)
+        return self.mix(hidden)
+
+
+def test_a_part_that_gives_several_has_those_that_nobody_uses_too():
+    option = solved_arguments(Translator).kwargs["encoder"]
+    assert len(option["_args_"][0]) == 2
+    assert yaml_line(option)

@@ -166,8 +166,8 @@ def _kept_use(node: ast.AST, kept: dict[str, Number | Real]) -> Iterator[Refused
         case ast.Attribute(value=ast.Attribute(value=ast.Name(id="self"), attr=name), attr=inner) if name in kept:
             yield Refused(kept[name].slots[0], Use("attribute", inner))
         case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=name), slice=index) if name in kept:
-            is_key = isinstance(index, ast.Constant) and isinstance(index.value, str)
-            yield Refused(kept[name].slots[0], Use("key", index.value) if is_key else Use("items", None))
+            key = getattr(index, "value", None)
+            yield Refused(kept[name].slots[0], Use("key", key) if isinstance(key, str) else Use("items", None))
         case ast.Starred(value=ast.Attribute(value=ast.Name(id="self"), attr=name)) if name in kept:
             yield Refused(kept[name].slots[0], Use("items", None))
         case ast.Assign(targets=[ast.Tuple(elts=names)], value=value):

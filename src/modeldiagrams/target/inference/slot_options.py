@@ -31,6 +31,7 @@ from modeldiagrams.target.inference.vocabulary import (
     usual,
     usual_counts,
     usual_item,
+    words_of,
 )
 
 if TYPE_CHECKING:
@@ -120,7 +121,9 @@ def _texts(slot: Slot) -> list[Any]:
         return [f"{_singular(slot.name)}{place[1]}"]
     owner = slot.path.split(".")[-2:-1]  # of `head.type`
     compared.sort(key=lambda value: not any(sounds_like(name, value) for name in owner))
-    if place and compared:  # the items of a list are likely different ones
+    if place and compared:  # the items of a list are likely different ones, and of their kind where others say it
+        kind = words_of(_singular(slot.name))[-1:]
+        compared = [value for value in compared if {*kind} & {*words_of(value)}] or compared
         at = int(place[1]) % len(compared)
         compared = [*compared[at:], *compared[:at]]
     spelled = _spelled(slot)
