@@ -122,3 +122,22 @@ def test_a_part_that_gives_several_has_those_that_nobody_uses_too():
     option = solved_arguments(Translator).kwargs["encoder"]
     assert len(option["_args_"][0]) == 2
     assert yaml_line(option)
+
+
+class Ranker(nn.Module):
+    def __init__(self, fields):
+        super().__init__()
+        widths = {field.dim for field in fields}
+        if len(widths) != 1:
+            raise ValueError("all fields are of one width")
+        self.tables = nn.ModuleDict({field.name: nn.Embedding(field.rows, field.dim) for field in fields})
+
+    def forward(self, batch):
+        return sum(table(batch[name]) for name, table in self.tables.items())
+
+
+def test_rows_of_a_list_are_alike_and_a_width_by_the_name_of_a_method_is_no_tensor():
+    first, second = solved_arguments(Ranker).kwargs["fields"]
+    assert first.keys() == second.keys() == {"_target_", "dim", "name", "rows"}
+    assert first["dim"] == second["dim"]
+    assert first["name"] != second["name"]
