@@ -76,9 +76,16 @@ def options_of(slot: Slot) -> list[Any]:
 def _counts(slot: Slot) -> list[Any]:
     """How many items; a shape whose first number layers have as channels is that of a picture."""
     counts = [slot.count] if slot.count else usual_counts(slot.name)
+    if slot.children and any(_is_made_up(value) for value in slot.children.get(0, slot).compared):
+        counts = sorted(counts, key=lambda count: count != 1)  # some of those that another list names, and not all
     has_channels = 0 in slot.children and "in_channels" in slot.children[0].attributes
     is_picture = has_channels and bool(usual_item(slot.name, 0, _OF_A_PICTURE))
     return sorted(counts, key=lambda count: count != _OF_A_PICTURE) if is_picture else counts
+
+
+def _is_made_up(value: Any) -> bool:
+    """Whether it is a name that an item of another list was given."""
+    return isinstance(value, str) and re.fullmatch(r"[a-z_]+\d", value) is not None
 
 
 def _classes(slot: Slot) -> list[Any]:
