@@ -21,6 +21,7 @@ from modeldiagrams.target.inference.conventions import (
     unset_fields,
     without_which_it_fails,
 )
+from modeldiagrams.target.inference.endured import each_of
 from modeldiagrams.target.inference.fitting import fitted, is_about
 from modeldiagrams.target.inference.members import constants_for
 from modeldiagrams.target.inference.names import PROJECT, project_value
@@ -183,16 +184,15 @@ def other_arguments(found: Callable[..., Any], arguments: Arguments, error: Targ
     given = {name: value for name, value in known.items() if value is not None}
     beside = {name: value for name, value in constants_for(found).items() if name not in given}
     reasons = {**dict.fromkeys(given, PROJECT), **dict.fromkeys(beside, "the constant of this name beside it")}
-    if beside:
-        yield from _solved(found, str(error), {**given, **beside}, reasons)
-    yield from _solved(found, str(error), given, reasons)
+    for known_ones in ({**given, **beside}, given) if beside else (given,):
+        yield from each_of(_solved(found, str(error), known_ones, reasons))
 
 
 def fuller_arguments(found: Callable[..., Any], arguments: Arguments) -> Iterator[Arguments]:
     """Others by how they are used, after a model without layers was made: by names, or with defaults of None."""
     open_ones = tuple(name for name, p in parameters_of(found).items() if p.default is None)
     if arguments.kwargs or (open_ones and not required_parameters(found)):
-        yield from _solved(found, "", {}, {}, names=() if arguments.kwargs else open_ones)
+        yield from each_of(_solved(found, "", {}, {}, names=() if arguments.kwargs else open_ones))
 
 
 def _other_fields(arguments: Arguments, error: str) -> Iterator[Arguments]:
@@ -251,7 +251,8 @@ class FitterByUse:
     @cached_property
     def fitter(self) -> Fitter | None:
         """Knows how they are used."""
-        return next((x.fitter for x in _solved(self.maker, "", {}, {}) if isinstance(x.fitter, Fitter)), None)
+        solved = each_of(_solved(self.maker, "", {}, {}))
+        return next((each.fitter for each in solved if isinstance(each.fitter, Fitter)), None)
 
     def is_about(self, misfit: Misfit) -> bool:
         """Whether an argument is the size of the layer itself, or its class."""

@@ -31,6 +31,7 @@ from modeldiagrams.target.arguments import (
 from modeldiagrams.target.construct import construct, construct_afforded
 from modeldiagrams.target.inference.conventions import required_parameters, without_which_it_fails
 from modeldiagrams.target.inference.emptiness import is_hollow
+from modeldiagrams.target.inference.endured import attempted, each_of
 from modeldiagrams.target.inference.evidence import CallSite, call_sites
 from modeldiagrams.target.inference.factories import factories_of
 from modeldiagrams.target.inference.guard import guarded
@@ -124,7 +125,7 @@ def refitted(built: Built, call: Call, misfit: Misfit) -> Iterator[Built]:
         call: What the author wrote.
         misfit: The layer.
     """
-    for arguments in built.fitter.others(misfit) if built.fitter else ():
+    for arguments in each_of(built.fitter.others(misfit)) if built.fitter else ():
         try:
             made = _built(built.maker, call, arguments, HUGE)
         except TargetError:
@@ -215,7 +216,7 @@ def _as_shown(found: Callable[..., Any], call: Call, meta_from: float) -> Built 
     """The model as its project makes it, or offers it, if it requires arguments and none are given."""
     if not _is_open(call) or not required_parameters(found):
         return None
-    sites = [*islice(call_sites(found, parts=True), _MOST_SITES)]
+    sites = [*islice(each_of(call_sites(found, parts=True)), _MOST_SITES)]
     return (
         _as_in_project(found, call, meta_from, [site for site in sites if site.is_whole])
         or _as_offered(found, call, meta_from)
@@ -232,7 +233,7 @@ def _as_offered(found: Any, call: Call, meta_from: float) -> Built | None:
         meta_from: A model stays on the meta device if it has more parameters.
     """
     factories = factories_of(found) if inspect.isclass(found) and _is_open(call) else ()
-    for factory in islice(factories, _MOST_FACTORIES):
+    for factory in islice(each_of(factories), _MOST_FACTORIES):
         path = path_of(factory)
         # weights that are fetched by default make no difference to the diagram
         kwargs = without_which_it_fails(factory, {}, "")
@@ -253,7 +254,7 @@ def _as_offered(found: Any, call: Call, meta_from: float) -> Built | None:
 def _as_in_project(found: Callable[..., Any], call: Call, meta_from: float, sites: Iterable[CallSite]) -> Built | None:
     """The model as the project itself makes it somewhere."""
     for site in sites:
-        arguments = arguments_shown(found, site)
+        arguments = attempted("a call in the project", [], partial(arguments_shown, found, site))
         if arguments is None:
             continue
         try:

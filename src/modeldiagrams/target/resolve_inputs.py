@@ -26,6 +26,7 @@ from modeldiagrams.target.inference.class_examples import (
 )
 from modeldiagrams.target.inference.constructor_sizes import preferring_sizes
 from modeldiagrams.target.inference.defects import Defects, defects_of
+from modeldiagrams.target.inference.endured import attempted
 from modeldiagrams.target.inference.huggingface import configured_candidates
 from modeldiagrams.target.inference.inferred import inferred_candidates
 from modeldiagrams.target.inference.input_solver import BY_FORWARD, InputSolver
@@ -130,11 +131,13 @@ def resolve_inputs(built: Built, call: Call, budget: Budget, start: Stuck | None
         budget.lines.append(f"{example.source}: {problem}")
     with preferring_sizes(built.arguments):
         solver = cache(lambda: InputSolver(built.model, budget, start, built.fitter))
+        attempt = partial(attempted, "a source of inputs", budget.lines)
         return (
-            _as_in_project(built, budget)
-            or (_from_failures(built.model, budget, solver()) if start else None)
-            or _from_search(built, budget, solver)
-            or replace(_no_inputs(built.model, call.model, budget), stuck=solver().stuck())
+            attempt(lambda: _as_in_project(built, budget))
+            or (attempt(lambda: _from_failures(built.model, budget, solver())) if start else None)
+            or attempt(lambda: _from_class(built, budget))
+            or _from_search(built.model, budget, solver)
+            or replace(_no_inputs(built.model, call.model, budget), stuck=attempt(lambda: solver().stuck()))
         )
 
 
@@ -157,8 +160,8 @@ def _as_in_project(built: Built, budget: Budget) -> Inputs | None:
     return None
 
 
-def _from_search(built: Built, budget: Budget, solver: Callable[[], InputSolver]) -> Inputs | None:
-    """Rules 2 and 4: candidates of the class, then of names and layers."""
+def _from_class(built: Built, budget: Budget) -> Inputs | None:
+    """Rule 2: candidates of the class."""
     model = built.model
     for candidates in _class_candidates(model, built.maker, budget):
         found = search(model, candidates, budget)
@@ -167,16 +170,22 @@ def _from_search(built: Built, budget: Budget, solver: Callable[[], InputSolver]
     if not parameters_of(model.forward) and call_problem(model.forward, (object(),), {}):
         reason = "forward has no parameters"
         return Inputs(assumptions=(Rule.CLASS.assumption(reason), assumed("inputs", [], reason)))
-    usual = [Search(model, inferred, budget) for inferred in inferred_candidates(model) if inferred]
-    as_read = None if solver().is_told_by_project() else _as_read(model, budget, solver())
+    return None
+
+
+def _from_search(model: nn.Module, budget: Budget, solver: Callable[[], InputSolver]) -> Inputs | None:
+    """Rule 4: candidates of names and layers, and what forward does with them."""
+    attempt = partial(attempted, "a source of inputs", budget.lines)
+    usual = attempt(lambda: [Search(model, each, budget) for each in inferred_candidates(model) if each]) or []
+    as_read = attempt(lambda: None if solver().is_told_by_project() else _as_read(model, budget, solver()))
     if as_read and as_read[0] < _ALL_REACH:
         return _from_found(as_read[1], Rule.INFERRED, budget)
-    if solver().is_in_vain():
+    if attempt(lambda: solver().is_in_vain()):
         return None
     return (
-        _from_usual(model, budget, usual, _FIRST_PASSES, solver)
-        or _from_failures(model, budget, solver())
-        or (None if solver().is_in_vain() else _from_usual(model, budget, usual, _LAST_PASSES, solver))
+        attempt(lambda: _from_usual(model, budget, usual, _FIRST_PASSES, solver))
+        or attempt(lambda: _from_failures(model, budget, solver()))
+        or attempt(lambda: None if solver().is_in_vain() else _from_usual(model, budget, usual, _LAST_PASSES, solver))
         or (_from_found(as_read[1], Rule.INFERRED, budget) if as_read else None)
     )
 

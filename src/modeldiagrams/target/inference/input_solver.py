@@ -24,6 +24,7 @@ from modeldiagrams.target.inference.candidates import ABSENT, SIZES, element_cou
 from modeldiagrams.target.inference.conditions import unequal_sides
 from modeldiagrams.target.inference.constructor_sizes import values_of
 from modeldiagrams.target.inference.documented.hints import hints_of
+from modeldiagrams.target.inference.endured import each_of, endured
 from modeldiagrams.target.inference.entries import is_repeated, is_text, leaves, put
 from modeldiagrams.target.inference.failure_changes import changes
 from modeldiagrams.target.inference.inferred import inferred_candidates, is_graph, tensor_candidates
@@ -346,19 +347,23 @@ class InputSolver:
                     lists[name] = [*self.states, *state_entries(self.model, self.sizes.batch), *lists[name]]
                     is_pair = isinstance(lists[name][0], list)
                     known[str(name)] = next(iter(self.states), lists[name][0] if is_pair else None)
-            if read := self._read(known):
-                yield (entries := read.entries(lists))
-                if read.is_told:
-                    yield self._usual.shown(entries)  # with sides that can be halved
+            yield from each_of(self._as_read(known, lists))
             first = {name: entries[0] for name, entries in lists.items()}
             yield first
             yield from ({**first, name: entry} for name in lists for entry in lists[name][1:_FIRST_SEEDS])
+
+    def _as_read(self, known: dict[str, Any], lists: dict[str | int, list[Any]]) -> Iterator[Entries]:
+        if read := self._read(known):
+            yield (entries := read.entries(lists))
+            if read.is_told:
+                yield self._usual.shown(entries)  # with sides that can be halved
 
     def _read(self, known: dict[str, Any]) -> Read | None:
         """What the forward does with these inputs; asked for once for the search, and once for the reasons."""
         names = tuple(known)
         if names not in self._readings:
-            with time_limited(self.budget.seconds_of_pass):
+            self._readings[names] = None
+            with endured("reading its forward", self.budget.lines), time_limited(self.budget.seconds_of_pass):
                 self._readings[names] = self._probe.read(known, self.sizes, self.seed, self.hints)
         return self._readings[names]
 

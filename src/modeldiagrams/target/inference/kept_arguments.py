@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["forward_uses"]
 
+_KEEPING = 1
+"""Use of an argument that a constructor does nothing else with: ``self.is_causal = cfg.is_causal``."""
+
 
 def forward_uses(model: nn.Module, known: Iterable[Slot] = ()) -> Iterator[Refused]:
     """Arguments that modules keep as attributes and use in their methods as no number can be used."""
@@ -38,6 +41,7 @@ def forward_uses(model: nn.Module, known: Iterable[Slot] = ()) -> Iterator[Refus
         fields = {name: value for name, value in vars(module).items() if isinstance(value, Fields)}
         lists = {name: value for name, value in vars(module).items() if isinstance(value, Items)}
         yield from _kept_graphs(lists.values())
+        _note_flags(module, kept)
         holds_text = any(isinstance(value, Text) for value in vars(module).values())
         if type(module).__module__.startswith("torch.nn"):
             yield from (Refused(kept[name].slots[0], Use("text", "")) for name in kept if is_listed("text_uses", name))
@@ -51,6 +55,32 @@ def forward_uses(model: nn.Module, known: Iterable[Slot] = ()) -> Iterator[Refus
                 yield from _kept_keys(node, lists)
 
 
+def _note_flags(module: nn.Module, kept: dict[str, Number | Real]) -> None:
+    """Note which numbers the code only asks whether they are true: ``if self.is_causal: …``."""
+    nodes = [node for tree in _methods(type(module)) for node in ast.walk(tree)] if kept else []
+    tested = [_test_of(node) for node in nodes]
+    for name, value in kept.items():
+        uses = [node for node in nodes if isinstance(node, ast.Attribute | ast.Name) and _is_use(node, name)]
+        tests = [node for node in uses if node in tested]
+        if tests and len(uses) == len(tests) + _KEEPING:
+            value.slots[0].is_tested |= not value.is_derived
+
+
+def _is_use(node: ast.Attribute | ast.Name, name: str) -> bool:
+    called = node.attr if isinstance(node, ast.Attribute) else node.id
+    return called == name and isinstance(node.ctx, ast.Load)
+
+
+def _test_of(node: ast.AST) -> ast.AST | None:
+    """What is asked whether it is true."""
+    match node:
+        case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+            return test
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return operand
+    return None
+
+
 def _kept_graphs(lists: Iterable[Items]) -> Iterator[Refused]:
     """Graphs that the constructor makes no tensors of."""
     for slot in (each.slot for each in lists if is_listed("graph_lists", each.slot.name)):
@@ -62,12 +92,8 @@ def _methods(class_: type) -> Iterator[ast.AST]:
 
 
 def _kept_field(node: ast.AST, fields: dict[str, Fields]) -> Iterator[Refused]:
-    """What a method reads of a configuration that the constructor only keeps: ``self.cfg.decoder.steps``."""
-    path: list[str] = []
-    inner: ast.AST = node
-    while isinstance(inner, ast.Attribute):
-        path.insert(0, inner.attr)
-        inner = inner.value
+    """What a method reads of a configuration that is kept: ``self.cfg.decoder.steps``, ``self.cfg["steps"]``."""
+    path, inner = _path_of(node)
     if isinstance(inner, ast.Name) and inner.id == "self" and len(path) > 1 and path[0] in fields:
         slot = slots_of(fields[path[0]])[0]
         for name in path[1:]:
@@ -76,6 +102,18 @@ def _kept_field(node: ast.AST, fields: dict[str, Fields]) -> Iterator[Refused]:
             if slot.kind == "fields" and name not in slot.children:
                 yield Refused(slot, Use("members", (name,)))
             slot = slot.child(name)
+
+
+def _path_of(node: ast.AST) -> tuple[list[str], ast.AST]:
+    """The names of attributes and keys that are read one of the other, and what the first one is read of."""
+    match node:
+        case (
+            ast.Attribute(value=owner, attr=name)
+            | ast.Subscript(value=owner, slice=ast.Constant(value=str(name)), ctx=ast.Load())
+        ):
+            path, inner = _path_of(owner)
+            return [*path, name], inner
+    return [], node
 
 
 def _kept_keys(node: ast.AST, lists: dict[str, Items]) -> Iterator[Refused]:
@@ -127,8 +165,9 @@ def _kept_use(node: ast.AST, kept: dict[str, Number | Real]) -> Iterator[Refused
     match node:
         case ast.Attribute(value=ast.Attribute(value=ast.Name(id="self"), attr=name), attr=inner) if name in kept:
             yield Refused(kept[name].slots[0], Use("attribute", inner))
-        case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=name)) if name in kept:
-            yield Refused(kept[name].slots[0], Use("items", None))
+        case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=name), slice=index) if name in kept:
+            key = getattr(index, "value", None)
+            yield Refused(kept[name].slots[0], Use("key", key) if isinstance(key, str) else Use("items", None))
         case ast.Starred(value=ast.Attribute(value=ast.Name(id="self"), attr=name)) if name in kept:
             yield Refused(kept[name].slots[0], Use("items", None))
         case ast.Assign(targets=[ast.Tuple(elts=names)], value=value):

@@ -25,6 +25,7 @@ __all__ = [
     "expression_in",
     "is_asked_for_tensor",
     "is_called",
+    "is_containment",
     "is_given_to_old_tensor",
     "is_lookup",
     "is_written",
@@ -38,6 +39,7 @@ __all__ = [
 ]
 
 _UNPACK, _UNPACK_ENDS = dis.opmap["UNPACK_SEQUENCE"], dis.opmap["UNPACK_EX"]
+_CONTAINS = dis.opmap["CONTAINS_OP"]
 _SUBSCRIPTED = compile("a[b]", "", "eval")
 _AT = [*dis.get_instructions(_SUBSCRIPTED)][-2].offset
 _LOOKUP = _SUBSCRIPTED.co_code[_AT : _AT + 2]
@@ -186,6 +188,11 @@ def is_given_to_old_tensor(frame: FrameType) -> bool:
 def is_lookup(frame: FrameType) -> bool:
     """Whether a frame is reading an item: ``table[key]``."""
     return frame.f_code.co_code[frame.f_lasti : frame.f_lasti + 2] == _LOOKUP
+
+
+def is_containment(frame: FrameType) -> bool:
+    """Whether a frame is asking whether something is in something else: ``name in names``."""
+    return frame.f_code.co_code[frame.f_lasti] == _CONTAINS
 
 
 def unpacked_count(frame: FrameType) -> int | None:

@@ -34,6 +34,7 @@ _MAP_LAYERS = (
     nn.Upsample,
 )
 _MAP_FUNCTIONS = ("adaptive_avg_pool2d", "adaptive_max_pool2d", "avg_pool2d", "max_pool2d", "conv2d", "interpolate")
+_TABLE, _ROWS = nn.Embedding, 100
 _LAST_TWO = ({2, 3}, {-2, -1})
 _SIDES = (2, 3, -2, -3)
 """Dimensions that no table of rows has."""
@@ -51,7 +52,15 @@ def made_up_modules(slot: Slot) -> list[Any]:
     width = next((number for number in numbers if type(number) is int), slot.width)
     widths = [item.option() for item in lists[0].tried()[1:]] if lists else []
     made = [*slot.fitting, *(_filled(row["value"], width, widths) for row in rows)]
-    return [{"_target_": WITH, "_args_": [body]} for body in made] if slot.needs else made
+    if not slot.needs:
+        return made
+    alike = [{"_target_": f"torch.nn.{_TABLE.__name__}", "_args_": [_ROWS, width]}] if _is_table(slot) else []
+    return [*alike, *({"_target_": WITH, "_args_": [body]} for body in made)]
+
+
+def _is_table(slot: Slot) -> bool:
+    """Whether all that is read of a module are sizes of a table: ``words.embedding_dim``."""
+    return {*slot.needs} <= {*_TABLE.__constants__}
 
 
 def _widths_inside(slot: Slot) -> Iterator[Any]:

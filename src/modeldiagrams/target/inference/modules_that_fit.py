@@ -11,6 +11,7 @@ from modeldiagrams.target.inference.parameter_names import role_candidates, role
 from modeldiagrams.target.inference.parts_called import part_calls
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Shape, same
 from modeldiagrams.target.inference.symbolic.tensors import SymbolicTensor
+from modeldiagrams.target.inference.unknown import plain
 from modeldiagrams.target.inference.vocabulary import is_listed
 
 if TYPE_CHECKING:
@@ -49,8 +50,15 @@ def fit_modules(model: nn.Module, slots: Sequence[Slot]) -> bool:
     fitter = _Fitter(calls, gives_maps=is_listed("map_parts", type(model).__name__))
     found = {call.slot: option for call in calls for option in [fitter.option(call)] if option}
     for slot, option in found.items():
-        slot.fitting = [option]
+        slot.fitting = [_written(option)]
     return bool(found)
+
+
+def _written(option: Any) -> Any:
+    """An option whose numbers don't know any more which arguments they come from."""
+    if isinstance(option, dict):
+        return {key: _written(value) for key, value in option.items()}
+    return [_written(item) for item in option] if type(option) is list else plain(option)
 
 
 class _Fitter:
@@ -128,7 +136,9 @@ class _Fitter:
         if None in options.values():
             return None
         if result.way == "item":
-            return self._pyramid(taken, result) or _branches([*options.values()])
+            unread = next(iter(options.values()))  # `_, state = self.encoder(x)`
+            several = [options.get(at, unread) for at in range(max(map(int, options)) + 1)]
+            return self._pyramid(taken, result) or _branches(several)
         return _branches(options, is_object=result.way == "attribute")
 
     def _pyramid(self, taken: list[Any], result: Given) -> Any:

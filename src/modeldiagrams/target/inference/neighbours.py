@@ -65,6 +65,8 @@ def make_items_alike(items: Sequence[Slot], *, is_row: bool) -> None:
         first = items[0]
         if first.kind == "text" and slot.kind == "number" and not _is_a_choice_in_a_row(first):
             slot.kind = "text"
+        if first.kind == "fields" and slot.kind == "number" and not slot.kind_changes:
+            slot.kind, slot.ways, slot.why = "fields", {*first.ways}, first.why
         if first.kind == "items" and slot.kind == "number":
             slot.kind, slot.count, slot.row, slot.why = "items", first.count, first.row, first.why
         if first.kind == slot.kind == "items" and slot is not first:

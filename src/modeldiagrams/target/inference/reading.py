@@ -9,6 +9,7 @@ Long because entries follow from shapes, kinds and parts together.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import math
 import re
 from dataclasses import dataclass, field, replace
@@ -30,7 +31,7 @@ from modeldiagrams.target.inference.symbolic.containers import MOST_ITEMS, USUAL
 from modeldiagrams.target.inference.symbolic.guesses import Guesses
 from modeldiagrams.target.inference.symbolic.handlers import HANDLERS
 from modeldiagrams.target.inference.symbolic.modules import layers_replaced
-from modeldiagrams.target.inference.symbolic.objects import annotate
+from modeldiagrams.target.inference.symbolic.objects import annotate, classes_read, fields_with_default
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, factors_of, same
 from modeldiagrams.target.inference.symbolic.signals import sparse_replaced
 from modeldiagrams.target.inference.symbolic.tensors import Reading
@@ -76,6 +77,8 @@ class _Earlier:
     told: dict[int, int] = field(default_factory=dict)
     listed: frozenset[Path] = frozenset()
     """Inputs that are lists, though nothing but the numbers of their items tells."""
+    classes: dict[Path, Any] = field(default_factory=dict)
+    """Of objects whose attributes are those of a class beside the model."""
 
 
 class Read:
@@ -129,19 +132,26 @@ class Read:
         parts = {} if given.is_used else given.parts
         if given.size is not None:
             return {"value": given.size.end().value or self._numbers.get(given.size.end(), _FEW_NODES)}
+        if given.is_end and not given.is_read:
+            return {"value": []}
         if not parts:
             return self._tensor(given, entries)
         if given.way == "item":
-            used = given.items()
-            items = [self._entry(part, self._of_part(part, key, entries)) for key, part in enumerate(used)]
-            if not given.is_list and len(used) == _PAIR and all(map(_is_place, used)) and items[0] == items[1]:
-                return Leaf((), (_PAIR, *next(leaves(items[0])).shape), "int64", _FEW_NODES).entry
-            return items[: None if len(items) < MOST_ITEMS else given.count or USUAL_ITEMS] or entries[0]
+            return self._items(given, entries)
         found = {key: self._entry(part, self._of_part(part, key, entries)) for key, part in parts.items()}
         plain = {name: {"value": value} for name, value in given.plain.items()}
         if given.class_:
+            unread = {str(key) for key, part in parts.items() if not part.is_read} & fields_with_default(given.class_)
+            found = {key: entry for key, entry in found.items() if key not in unread}
             return {"_target_": path_of(given.class_), **found, **plain}
-        return {**OBJECT, **found} if given.way == "attribute" else {**found, **plain}
+        return {**(OBJECT if given.way == "attribute" else {}), **found, **plain}
+
+    def _items(self, given: Given, entries: list[Any]) -> Any:
+        used = given.items()
+        items = [self._entry(part, self._of_part(part, key, entries)) for key, part in enumerate(used)]
+        if not given.is_list and len(used) == _PAIR and all(map(_is_place, used)) and items[0] == items[1]:
+            return Leaf((), (_PAIR, *next(leaves(items[0])).shape), "int64", _FEW_NODES).entry
+        return items[: None if len(items) < MOST_ITEMS else given.count or USUAL_ITEMS] or entries[0]
 
     def _of_part(self, part: Given, key: str | int, entries: list[Any]) -> list[Any]:
         """Entries for a part: those that are inside the entries for the whole, and by its name."""
@@ -159,9 +169,8 @@ class Read:
         for leaf in [next(leaves(entry), None) for entry in entries]:
             is_alike = leaf is not None and not leaf.path and (not first.low or leaf.low == first.low)
             is_allowed = leaf is not None and self._allows(shape, len(leaf.shape))
-            if (
-                leaf is not None and is_alike and is_allowed and _suits(leaf, shape, dtype)
-            ):  # what counts from a number on stays so
+            # what counts from a number on stays so
+            if leaf is not None and is_alike and is_allowed and _suits(leaf, shape, dtype):
                 break
         else:
             least = _least_rank(shape)
@@ -329,6 +338,11 @@ def _best_reading(model: nn.Module, known: Mapping[str, Any], sizes: Sizes, hint
     """With as many lists, items and meanings as suit each other."""
     earlier = _Earlier(hints=hints)
     first = _read(model, known, sizes, earlier)
+    names = vars(inspect.getmodule(type(model)) or inspect)
+    if classes := classes_read([*_all(first.inputs)], names):
+        told = replace(earlier, classes=classes)
+        second = _read(model, known, sizes, told)
+        first, earlier = (second, told) if second.error is None or first.error else (first, earlier)
     for _ in range(_MOST_LISTS):
         if more := {*list_wanted(first.error)} - earlier.lists:
             earlier = replace(earlier, lists=earlier.lists | more)
@@ -439,6 +453,7 @@ def _read(
         lists=earlier.lists,
         told=earlier.told,
         listed=earlier.listed,
+        classes=earlier.classes,
         guesses=Guesses(others),
         symbols=Symbols(earlier.hints) if earlier.hints else None,
     )

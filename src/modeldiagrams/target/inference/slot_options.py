@@ -31,6 +31,7 @@ from modeldiagrams.target.inference.vocabulary import (
     usual,
     usual_counts,
     usual_item,
+    words_of,
 )
 
 if TYPE_CHECKING:
@@ -75,9 +76,16 @@ def options_of(slot: Slot) -> list[Any]:
 def _counts(slot: Slot) -> list[Any]:
     """How many items; a shape whose first number layers have as channels is that of a picture."""
     counts = [slot.count] if slot.count else usual_counts(slot.name)
+    if slot.children and any(_is_made_up(value) for value in slot.children.get(0, slot).compared):
+        counts = sorted(counts, key=lambda count: count != 1)  # some of those that another list names, and not all
     has_channels = 0 in slot.children and "in_channels" in slot.children[0].attributes
     is_picture = has_channels and bool(usual_item(slot.name, 0, _OF_A_PICTURE))
     return sorted(counts, key=lambda count: count != _OF_A_PICTURE) if is_picture else counts
+
+
+def _is_made_up(value: Any) -> bool:
+    """Whether it is a name that an item of another list was given."""
+    return isinstance(value, str) and re.fullmatch(r"[a-z_]+\d", value) is not None
 
 
 def _classes(slot: Slot) -> list[Any]:
@@ -120,7 +128,9 @@ def _texts(slot: Slot) -> list[Any]:
         return [f"{_singular(slot.name)}{place[1]}"]
     owner = slot.path.split(".")[-2:-1]  # of `head.type`
     compared.sort(key=lambda value: not any(sounds_like(name, value) for name in owner))
-    if place and compared:  # the items of a list are likely different ones
+    if place and compared:  # the items of a list are likely different ones, and of their kind where others say it
+        kind = words_of(_singular(slot.name))[-1:]
+        compared = [value for value in compared if {*kind} & {*words_of(value)}] or compared
         at = int(place[1]) % len(compared)
         compared = [*compared[at:], *compared[:at]]
     spelled = _spelled(slot)

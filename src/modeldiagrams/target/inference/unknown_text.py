@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.target.inference.lookups import is_asked_for_tensor, is_lookup, keys_looked_up
+from modeldiagrams.target.inference.lookups import is_asked_for_tensor, is_containment, is_lookup, keys_looked_up
 from modeldiagrams.target.inference.spelled import Spelling
 from modeldiagrams.target.inference.unknown import Refused, Slot, Use
 
@@ -32,10 +32,17 @@ class Text(str):
         return (self.slot,)
 
     def _compared(self, other: object, frame: FrameType) -> None:
+        if isinstance(other, Text) and self._is_item_beside(other) and is_containment(frame):
+            self._note(str.__str__(other))  # names of some of those that another list has
         if is_lookup(frame) or isinstance(other, Text):  # among keys, which `keys_looked_up` knows
             return
         if _is_theirs(frame):
             self._note(other)
+
+    def _is_item_beside(self, other: Text) -> bool:
+        """Whether both are items, of two lists."""
+        mine, theirs = (each.slot.path.rpartition("[")[0] for each in (self, other))
+        return bool(mine and theirs) and mine != theirs
 
     def _note(self, other: object) -> None:
         self.slot.compared_with(other)

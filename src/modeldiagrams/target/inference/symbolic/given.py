@@ -7,6 +7,11 @@ from typing import Any
 
 __all__ = ["Given"]
 
+_DEEPEST = 2
+"""How many nodes of a tree are in each other below the first one: code that goes through all of them has to end."""
+_MOST_NESTED = 5
+"""Lists in each other."""
+
 
 @dataclass(eq=False)
 class Given:
@@ -19,7 +24,9 @@ class Given:
     way: str = ""
     """How they are read: ``key``, ``attribute``, ``item``; or ``field`` of an object of a class."""
     class_: Any = None
-    """The project's own class that it is annotated as."""
+    """The project's own class that it is annotated as, or that has what is read of it."""
+    made: Any = None
+    """The object of that class: the same one wherever code takes it."""
     plain: dict[str, Any] = field(default_factory=dict)
     """Fields of such an object that are no tensors."""
     within: tuple[Any, ...] = ()
@@ -40,6 +47,26 @@ class Given:
     """Whether more was done with it than to take items of it by their numbers."""
     is_computed: bool = False
     """Whether anything was computed of it, and not only its shape asked."""
+
+    @property
+    def is_end(self) -> bool:
+        """Whether it is a list that code goes through in such lists: the children of a leaf, which has none."""
+        last, nested = self.path[-1], self.path[-_MOST_NESTED:]
+        is_nested = len(nested) == _MOST_NESTED and all(isinstance(each, int) for each in nested)
+        return is_nested or (isinstance(last, str) and self.path.count(last) > _DEEPEST)
+
+    @property
+    def is_of_tree(self) -> bool:
+        """Whether it belongs to a node in another one."""
+        return any(self.path.count(key) >= _DEEPEST for key in self.path if isinstance(key, str))
+
+    def ends_with(self, key: str | int) -> bool:
+        """Whether what goes by a name is None, because it is one of such in each other: ``node.left.right.left``."""
+        within = self.path[1:]
+        is_deep = sum(isinstance(each, str) for each in within) >= _DEEPEST
+        return (
+            is_deep and isinstance(key, str) and key in within[:-1] and isinstance(within[within.index(key) + 1], str)
+        )
 
     @property
     def is_read(self) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 from torch import Tensor
 
+from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.symbolic.elements import broadcast
 from modeldiagrams.target.inference.symbolic.operands import (
     Args,
@@ -178,10 +179,13 @@ def _chosen_together(r: Reading, shape: Shape, index: Any, at: int, before: tupl
 def _chosen(r: Reading, shape: Shape, index: Any, at: int) -> tuple[Shape, int]:
     """Items by the numbers in a tensor, or those where a mask is true."""
     kind = kind_of(index)
-    if str(index.dtype) == "torch.bool":
+    if is_mask := _is_mask(index):
+        kind.become("bool")
+    if str(index.dtype) == "torch.bool" or kind.end().dtype == "bool":
         kind.become("bool")
         chosen = r.shape_of(index)
-        is_of_steps = (shape.rank or 0) > _ROWS and at == 0 and r.guesses.is_usual()
+        of_steps = shape.rank > _ROWS if shape.rank else is_mask
+        is_of_steps = of_steps and at == 0 and r.guesses.is_usual()
         rank = chosen.rank or max(len(chosen.dims()), _ROWS if is_of_steps else 1)
         for more in range(rank):
             same(shape.reaching(at + more).at(at + more), chosen.of_rank(rank).at(more))
@@ -190,12 +194,21 @@ def _chosen(r: Reading, shape: Shape, index: Any, at: int) -> tuple[Shape, int]:
         return shape.replaced(at, Dim()), at + 1
     ids_below(index, shape.reaching(at).at(at).end().value)
     chosen = r.shape_of(index)
+    is_of_node = bool(isinstance(index, SymbolicTensor) and index.given and index.given.is_of_tree)
     if chosen.rank is None:
-        chosen = chosen.of_rank(max(1, len(chosen.dims())))
+        chosen = chosen.of_rank(max(0 if is_of_node else 1, len(chosen.dims())))  # a node has the place of one word
+    kind.end().is_place |= is_of_node
     _note_place(r, index, shape, at)
     if kind.end().is_order and chosen.rank == 1:
         same(shape.at(at), chosen.at(0))
     return shape.replaced(at, *chosen.front), at + len(chosen.front)
+
+
+def _is_mask(index: Any) -> bool:
+    """Whether an input's name says that it is a mask: of items that are taken, no numbers."""
+    given = index.given if isinstance(index, SymbolicTensor) else None
+    role = role_of(str(given.path[-1])) if given else None
+    return role is not None and role.name == "mask"
 
 
 def _taken_back(r: Reading, shape: Shape, keys: list[Any]) -> Shape:

@@ -36,7 +36,7 @@ from modeldiagrams.target.inference.symbolic.equations import Equations
 from modeldiagrams.target.inference.symbolic.given import Given
 from modeldiagrams.target.inference.symbolic.guesses import Guesses
 from modeldiagrams.target.inference.symbolic.kinds import Kind
-from modeldiagrams.target.inference.symbolic.objects import made_of_fields
+from modeldiagrams.target.inference.symbolic.objects import made_of_fields, of_items
 from modeldiagrams.target.inference.symbolic.products import Products
 from modeldiagrams.target.inference.symbolic.ranks import Rank, rank_in_pattern
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Row, Shape, closed, factors_of, same
@@ -70,6 +70,8 @@ class Reading:
     """Numbers made up for sizes, in an earlier reading too → what these are."""
     listed: frozenset[tuple[str | int, ...]] = frozenset()
     """Where items are taken by number, of lists."""
+    classes: dict[tuple[str | int, ...], Any] = field(default_factory=dict)
+    """Of objects that an earlier reading told."""
     guesses: Guesses = field(default_factory=Guesses)
     ranks: list[tuple[Shape, Callable[[int], bool]]] = field(default_factory=list)
     """Shapes of which code refuses some ranks."""
@@ -87,7 +89,7 @@ class Reading:
 
     def given(self, path: tuple[str | int, ...]) -> Given:
         """A new input."""
-        found = Given(path, is_list=path in self.listed)
+        found = Given(path, is_list=path in self.listed, class_=self.classes.get(of_items(path)))
         found.tensor = self.tensor(None, Kind(), found)
         if self.symbols:
             self.symbols.told(found, self.guesses)
@@ -230,7 +232,8 @@ class SymbolicTensor(Tensor):
         if reading.calls > _MOST_CALLS:
             raise RuntimeError("there is too much to read")
         if name in ("__get__", "__set__"):
-            return args[0]
+            is_of_object = args[0].given and args[0].given.way == "attribute" and not args[0].given.is_used
+            return args[0]._part(func.__self__.__name__, "attribute") if is_of_object else args[0]  # noqa: SLF001
         for value in symbolic:
             value._use()  # noqa: SLF001
         bare = name.strip("_") if not name.startswith("__") else name
@@ -364,7 +367,8 @@ class SymbolicTensor(Tensor):
             item = self.known.replaced(0)
             self.reading.goes_through(self.known.at(0), frame)
             return iter([self.reading.tensor(item, self.kind) for _ in range(count or USUAL_ITEMS)])
-        return self._items(count or self.reading.counts.get(self.given.path, usual_count(frame)))
+        usual = 0 if self.given.is_end else usual_count(frame)
+        return self._items(count or self.reading.counts.get(self.given.path, usual))
 
     def _items(self, count: int) -> Iterator[Any]:
         for at in range(count):
@@ -433,7 +437,9 @@ class SymbolicTensor(Tensor):
 
     def _part(self, key: str | int, way: str) -> Any:
         given: Any = self.given
-        if way == "key" and key in given.plain:
+        if key not in given.parts and given.ends_with(key):
+            given.plain[key] = None
+        if key in given.plain:
             return given.plain[key]
         given.way = given.way or way
         if key not in given.parts:

@@ -197,7 +197,9 @@ def _split(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     shape = shape.reaching(dim)
     if isinstance(sizes, int):
         count = shape.at(dim).end().value // sizes
-        return tuple(r.tensor(shape.replaced(dim, r.dim(sizes)), kind_of(args[0])) for _ in range(count or 2))
+        parts = Parts(r.tensor(shape.replaced(dim, r.dim(sizes)), kind_of(args[0])) for _ in range(count or 2))
+        parts.dim, parts.reading = Dim(count), r  # code that takes them apart tells how many there are
+        return parts
     if not any(isinstance(size, Size | SymbolicTensor) for size in sizes):
         same(shape.at(dim), Dim(sum(sizes)))
     return tuple(r.tensor(shape.replaced(dim, r.dim(size)), kind_of(args[0])) for size in sizes)
