@@ -118,7 +118,9 @@ def test_lists_in_lists_have_an_end():
     assert InputSolver(Nested().eval())._seeds().__next__()
 
 
-def test_what_a_reading_raises_costs_the_reading(monkeypatch):
+def test_what_a_reading_raises_costs_the_reading(monkeypatch, errors_of_ours):
+    errors_of_ours.append("reading its forward: RecursionError")
+
     def endless(*_):
         return endless()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
@@ -14,6 +15,7 @@ __all__ = ["attempted", "each_of", "endured"]
 
 T = TypeVar("T")
 _LONGEST = 120
+_LOGGER = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -28,7 +30,8 @@ def endured(what: str, log: list[str] | None = None) -> Iterator[None]:
         yield
     except TargetError:
         raise
-    except Exception as error:  # noqa: BLE001  (a source reads code that nobody has foreseen)
+    except Exception as error:  # a source reads code that nobody has foreseen
+        _LOGGER.debug("%s: %r", what, error, exc_info=error)
         if log is not None:
             log.append(f"{what}: {type(error).__name__}: {error}".partition("\n")[0][:_LONGEST])
 
