@@ -8,6 +8,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.nodes import make_id
 
+from modeldiagrams.hosting.documented_classes import reference_name
 from modeldiagrams.hosting.host import describe, draw, is_left_out, severity
 from modeldiagrams.hosting.parts import placed
 from modeldiagrams.hosting.source_links import imported_packages
@@ -16,7 +17,7 @@ from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.options.parsing import option_help
 from sphinx_modeldiagrams.class_references import cross_references
 from sphinx_modeldiagrams.domain import domain_of
-from sphinx_modeldiagrams.entries import Location, reference_name
+from sphinx_modeldiagrams.entries import Location
 from sphinx_modeldiagrams.host_directive import HostDirective
 from sphinx_modeldiagrams.images import images_list
 from sphinx_modeldiagrams.listing import shown_so_far

@@ -8,6 +8,7 @@ from modeldiagrams.common.environment import made_with
 from modeldiagrams.engine.failures import RECURRING, recurs
 from modeldiagrams.engine.problems import forward_problem
 from modeldiagrams.engine.tracing import remembered
+from modeldiagrams.hosting.documented_classes import names_of, reference_name
 from modeldiagrams.hosting.host import UNKNOWN, describe
 from modeldiagrams.hosting.parts import module_fragment
 from modeldiagrams.html.fragment import is_interactive
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.builder import DiagramBuilder
     from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["Entry", "Location", "is_outdated", "make_entry", "module_anchor", "module_anchors", "reference_name"]
+__all__ = ["Entry", "Location", "is_outdated", "make_entry", "module_anchor", "module_anchors"]
 
 _LISTED_MODULES = 2_000
 """Modules of one diagram in the inventory: the largest models have ten thousand."""
@@ -82,7 +83,7 @@ def make_entry(diagram: Diagram, location: Location, builder: DiagramBuilder, ac
     return Entry(
         id=diagram.id,
         model=reference_name(diagram),
-        names=list(dict.fromkeys([reference_name(diagram), *diagram.own_names])),
+        names=names_of(diagram),
         snapshot=diagram.snapshot,
         location=location,
         target=location["anchor"] is not None and not options.figure.no_index and options.call.model != UNKNOWN,
@@ -123,12 +124,6 @@ def is_outdated(entry: Entry, failing: Collection[str]) -> bool:
     if entry["failed"] or entry["made_with"] != list(made_with(entry["libraries"], entry["python"])):
         return True
     return entry["failure"] is not None and entry["failure"] not in failing
-
-
-def reference_name(diagram: Diagram) -> str:
-    """What references call a diagram: the model as its author names it, or the class in a graph file."""
-    is_file = is_graph_file(diagram.options.call.model)
-    return diagram.graph.model.class_ if diagram.graph and is_file else diagram.options.call.model
 
 
 def module_anchors(entry: Entry, page: list[Entry]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from modeldiagrams.html.difference import change_list
 from modeldiagrams.html.outline import outline_rows
 from modeldiagrams.html.table import diagram_summary
+from modeldiagrams.html.texts import caution
 from modeldiagrams.html.tour import step_alt
 from sphinx_modeldiagrams.builders import makes_web_pages
 from sphinx_modeldiagrams.changes import as_changes
@@ -90,7 +91,7 @@ def _list_changes(node: model_graph) -> None:
 
 
 def _ordinary(node: model_graph, builder: Builder) -> list[nodes.Node]:
-    """The note on a problem, and the model in the best form that the builder has."""
+    """The note on a problem, the model in the best form that the builder has, and what it assumes."""
     diagram = diagram_of(node)
     content: list[nodes.Node] = []
     if diagram.shown_problem:
@@ -101,6 +102,8 @@ def _ordinary(node: model_graph, builder: Builder) -> list[nodes.Node]:
         content += [picture] if picture else []
     if diagram.graph:
         content += _shown(node, diagram, builder)
+    if warned := caution(diagram):
+        content.append(nodes.paragraph("", warned))
     return content
 
 

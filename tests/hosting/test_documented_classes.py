@@ -5,11 +5,15 @@ from __future__ import annotations
 import sys
 
 import griffe
+import msgspec
 import pytest
 from sphinx.ext.autodoc.mock import mock
 
+from graphs import small_graph
 from mkdocs_modeldiagrams import griffe_extension
-from modeldiagrams.hosting.documented_classes import is_module, is_selected
+from modeldiagrams.engine.diagram import Diagram
+from modeldiagrams.hosting.documented_classes import is_module, is_selected, names_of
+from option_helpers import make_options
 from sphinx_modeldiagrams import autodoc
 
 LIBRARIES = ["torch", "lightning", "transformers", "mmengine", "injector", "absent"]
@@ -77,3 +81,21 @@ def test_autodoc_judges_imported_classes_by_their_bases_alone():
 )
 def test_setting_selects_classes_by_name(setting, expected):
     assert is_selected(setting, "pkg.nets.Net") == expected
+
+
+@pytest.mark.parametrize(
+    ("model", "defined", "own_names", "expected"),
+    [
+        ("pkg.Net", "pkg.models.Net", ("pkg.Net", "pkg.models.Net"), ["pkg.Net", "pkg.models.Net"]),
+        # a snapshot, or a graph file
+        ("pkg.Net", "pkg.models.Net", (), ["pkg.Net", "pkg.models.Net"]),
+        ("graphs/net.json", "pkg.models.Net", (), ["pkg.models.Net"]),
+        # a factory, whose class may have another diagram
+        ("pkg.small_net", "pkg.models.Net", (), ["pkg.small_net"]),
+    ],
+)
+def test_names_of_a_diagram_are_those_of_its_class(model, defined, own_names, expected):
+    graph = small_graph()
+    graph = msgspec.structs.replace(graph, model=msgspec.structs.replace(graph.model, class_=defined))
+    diagram = Diagram(id="net", options=make_options(model=model), graph=graph, own_names=own_names)
+    assert names_of(diagram) == expected

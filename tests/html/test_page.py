@@ -23,6 +23,7 @@ from modeldiagrams.html.packing import packed
 from modeldiagrams.ir.graph import (
     Assumption,
     Graph,
+    Guess,
     InputNode,
     ModelInfo,
     ModuleNode,
@@ -201,6 +202,23 @@ def test_problem_is_a_note_with_message_and_frames_beside_the_partial_picture():
     assert '<div class="mg-problem" role="note" data-kind="forward">' in html
     assert "ValueError: shapes differ\n  net.py:3 in forward</pre>" in html
     assert "<svg" in html
+
+
+@pytest.mark.parametrize(
+    ("guess", "is_shown"),
+    [
+        (Guess(node="a/bool", value=False, reason="?"), True),
+        (Guess(node="a/bool", value="every element", reason="?"), False),
+    ],
+)
+def test_assumed_answer_is_told_beside_the_picture(guess, is_shown):
+    """It may have ended a loop, or chosen a branch; an assumed size is marked in the picture."""
+    traced = graph(module("a"))
+    traced = msgspec.structs.replace(traced, status=msgspec.structs.replace(traced.status, guesses=(guess,)))
+    told = "A real pass may differ: Python asked for values that were not computed, and got False."
+    shown, _, _ = fragment(graph=traced).partition("<details")
+    assert (f'<p class="mg-caution" role="note">{told}</p>' in shown) is is_shown
+    assert (told in standalone.notebook_output(diagram(graph=traced), SVG).partition("</div>")[0]) is is_shown
 
 
 def test_outdated_snapshot_shows_no_note():

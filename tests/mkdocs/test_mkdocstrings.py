@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from graphs import small_graph
+from modeldiagrams.ir.serialize import save
+from modeldiagrams.options.settings import SNAPSHOTS
+
 HERE = Path(__file__).parent
 
 
@@ -114,3 +118,34 @@ def test_wrong_mkdocstrings_setting_ends_the_build(source, build, tmp_path):
     assert result.returncode == 1
     assert re.search("'mkdocstrings'.*Expected type", result.stderr)
     assert "Traceback" not in result.stderr
+
+
+def test_class_under_two_names_is_one_diagram_on_a_page(build, tmp_path):
+    """The author's, who names it as the package exports it; mkdocstrings documents it as its module defines it."""
+    source = tmp_path / "source"
+    (source / "docs").mkdir(parents=True)
+    plugins = "[{mkdocstrings: {handlers: {python: {paths: [.]}}}}, {modeldiagrams: {mkdocstrings: true}}]"
+    (source / "mkdocs.yml").write_text(f"site_name: x\nplugins: {plugins}\n")
+    fence = "```model-graph\nmodel: shapes.Classifier\ncaption: The author's.\n```\n"
+    other = "::: shapes.models.Other\n"
+    (source / "docs" / "index.md").write_text(f"# Page\n\n::: shapes.models.Classifier\n\n{other}\n{fence}")
+    (source / "docs" / "api.md").write_text(f"# API\n\n::: shapes.models.Classifier\n\n{other}")
+    (source / "shapes").mkdir()
+    (source / "shapes" / "__init__.py").write_text("from .models import Classifier\n")
+    net = (
+        "class {}(nn.Module):\n    '''A net.'''\n"
+        "    def __init__(self):\n        super().__init__()\n        self.head = nn.Linear(4, 2)\n"
+        "    def forward(self, x):\n        return self.head(x)\n"
+    )
+    models = "".join(map(net.format, ("Classifier", "Other")))
+    (source / "shapes" / "models.py").write_text(f"from torch import nn\n{models}")
+    for name in ("shapes.Classifier", "shapes.models.Classifier"):
+        (source / SNAPSHOTS).mkdir(exist_ok=True)
+        save(small_graph(), source / SNAPSHOTS / f"{name}.json")
+    result = build(source, tmp_path / "out")
+    assert result.returncode == 0, result.stderr
+    page = (tmp_path / "out" / "index.html").read_text("utf-8")
+    assert page.count("<model-graph ") == 2  # and that of the other class
+    assert "The author's." in page
+    assert result.stderr.count("index.md:") == result.stderr.count("shapes.Classifier.json no longer matches") == 1
+    assert (tmp_path / "out" / "api" / "index.html").read_text("utf-8").count("<model-graph ") == 2

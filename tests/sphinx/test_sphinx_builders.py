@@ -8,8 +8,13 @@ import sys
 import xml.etree.ElementTree as ET
 import zipfile
 
+import msgspec
 import pypdfium2
 import pytest
+
+from graphs import small_graph
+from modeldiagrams.ir.graph import Guess, OpNode
+from modeldiagrams.ir.serialize import save
 
 # builder → where the outline must be found
 OUTPUTS = {
@@ -177,3 +182,14 @@ def test_gettext_extracts_only_the_authors_text(built):
     assert "Architecture of" not in catalogue
     assert '"fc"' not in catalogue
     assert '"A net, from left to right."' in (out / "gettext" / "guide.pot").read_text("utf-8")
+
+
+def test_assumed_answers_are_told_in_builders_without_web_pages(make_site, build, tmp_path):
+    source = make_site(index=".. model-graph:: guessed.json\n")
+    graph = small_graph()
+    guess = Guess(node=next(node.id for node in graph.nodes if isinstance(node, OpNode)), value=False, reason="?")
+    status = msgspec.structs.replace(graph.status, guesses=(guess,))
+    save(msgspec.structs.replace(graph, status=status), source / "guessed.json")
+    result = build(source, tmp_path / "out", "-b", "text", "-W")
+    assert result.returncode == 0, result.stderr
+    assert "A real pass may differ" in (tmp_path / "out" / "index.txt").read_text("utf-8")

@@ -129,6 +129,32 @@ def test_loop_that_an_assumed_answer_ends_says_so():
     assert trace(Lambda(lambda self, h: h if (h := self.a(h)).sum() > 0 else -h, a=linear()), (x(),)).status.notes == ()
 
 
+def test_loop_that_one_assumed_answer_ends_says_so():
+    """The first answer is known, whatever the input is; the second is not, so that one step is drawn."""
+
+    def forward(self, h):
+        previous = h + 10
+        while (h - previous).abs().max() > 1e-4:
+            previous, h = h, torch.tanh(self.a(h)) * 0.5
+        return h
+
+    status = trace(Lambda(forward, a=linear()), (x(),), mode="fake").status
+    assert [guess.value for guess in status.guesses] == [False]
+    (note,) = status.notes
+    assert "test_modes.py:" in note
+    assert "asked 2 times for a value that was not always computed" in note
+
+
+def test_known_answers_elsewhere_make_no_loop():
+    def forward(self, h):
+        known = torch.tensor([2.0])
+        h = h if known > 1 else -h
+        h = h if known > 0 else -h
+        return h if self.a(h).sum() > 0 else -h
+
+    assert trace(Lambda(forward, a=linear()), (x(),), mode="fake").status.notes == ()
+
+
 def test_tensors_that_nobody_knows_are_not_close():
     graph = trace(Lambda(lambda self, h: self.a(h) if torch.allclose(self.a(h), h) else h * 2, a=linear()), (x(),))
     assert (graph.status.mode, [guess.node for guess in graph.status.guesses]) == ("fake", ["/allclose"])

@@ -8,10 +8,14 @@ from __future__ import annotations
 import fnmatch
 from typing import TYPE_CHECKING
 
+from modeldiagrams.options.options import is_graph_file
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["is_module", "is_selected"]
+    from modeldiagrams.engine.diagram import Diagram
+
+__all__ = ["is_module", "is_selected", "names_of", "reference_name"]
 
 _MODULE = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module", "nn.Module"})
 """The last is what a source says whose import of ``nn`` can't be followed."""
@@ -31,6 +35,24 @@ def is_selected(setting: bool | Sequence[str], name: str) -> bool:  # noqa: FBT0
     """
     patterns = ["*"] if setting is True else setting or []
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def reference_name(diagram: Diagram) -> str:
+    """What references call a diagram: the model as its author names it, or the class in a graph file."""
+    is_file = is_graph_file(diagram.options.call.model)
+    return diagram.graph.model.class_ if diagram.graph and is_file else diagram.options.call.model
+
+
+def names_of(diagram: Diagram) -> list[str]:
+    """What references call a diagram, and other names of its class.
+
+    A page that shows a class by one of them needs no diagram where it documents the class by another. Builds without
+    torch know of a snapshot's class only the name that its module defines.
+    """
+    name = reference_name(diagram)
+    defined = diagram.graph.model.class_ if diagram.graph else name
+    is_class = defined.rpartition(".")[2] == name.rpartition(".")[2]  # a factory makes a class of another name
+    return list(dict.fromkeys([name, *diagram.own_names, *([defined] if is_class else [])]))
 
 
 def is_module(known: Iterable[str], unknown: Iterable[str]) -> bool:

@@ -25,7 +25,7 @@ from modeldiagrams.html.packing import packing_digest, page_data
 from modeldiagrams.html.recording import recorded_runs
 from modeldiagrams.html.table import diagram_summary, summary_table
 from modeldiagrams.html.templating import template
-from modeldiagrams.html.texts import alt_text, note, remarks
+from modeldiagrams.html.texts import alt_text, caution, note, remarks
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import asset
 
@@ -238,6 +238,7 @@ def element(
         style=";".join(f"{name}:{value}" for name, value in styles.items() if value),
         svg=_labelled(diagram),
         problem=note(diagram),
+        caution=caution(diagram),
         name=diagram.graph.model.name if diagram.graph else None,
         outline=outline(outline_rows(diagram), link, anchors),
         remarks=remarks(diagram.graph) if diagram.graph else [],

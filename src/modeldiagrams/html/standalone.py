@@ -22,7 +22,7 @@ from modeldiagrams.html.images import images_list
 from modeldiagrams.html.notes import NOTES, notes_prefix, plain_notes
 from modeldiagrams.html.packing import packed
 from modeldiagrams.html.templating import template
-from modeldiagrams.html.texts import alt_text, note
+from modeldiagrams.html.texts import alt_text, caution, note
 from modeldiagrams.options.palette import palette_variables
 from modeldiagrams.options.settings import style_rule
 from modeldiagrams.render.assets import asset
@@ -82,6 +82,7 @@ def notebook_output(diagram: Diagram, svg: str) -> str:
         # shorter than in base64; in an attribute with single quotes
         picture=Markup(quote(svg, safe=_PLAIN)),  # noqa: S704  without quotes and ampersands
         problem=note(diagram),
+        caution=caution(diagram),
         diagram=packed(_framed(diagram, body).encode()) if is_interactive(diagram) else None,
     )
 

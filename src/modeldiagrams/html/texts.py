@@ -1,4 +1,4 @@
-"""What a diagram says in words: its text alternative, the note on its problem, remarks on its trace."""
+"""What a diagram says in words: its text alternative, notes on its problem and its guesses, remarks on its trace."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.ir.graph import ModuleNode, OpNode
 
 if TYPE_CHECKING:
-    from modeldiagrams.engine.diagram import Diagram
-    from modeldiagrams.ir.graph import Graph
+    from collections.abc import Iterable
 
-__all__ = ["alt_text", "note", "remarks"]
+    from modeldiagrams.engine.diagram import Diagram
+    from modeldiagrams.ir.graph import Graph, Guess
+
+__all__ = ["alt_text", "caution", "note", "remarks"]
 
 # a note is short, even if a model raises megabytes of text
 _MESSAGE_LIMIT = 4_000
@@ -81,6 +83,20 @@ def note(diagram: Diagram) -> dict[str, Any] | None:
     return {"kind": problem.kind, "title": title, "message": message, "frames": frames}
 
 
+def caution(diagram: Diagram) -> str | None:
+    """Why the picture may be wrong: answers that decide which branch runs and when a loop ends were assumed.
+
+    Assumed sizes are texts; they are marked in the picture itself.
+    """
+    graph = diagram.graph if diagram.picture else None
+    guesses = graph.status.guesses if graph else ()
+    deciding = [guess for guess in guesses if guess.node and not isinstance(guess.value, str)]
+    if graph is None or not deciding:
+        return None
+    values = _assumed(graph, deciding)
+    return f"A real pass may differ: Python asked for values that were not computed, and got {values}."
+
+
 def remarks(graph: Graph) -> list[str]:
     """What was assumed, and what the trace did not see."""
     status = graph.status
@@ -91,7 +107,7 @@ def remarks(graph: Graph) -> list[str]:
         count = len(status.unseen)
         found.append(f"The origin of {count} tensor{'s'[: count != 1]} is unknown.")
     if status.guesses:
-        found.append(f"Python asked for values that were not computed; assumed: {_assumed(graph)}.")
+        found.append(f"Python asked for values that were not computed; assumed: {_assumed(graph, status.guesses)}.")
     found += [
         f"Assumed: {item.reason}" if item.subject == "rule" else f"Assumed {item.subject} = {item.value}: {item.reason}"
         for item in graph.assumptions
@@ -99,11 +115,11 @@ def remarks(graph: Graph) -> list[str]:
     return found[:_REMARK_LIMIT]
 
 
-def _assumed(graph: Graph) -> str:
+def _assumed(graph: Graph, guesses: Iterable[Guess]) -> str:
     """The values, and the lines that asked for them."""
     sources = {node.id: node.source for node in graph.nodes if isinstance(node, OpNode)}
     lines: dict[str, dict[str, None]] = {}
-    for guess in graph.status.guesses:
+    for guess in guesses:
         source = sources.get(guess.node) if guess.node else None
         lines.setdefault(str(guess.value), {}).update({source: None} if source else {})
     return _some([f"{value} at {_some([*where])}" if where else value for value, where in lines.items()])

@@ -38,6 +38,7 @@ from modeldiagrams.markdown.listing import place_of_listing, with_listings
 from modeldiagrams.markdown.parts import with_parts
 from modeldiagrams.markdown.reporting import report
 from modeldiagrams.markdown.tour import TourBlocks, Tours
+from modeldiagrams.options.reading import read_body
 
 if TYPE_CHECKING:
     from markdown import Markdown
@@ -162,6 +163,8 @@ class _Fences(Preprocessor):
         requested = language != IF_POSSIBLE_FENCE
         try:
             values = _values(options, classes, id_value)
+            if not requested and self.host.is_on_page(read_body(src).get("model", "")):
+                return ""
             compares = language == DIFF_FENCE
             diagram = draw(self.host, values, src, requested=requested, compares=compares)
             diagram = placed(diagram, self.host.on_page)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pymdownx.superfences import SuperFencesException  # type: ignore[import-untyped]
 
+from modeldiagrams.hosting.documented_classes import names_of
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.html.fragment import is_interactive
 from modeldiagrams.options.settings import Settings
@@ -43,6 +44,7 @@ class FenceHost:
         self.settings = settings or Settings()
         self.diagrams: dict[str, Diagram] = {}
         self.on_page: list[Diagram] = []
+        self._around: list[Diagram] = []
         self._depth = 0
 
     @property
@@ -54,13 +56,20 @@ class FenceHost:
     def converting(self) -> Iterator[None]:
         """Convert a document, or a piece of one, whose diagrams are the document's, too."""
         around = self.on_page if self._depth else []
+        outer = self._around
+        self._around = [*outer, *around]
         self.on_page = []
         self._depth += 1
         try:
             yield
         finally:
             self._depth -= 1
+            self._around = outer
             self.on_page = [*around, *self.on_page]
+
+    def is_on_page(self, name: str) -> bool:
+        """Whether the current document, of which this may be a piece, shows the class of this name already."""
+        return any(name in names_of(diagram) for diagram in (*self._around, *self.on_page))
 
     def start_document(self, md: Markdown) -> None:
         """Called before each document, and each piece of one that another extension converts on its own."""

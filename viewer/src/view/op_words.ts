@@ -23,7 +23,7 @@ const SHOWN_ARGUMENTS: readonly (readonly [rule: RegExp, keys: readonly string[]
   [/^rpow$/, ["other"], "base "],
   [/^(add|sub)$/, ["alpha"], "alpha "],
   [/^clamp_(min|max)$/, ["min", "max"]],
-  [/^topk$/, ["k"]],
+  [/^(topk|kthvalue)$/, ["k"]],
   [/^flip$/, ["dims"], "dim "],
   [/^roll$/, ["shifts"]],
   [/^where$/, ["other"], "else "],
@@ -37,6 +37,14 @@ const SHOWN_ARGUMENTS: readonly (readonly [rule: RegExp, keys: readonly string[]
   [/^(repeat_interleave|one_hot)$/, ["repeats", "num_classes"]],
 ];
 
+/** Arguments shown with their names: `min 0, max 1`. */
+const NAMED_ARGUMENTS: readonly (readonly [rule: RegExp, keys: readonly string[]])[] = [
+  [/^(clamp|clip)$/, ["min", "max"]],
+  [/^((vector_|matrix_|re)?norm|[cp]?dist)$/, ["p", "ord", "dim"]],
+];
+/** The `p` of norms whose author names none. */
+const USUAL_NORM = "fro";
+
 /** The name of an op, and its arguments. */
 export function opWords(node: OpNode): { name: string; detail: string } {
   const kind = kindOf(node.name);
@@ -49,6 +57,7 @@ interface Kind {
   name: string;
   sign: Glyph | undefined;
   rule: (typeof SHOWN_ARGUMENTS)[number] | undefined;
+  named: readonly string[] | undefined;
 }
 
 /** Full name → what it says; looked for once. */
@@ -58,7 +67,9 @@ function kindOf(full: string): Kind {
   let kind = kinds.get(full);
   if (kind === undefined) {
     const name = shortName(full);
-    kind = { name, sign: glyph(full), rule: SHOWN_ARGUMENTS.find(([names]) => names.test(name)) };
+    const rule = SHOWN_ARGUMENTS.find(([names]) => names.test(name));
+    const named = NAMED_ARGUMENTS.find(([names]) => names.test(name))?.[1];
+    kind = { name, sign: glyph(full), rule, named };
     kinds.set(full, kind);
   }
   return kind;
@@ -128,9 +139,11 @@ export function scalarOperand(args: Attributes): number | undefined {
 
 const OPERANDS = ["other", "1", "0", "input"];
 
-function opDetail({ arguments: args = {} }: OpNode, { name, rule }: Kind, shown: string): string {
-  if (/^(clamp|clip)$/.test(name))
-    return joined(["min", "max"].map((key) => prefixed(`${key} `, valueText(args[key]))));
+function opDetail({ arguments: args = {} }: OpNode, { name, rule, named }: Kind, shown: string): string {
+  if (named !== undefined) {
+    const told = named.filter((key) => !(key === "p" && args[key] === USUAL_NORM));
+    return joined(told.map((key) => prefixed(`${key} `, valueText(args[key]))));
+  }
   if (rule !== undefined) return prefixed(rule[2] ?? "", joined(rule[1].map((key) => valueText(args[key]))));
   const axis = valueText(args.dim ?? args.axis);
   if (axis !== "") return `dim ${axis}`;

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Literal
 from modeldiagrams.common.class_facts import qualified_name
 from modeldiagrams.ir.graph import Failure, Guess, Status
 from modeldiagrams.tracer.torch_facts.functions import without_addresses
+from modeldiagrams.tracer.values.records import Op
 
 if TYPE_CHECKING:
-    from modeldiagrams.tracer.values.records import Recording
+    from modeldiagrams.tracer.values.records import ModuleCall, Recording
     from modeldiagrams.tracer.values.source_lines import SourceFinder
 
 _MAX_MESSAGE = 2000
@@ -43,18 +44,28 @@ def status_of(
 
 
 def _loop_notes(recording: Recording) -> list[str]:
-    """One for each line that asked several times in one module call for a value that decides what Python does."""
-    asked = Counter(
-        (op.parent, op.site.source)
-        for op, value, _ in recording.guesses
-        if op is not None and not isinstance(value, str)
-    )
-    most: dict[str, int] = {}
-    for (_, source), count in asked.items():
-        if source is not None and count > 1:
-            most[source] = max(count, most.get(source, 0))
-    what = "for a value that was not computed: what the loop there does, and when it ends, is assumed"
-    return [f"{source} asked {count} times {what}" for source, count in most.items()]
+    """One for each line that asked several times in one module call for a value that decides what Python does.
+
+    One assumed answer is enough: it may have ended a loop whose earlier answers were known.
+    """
+    guesses = [op for op, value, _ in recording.guesses if op is not None and not isinstance(value, str)]
+    assumed = Counter(map(_question, guesses))
+    asked = Counter(map(_question, (step for step in recording.steps if type(step) is Op))) if guesses else Counter()
+    most: dict[str, tuple[int, bool]] = {}
+    for (parent, source, name), count in assumed.items():
+        times = max(count, asked[parent, source, name])
+        if source is not None and times > 1:
+            most[source] = max((times, times == count), most.get(source, (0, False)))
+    what = "computed: what the loop there does, and when it ends, is assumed"
+    return [
+        f"{source} asked {times} times for a value that was not {'' if always else 'always '}{what}"
+        for source, (times, always) in most.items()
+    ]
+
+
+def _question(op: Op) -> tuple[ModuleCall, str | None, str]:
+    """What all questions of one line in one module call share."""
+    return op.parent, op.site.source, op.site.name
 
 
 def _message(error: BaseException) -> str:
