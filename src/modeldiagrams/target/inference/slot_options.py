@@ -164,6 +164,9 @@ def _numbers(slot: Slot) -> list[Any]:
 
 def _allowed(slot: Slot, values: list[Any]) -> list[Any]:
     """Those that conditions of the constructor let pass."""
+    if slot.one_of and slot.place:  # the items of a list are likely different ones
+        at = slot.place[0] % len(slot.one_of)
+        return [*slot.one_of[at:], *slot.one_of[:at]]
     if slot.one_of:
         return [*dict.fromkeys([*(v for v in values if v in slot.one_of), *slot.one_of])]
     near = [v for v in _near_limits(slot) if _is_within(slot, v)]
