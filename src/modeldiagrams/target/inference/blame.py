@@ -279,7 +279,7 @@ def _in(node: ast.expr, names: Mapping[str, Any]) -> list[Slot]:
 
 
 def _of_copy(error: BaseException, known: list[Slot], members: Use) -> Iterator[Refused]:
-    """What a copy of a mapping lacks, ``cfg = dict(cfg)``: one of its name, the original, or one that a frame hands on."""
+    """What a copy of a mapping lacks, ``cfg = dict(cfg)``: one of its name, the original, or what a frame hands on."""
     for frame, at in _frames(error):
         node = expression_at(frame, at)
         names = {*_plain_dicts(node, frame)} if node else set()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import linecache
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.target.inference.lookups import expression_at, resolved
+from modeldiagrams.target.source import numbered_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ _COPIES = ("dict", "copy", "deepcopy", "to_container")
 
 
 def copied(name: str, frame: FrameType) -> Iterator[Any]:
-    """What the running function made a local name of, as a copy, from the last assignment before this line."""
+    """What the running function made a local name of, as a copy."""
     for node in _assigned(name, frame):
         original = _original(node)
         if original is not None:
@@ -36,16 +36,12 @@ def spread(frame: FrameType, instruction: int) -> Iterator[Any]:
 
 
 def _assigned(name: str, frame: FrameType) -> Iterator[ast.expr]:
-    """What a name was assigned, in lines of the function that a frame runs."""
-    first, now = frame.f_code.co_firstlineno, frame.f_lineno
-    for number in range(now, first, -1):
-        line = linecache.getline(frame.f_code.co_filename, number).strip()
-        try:
-            match ast.parse(line).body:
-                case [ast.Assign(targets=[ast.Name(id=target)], value=value)] if target == name:
-                    yield value
-        except (SyntaxError, ValueError):
-            continue  # a part of a longer statement
+    """What a name was assigned in the function that a frame runs, the last one before the running line first."""
+    nodes = [node for node, line in numbered_nodes(frame, frame.f_lineno) if getattr(node, "lineno", line + 1) <= line]
+    for node in sorted(nodes, key=lambda node: -node.lineno):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
+                yield value
 
 
 def _original(node: ast.expr) -> ast.expr | None:

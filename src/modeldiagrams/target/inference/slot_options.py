@@ -24,6 +24,7 @@ from modeldiagrams.target.inference.makers import (
     path_of,
     sounds_like,
 )
+from modeldiagrams.target.inference.recurrent_cells import usual_cells
 from modeldiagrams.target.inference.vocabulary import (
     is_listed,
     number_values,
@@ -82,7 +83,9 @@ def _counts(slot: Slot) -> list[Any]:
 
 def _classes(slot: Slot) -> list[Any]:
     compared = [{"_object_": path_of(each)} for each in slot.compared if inspect.isclass(each)]
-    found = compared or classes_for(slot.name, slot.call, slot.names, {*map(str, slot.children)})
+    found = compared or classes_for(
+        slot.name, slot.call, slot.names, {*map(str, slot.children)}, usual_cells(slot.makers, slot.name)
+    )
     return [option for option in found if option["_object_"] not in slot.unfit] or found
 
 
