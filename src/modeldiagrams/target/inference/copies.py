@@ -38,7 +38,7 @@ def spread(frame: FrameType, instruction: int) -> Iterator[Any]:
 def _assigned(name: str, frame: FrameType) -> Iterator[ast.expr]:
     """What a name was assigned in the function that a frame runs, the last one before the running line first."""
     nodes = [node for node, line in numbered_nodes(frame, frame.f_lineno) if getattr(node, "lineno", line + 1) <= line]
-    for node in sorted(nodes, key=lambda node: -node.lineno):
+    for node in sorted(nodes, key=lambda node: -getattr(node, "lineno", 0)):
         match node:
             case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
                 yield value

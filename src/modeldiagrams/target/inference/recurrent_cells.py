@@ -14,7 +14,7 @@ __all__ = ["usual_cells"]
 
 
 def usual_cells(makers: Iterable[Any], name: str) -> list[str]:
-    """Paths of recurrent layers, where a class makes some of an argument: a state goes in and out, ``h = self.core(x, h)``.
+    """Paths of recurrent layers, where a class makes some of an argument: ``h = self.core(x, h)``, a state in and out.
 
     Args:
         makers: The class that has the argument, last of several.
