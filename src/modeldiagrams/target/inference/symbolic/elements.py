@@ -395,11 +395,11 @@ ELEMENTS: dict[str, Handler] = {
     **by(_float_kept, "relu gelu silu tanh sigmoid leaky_relu elu softplus hardtanh relu6 mish selu exp log sqrt "),
     **by(_float_kept, "rsqrt sin cos normalize logsigmoid dropout1d dropout2d dropout3d hardswish hardsigmoid erf "),
     **by(_float_kept, "asin acos atan tan arcsin arccos arctan sinh cosh log2 log10 exp2 reciprocal celu logit prelu "),
-    **by(_float_kept, "log_sigmoid softsign tanhshrink hardshrink softshrink threshold gumbel_softmax rrelu sinc"),
+    **by(_float_kept, "log_sigmoid softsign tanhshrink hardshrink softshrink threshold gumbel_softmax rrelu sinc "),
+    **by(_float_kept, "log1p expm1"),
     **by(
         _same_shape,
-        "pow __pow__ square nan_to_num isnan isfinite floor round sign log1p expm1 ceil trunc frac sgn fix "
-        "__floordiv__ __mod__",
+        "pow __pow__ square nan_to_num isnan isfinite floor round sign ceil trunc frac sgn fix __floordiv__ __mod__",
     ),
     **by(_reached, "softmax log_softmax cumsum cumprod softmin logcumsumexp"),
     **by(_extreme, "amax amin"),
