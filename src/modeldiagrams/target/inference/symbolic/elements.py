@@ -98,8 +98,8 @@ def broadcast(r: Reading, a: Shape, b: Shape, *, is_weight: bool = False) -> Sha
             return open_
         if all(dim.value == 1 for dim in known.front):  # ``mean.view(1, -1, 1, 1)`` is for pictures
             return open_.of_rank(max(_PICTURE, len(open_.dims()))) if len(known.front) >= _PICTURE else open_
-        if r.guesses.is_usual():
-            open_ = open_.of_rank(len(known.front))
+        if rank or r.guesses.is_usual():
+            open_ = open_.of_rank(rank or len(known.front))
         else:
             return _of_one_feature(known, open_)
         a, b = open_, known
