@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from modeldiagrams.target.inference.conditions import checks
+from modeldiagrams.target.inference.copies import copied
 from modeldiagrams.target.inference.failed_conditions import uses_in_conditions
 from modeldiagrams.target.inference.lookups import expression_at, resolved, tracebacks
 from modeldiagrams.target.inference.makers import names_of_classes
@@ -62,9 +63,16 @@ def slots_in_error(error: BaseException, known: Iterable[Slot]) -> list[Slot]:
     in_conditions = [slot for names, check, _ in checks(error) for slot in _in(check, names)]
     in_expressions = [slot for frame, at in frames for slot in _in_expression(frame, at)]
     in_frames = [slot for frame, _ in frames for value in [*frame.f_locals.values()] for slot in _slots(value)]
-    found = dict.fromkeys([*in_conditions, *in_expressions[:4], *named, *in_expressions, *in_frames, *every])
-    _note_optional([slot for slot in found if slot in every], frames)
-    return [slot for slot in found if slot in every]
+    places = dict.fromkeys([*in_conditions, *in_expressions[:4], *named, *in_expressions, *in_frames, *every])
+    found = [slot for slot in places if slot in every]
+    _note_optional(found, frames)
+    is_of_list = isinstance(error, TypeError) and re.search(r"(got|not):? '?(list|tuple|dict)\b", message)
+    return sorted(found, key=_is_no_choice) if is_of_list else found
+
+
+def _is_no_choice(slot: Slot) -> bool:
+    """Whether it isn't one of the strings that code knows: they choose parts, and numbers no attribute's type."""
+    return slot.kind != "text" or not slot.compared
 
 
 def _note_optional(slots: list[Slot], frames: list[tuple[FrameType, int]]) -> None:
@@ -130,6 +138,7 @@ def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
         _of_class_name(error, known),
         weights_copied(error, known),
         _of_other_length(error, known),
+        _of_index(error),
         uses_in_conditions(error),
         _of_mapping(error, known),
         member_too_many(error, known),
@@ -242,6 +251,16 @@ def _of_other_length(error: BaseException, known: list[Slot]) -> Iterator[Refuse
                 yield Refused(slot, Use("items", int(said["want"])))
 
 
+def _of_index(error: BaseException) -> Iterator[Refused]:
+    """An argument by which a list is indexed that has no such place: ``[channels[i] for i in levels]``."""
+    for frame, at in _frames(error)[:1] if isinstance(error, IndexError) else ():
+        match expression_at(frame, at):
+            case ast.Subscript(value=owner, slice=place):
+                items, index = resolved(owner, frame.f_locals), resolved(place, frame.f_locals)
+                if isinstance(items, list | tuple) and items and isinstance(index, Number) and not index.is_derived:
+                    yield from (Refused(slot, Use("one of", (*range(len(items)),))) for slot in index.slots)
+
+
 def _frames(error: BaseException) -> list[tuple[FrameType, int]]:
     """Frames from the failing one outwards, each with its instruction, without PyTorch's inner ones."""
     frames = [(trace.tb_frame, trace.tb_lasti) for trace in tracebacks(error)]
@@ -260,11 +279,12 @@ def _in(node: ast.expr, names: Mapping[str, Any]) -> list[Slot]:
 
 
 def _of_copy(error: BaseException, known: list[Slot], members: Use) -> Iterator[Refused]:
-    """What a copy of a mapping lacks, ``cfg = dict(cfg)``: one of its name, or that an outer frame hands on."""
+    """What a copy of a mapping lacks, ``cfg = dict(cfg)``: one of its name, the original, or what a frame hands on."""
     for frame, at in _frames(error):
         node = expression_at(frame, at)
         names = {*_plain_dicts(node, frame)} if node else set()
         handed = [*_handed(node, frame)] if isinstance(node, ast.Call) else _in_expression(frame, at)
+        handed += [slot for name in names for original in copied(name, frame) for slot in _slots(original)]
         for slot in [*handed, *(slot for slot in known if slot.name in names)]:
             if slot.kind == "fields" and not {*members.detail} <= {*slot.children}:
                 yield Refused(slot, members)

@@ -42,6 +42,7 @@ from modeldiagrams.target.inference.neighbours import (
 )
 from modeldiagrams.target.inference.slot_options import reason_of
 from modeldiagrams.target.inference.slots import Slot
+from modeldiagrams.target.inference.tables import read_tables
 from modeldiagrams.target.inference.unknown import Refused, Use
 from modeldiagrams.target.inference.unknown_containers import PlainData
 from modeldiagrams.target.inference.values_refused import has_learnt
@@ -163,6 +164,7 @@ class Search:
         first = self.result()
         before = likeliest(self.every())
         read_layers(found)
+        read_tables(self.every())
         if likeliest(self.every()) != before:  # of other values other multiples are asked for
             for slot in self.every():
                 slot.divisors = {1}

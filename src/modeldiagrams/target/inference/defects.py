@@ -27,8 +27,8 @@ The least is the best. Some inputs have to be odd: that alone is no defect.
 
 _IMAGE_RANK = 4
 _CHANNELS = 2
-_PAIR = (2,)
-"""Edges are pairs of nodes."""
+_EDGE = (2, 1)
+"""Pairs of nodes; a state of two layers has a width, too."""
 
 
 def defects_of(
@@ -56,10 +56,16 @@ def oddness(entries: Entries, is_own: Callable[[int], bool]) -> int:
 
 def _oddness(leaf: Leaf, every: Sequence[Leaf]) -> int:
     """Dimensions of one item, masks of no sequence, lengths of what there are no rows of."""
-    is_batch_second = leaf.shape[:1] not in ((1,), _PAIR) and leaf.shape[1:2] == (1,)
-    start = _CHANNELS if is_batch_second or len(leaf.shape) >= _IMAGE_RANK else 1
-    role = role_of(str(leaf.path[-1])) if leaf.path else None
+    name = next((key for key in reversed(leaf.path) if isinstance(key, str)), "")  # of a pair of states, theirs
+    role = role_of(name) if name else None
     kind = role.name if role else ""
+    is_of_one_layer = kind == "state" and leaf.shape[:2] == (1, 1)
+    is_batch_second = leaf.shape[1:2] == (1,) and leaf.shape[:1] != (1,) and not _is_edge(leaf)
+    start = _CHANNELS if is_batch_second or is_of_one_layer or len(leaf.shape) >= _IMAGE_RANK else 1
     rows = {other.shape[:1] for other in every if other is not leaf and len(other.shape) > 1}
     is_alone = len(leaf.shape) == 1 and bool(rows) and leaf.shape[:1] not in rows
     return leaf.shape[start:].count(1) + (kind == "mask" and len(leaf.shape) == 1) + (kind == "lengths" and is_alone)
+
+
+def _is_edge(leaf: Leaf) -> bool:
+    return leaf.shape == _EDGE

@@ -49,7 +49,11 @@ def path_of(maker: Any) -> str:
 
 
 def classes_for(
-    name: str, call: tuple[int, tuple[str, ...]], names: Mapping[str, Any], members: Collection[str] = ()
+    name: str,
+    call: tuple[int, tuple[str, ...]],
+    names: Mapping[str, Any],
+    members: Collection[str] = (),
+    cells: Collection[str] = (),
 ) -> list[Any]:
     """What could be called in this way to make a layer, as options.
 
@@ -58,6 +62,7 @@ def classes_for(
         call: Number of positional arguments, and names of the others.
         names: The globals of the code that calls it.
         members: What is read of it.
+        cells: Paths of recurrent layers as which those are called that it makes.
     """
     own = [class_ for class_ in classes_beside(names, nn.Module) if _takes(class_, call)]
     own = [class_ for class_ in own if all(hasattr(class_, member) for member in members)] or own
@@ -67,6 +72,9 @@ def classes_for(
     general = [{"_object_": path} for path in usual("classes", name)]
     named = len(usual("classes", name)) > len(usual("classes", "-"))
     ours = [{"_object_": path_of(class_)} for class_ in likely]
+    if cells and not any(_sounds_like(name, class_) for class_ in own):
+        ours = [*({"_object_": path} for path in cells), *ours]
+        named = False
     others = [{"_object_": path_of(class_)} for class_ in own if class_ not in likely]
     return [*general, *ours, *others] if named else [*ours, *general, *others]
 

@@ -24,6 +24,7 @@ from modeldiagrams.target.inference.makers import (
     path_of,
     sounds_like,
 )
+from modeldiagrams.target.inference.recurrent_cells import usual_cells
 from modeldiagrams.target.inference.vocabulary import (
     is_listed,
     number_values,
@@ -90,7 +91,9 @@ def _is_made_up(value: Any) -> bool:
 
 def _classes(slot: Slot) -> list[Any]:
     compared = [{"_object_": path_of(each)} for each in slot.compared if inspect.isclass(each)]
-    found = compared or classes_for(slot.name, slot.call, slot.names, {*map(str, slot.children)})
+    found = compared or classes_for(
+        slot.name, slot.call, slot.names, {*map(str, slot.children)}, usual_cells(slot.makers, slot.name)
+    )
     return [option for option in found if option["_object_"] not in slot.unfit] or found
 
 
@@ -174,6 +177,9 @@ def _numbers(slot: Slot) -> list[Any]:
 
 def _allowed(slot: Slot, values: list[Any]) -> list[Any]:
     """Those that conditions of the constructor let pass."""
+    if slot.one_of and slot.place:  # the items of a list are likely different ones
+        at = slot.place[0] % len(slot.one_of)
+        return [*slot.one_of[at:], *slot.one_of[:at]]
     if slot.one_of:
         return [*dict.fromkeys([*(v for v in values if v in slot.one_of), *slot.one_of])]
     near = [v for v in _near_limits(slot) if _is_within(slot, v)]

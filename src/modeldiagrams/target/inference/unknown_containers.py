@@ -69,6 +69,18 @@ class _Several:
 class Items(_Several, list[Any]):
     """A list."""
 
+    def copy(self) -> Items:
+        """As `list.copy`, which mappings have, too: what is done with the copy tells what it is."""
+        made = Items(self)
+        made.slot = self.slot
+        return made
+
+    def pop(self, *place: Any) -> Any:
+        """As `list.pop`; with a string, it is a mapping."""
+        if place and isinstance(place[0], str):
+            raise Refused(self.slot, Use("key", place[0]))
+        return super().pop(*place)
+
 
 class Fixed(_Several, tuple[Any, ...]):  # noqa: SLOT001  (it has a slot in our sense)
     """A tuple."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from modeldiagrams.target.inference.copies import spread
 from modeldiagrams.target.inference.lookups import tracebacks
 from modeldiagrams.target.inference.unknown import Refused, Use, slots_of
 from modeldiagrams.target.inference.unknown_containers import Fields
@@ -52,7 +53,8 @@ def member_too_many(error: BaseException, known: list[Slot]) -> Iterator[Refused
     """A key that another choice asked for: ``build({"type": "mlp", "depth": 4})``, where only a CNN has a depth."""
     said = re.search(r"unexpected keyword argument '(\w+)'", str(error))
     for trace in tracebacks(error)[:_MOST_FRAMES] if said else ():
-        for slot in [slot for value in trace.tb_frame.f_locals.values() for slot in _mappings(value)]:
+        values = [*trace.tb_frame.f_locals.values(), *spread(trace.tb_frame, trace.tb_lasti)]
+        for slot in [slot for value in values for slot in _mappings(value)]:
             is_read_by_name = "attribute" in slot.ways
             if said and slot in known and slot.kind == "fields" and said[1] in slot.children and not is_read_by_name:
                 yield Refused(slot, Use("without", said[1]))

@@ -111,8 +111,8 @@ def broadcast(r: Reading, a: Shape, b: Shape, *, is_weight: bool = False) -> Sha
             return open_
         if all(dim.value == 1 for dim in known.front):  # ``mean.view(1, -1, 1, 1)`` is for pictures
             return open_.of_rank(max(_PICTURE, len(open_.dims()))) if len(known.front) >= _PICTURE else open_
-        if r.guesses.is_usual():
-            open_ = open_.of_rank(len(known.front))
+        if rank or r.guesses.is_usual():
+            open_ = open_.of_rank(rank or len(known.front))
         else:
             return _of_one_feature(known, open_)
         a, b = open_, known
@@ -436,11 +436,11 @@ ELEMENTS: dict[str, Handler] = {
     **by(_float_kept, "relu gelu silu tanh sigmoid leaky_relu elu softplus hardtanh relu6 mish selu exp log sqrt "),
     **by(_float_kept, "rsqrt sin cos normalize logsigmoid dropout1d dropout2d dropout3d hardswish hardsigmoid erf "),
     **by(_float_kept, "asin acos atan tan arcsin arccos arctan sinh cosh log2 log10 exp2 reciprocal celu logit prelu "),
-    **by(_float_kept, "log_sigmoid softsign tanhshrink hardshrink softshrink threshold gumbel_softmax rrelu sinc"),
+    **by(_float_kept, "log_sigmoid softsign tanhshrink hardshrink softshrink threshold gumbel_softmax rrelu sinc "),
+    **by(_float_kept, "log1p expm1"),
     **by(
         _same_shape,
-        "pow __pow__ square nan_to_num isnan isfinite floor round sign log1p expm1 ceil trunc frac sgn fix "
-        "__floordiv__ __mod__",
+        "pow __pow__ square nan_to_num isnan isfinite floor round sign ceil trunc frac sgn fix __floordiv__ __mod__",
     ),
     **by(_reached, "softmax log_softmax cumsum cumprod softmin logcumsumexp"),
     **by(_extreme, "amax amin"),

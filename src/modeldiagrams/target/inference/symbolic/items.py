@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.symbolic.elements import broadcast
@@ -14,6 +14,7 @@ from modeldiagrams.target.inference.symbolic.operands import (
     as_lengths,
     by,
     ids_below,
+    ids_chosen_by,
     kind_of,
 )
 from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, closed, same, unified
@@ -94,9 +95,13 @@ def _item(r: Reading, args: Args, kwargs: Kwargs) -> Any:
         shape = shape.of_rank(max(sum(each is not None for each in keys), least))  # few add dimensions in the middle
     if (_are_all(shape, keys) or _are_of_features(shape, keys)) and r.guesses.is_usual():
         shape = shape.of_rank(sum(key is not None for key in keys))
+    if _is_table(x) and len(keys) == 1 and isinstance(keys[0], SymbolicTensor):
+        return _embedded(r, shape, keys[0])
     if not isinstance(x, SymbolicTensor) and any(isinstance(each, SymbolicTensor) for each in keys):
         return _looked_up(r, shape, keys)
-    return r.tensor(_taken(r, shape, keys), kind)
+    made = r.tensor(_taken(r, shape, keys), kind)
+    made.__dict__["is_column"] = len(keys) == 2 and keys[0] == slice(None) and type(keys[1]) is int  # noqa: PLR2004
+    return made
 
 
 def _set(r: Reading, args: Args, kwargs: Kwargs) -> Any:
@@ -133,6 +138,23 @@ def _are_of_features(shape: Shape, keys: list[Any]) -> bool:
     ends = [at for at in (last.start, last.stop) if at is not None] if isinstance(last, slice) else []
     are_plain = all(type(at) is int for at in ends)
     return bool(ends) and are_plain and 0 < max(ends) <= end.back[0].end().value
+
+
+def _is_table(x: Any) -> bool:
+    """Whether it is a matrix that the model learns."""
+    return isinstance(x, nn.Parameter) and x.dim() > 1
+
+
+def _embedded(r: Reading, shape: Shape, ids: SymbolicTensor) -> Any:
+    """Rows of a table that the model learns, by ids of any rank, as of an embedding."""
+    if kind_of(ids).end().dtype == "bool":
+        return _looked_up(r, shape, [ids])
+    table, *features = shape.front
+    ids_below(ids, table.end().value)
+    found = ids_chosen_by(r, ids)
+    for dim in features:
+        found = found.inserted(-1, dim)
+    return r.tensor(found, Kind("float32"))
 
 
 def _looked_up(r: Reading, shape: Shape, keys: list[Any]) -> Any:

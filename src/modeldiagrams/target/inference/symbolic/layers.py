@@ -15,6 +15,7 @@ from modeldiagrams.target.inference.symbolic.operands import (
     as_lengths,
     by,
     ids_below,
+    ids_chosen_by,
     kind_of,
 )
 from modeldiagrams.target.inference.symbolic.shapes import Dim, Shape, closed, same, unified
@@ -83,7 +84,7 @@ def _embedding(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     ids, weight = args[0], argument(args, kwargs, 1, "weight")
     table = r.shape_of(weight)
     ids_below(ids, table.at(0).value)
-    made = r.tensor(r.shape_of(ids).inserted(-1, table.at(1)), Kind("float32"))
+    made = r.tensor(ids_chosen_by(r, ids).inserted(-1, table.at(1)), Kind("float32"))
     made.__dict__["is_embedded"] = True
     return made
 

@@ -15,6 +15,7 @@ __all__ = [
     "as_lengths",
     "by",
     "ids_below",
+    "ids_chosen_by",
     "kind_of",
     "numbers_in",
     "of_rows",
@@ -47,6 +48,13 @@ def ids_below(value: Any, high: int = 0) -> None:
     """Note that an operand chooses among so many things."""
     if isinstance(value, SymbolicTensor):
         value.kind.become("int64", high)
+
+
+def ids_chosen_by(r: Reading, ids: Any) -> Shape:
+    """The shape of ids: a column of them, ``x[:, 0]``, has rather one for each row than several."""
+    shape = r.shape_of(ids)
+    is_open = vars(ids).get("is_column") and shape.rank is None and len(shape.dims()) <= 1
+    return shape.of_rank(1) if is_open and r.guesses.is_usual() else shape
 
 
 def of_rows(r: Reading, shape: Shape) -> Shape:
