@@ -1,4 +1,7 @@
-"""Hard models of several fields, first half."""
+"""Hard models of several fields, first half.
+
+Long because it is a list of models.
+"""
 
 import math
 from collections import OrderedDict

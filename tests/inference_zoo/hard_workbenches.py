@@ -1,4 +1,7 @@
-"""Hard: forecasting, driving, speech, trees, ranking, molecules, planning, tracking, events, music."""
+"""Hard: forecasting, driving, speech, trees, ranking, molecules, planning, tracking, events, music.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 

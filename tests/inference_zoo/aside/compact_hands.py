@@ -1,3 +1,8 @@
+"""Models as people write them.
+
+Long because it is a list of models.
+"""
+
 import math
 from dataclasses import dataclass
 

@@ -1,4 +1,7 @@
-"""Hard models of several fields, second half."""
+"""Hard models of several fields, second half.
+
+Long because it is a list of models.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Hard: satellites, parsing, weather, folding, radiance, spikes, matching, poses, learners, scans, singing."""
+"""Hard: satellites, parsing, weather, folding, radiance, spikes, matching, poses, learners, scans, singing.
+
+Long because it is a list of models.
+"""
 
 import copy
 import math

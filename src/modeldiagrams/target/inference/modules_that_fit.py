@@ -1,4 +1,7 @@
-"""Modules for arguments of a constructor, made up by how its forward calls them and by what it does with the result."""
+"""Modules for arguments of a constructor, made up by how its forward calls them and by what it does with the result.
+
+Long because modules have to fit each other, so that what one takes decides what others give.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +83,7 @@ class _Fitter:
     def width(self, dim: Dim, otherwise: int) -> int:
         """The number of features in a dimension, the same for all that it is one with."""
         end = dim.end()
-        return int(end.value) or self.numbers.setdefault(end, otherwise)  # no stand-in that the layer was made with
+        return end.value or self.numbers.setdefault(end, otherwise)
 
     def _tell_ranks(self, call: PartCall) -> None:
         self._tell_taken(call)
