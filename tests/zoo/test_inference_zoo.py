@@ -13,6 +13,7 @@ from zoo.expected import EXPECTED
 UNSOLVED = {
     "hard_almanac.TrafficForecaster",  # a size that is that of a matrix, in an einsum of a picture's third dimension
     "hard_borrowed_manners.BlockwiseNet",  # channels of blocks whose configurations say nothing of each other
+    "hard_departments.LiftToBEV",  # grids as bounds with a step, and sides of pictures that settings name
     "hard_deep.LatentODE",  # times of all rows together, after names that say one for each row
     "hard_decisions.InterestNet",  # columns as named tuples, and those of them that have a history by name
     "hard_handed_values.BrainSeparator",  # parts by name, in a dict whose keys only forward has
@@ -47,6 +48,8 @@ UNSOLVED = {
     "hard_scenes.DeformableQueries",  # heights and widths of maps, as values that add up to a size of another input
     "hard_sciences.HeteroGNN",  # kinds of nodes and edges, and dicts by them
     "hard_specs.OperatorAlgebra",  # indices of states that only exist after earlier operations
+    "hard_workbenches.ClickRanker",  # columns as named tuples of several kinds, and a pair for one of them
+    "hard_workbenches.PillarDetector",  # a grid as bounds with a step, which no guess fills with cells
     "hard_wrapped.SegmentationModel",  # as many channels of an encoder as blocks of a decoder
     "projects.hard_recsys.ranker.MultiDomainRanker",  # columns of a batch, by names that only its schema has
     "projects.hard_retired_kitchen.models.slowfast.SlowFast",  # a configuration whose file only a script reads
