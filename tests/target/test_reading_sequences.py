@@ -97,6 +97,7 @@ def test_rows_that_ids_choose_are_as_many_as_those_of_an_embedding():
     solved = solved_arguments(Graph)
     assert solved is not None
     assert (solved.kwargs["n_ent"], solved.kwargs["n_rel"]) == (100, 100)
+    assert solved.reasons["n_ent"] == "a parameter has as many rows, of which forward takes some by ids"
     counted = solved_arguments(Layers)
     assert counted is not None
     assert counted.kwargs["n_step"] < 100

@@ -8,6 +8,7 @@ from torch import nn
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import resolve
 from modeldiagrams.target.inference import input_solver
+from modeldiagrams.target.inference.endured import each_of
 from modeldiagrams.target.inference.input_solver import InputSolver
 from modeldiagrams.target.inference.probing import Probe
 from target.found_inputs import first_entries, found
@@ -128,3 +129,8 @@ def test_what_a_reading_raises_costs_the_reading(monkeypatch, errors_of_ours):
     target = resolve(parse_options({"model": "torch.nn.Linear", "args": [4, 5]}).call)
     assert target.args or target.kwargs
     assert not target.note
+
+
+def test_items_that_are_nothing_end_no_source(errors_of_ours):
+    errors_of_ours.append("a source of arguments: ZeroDivisionError")
+    assert [*each_of(1 // n if n != 2 else None for n in (1, 2, 1, 0, 1))] == [1, None, 1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from modeldiagrams.errors import TargetError
@@ -49,7 +50,7 @@ def each_of(items: Iterable[T]) -> Iterator[T]:
     while True:
         item: list[T] = []
         with endured("a source of arguments"):
-            item = [one for one in [next(iterator, None)] if one is not None]
+            item = [*islice(iterator, 1)]
         if not item:
             return
         yield item[0]

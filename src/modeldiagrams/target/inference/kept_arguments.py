@@ -13,7 +13,7 @@ from modeldiagrams.target.inference.unknown import Number, Real, Refused, Use, s
 from modeldiagrams.target.inference.unknown_containers import Fields, Items
 from modeldiagrams.target.inference.unknown_text import Text
 from modeldiagrams.target.inference.vocabulary import is_listed
-from modeldiagrams.target.source import classes_written, tree_of
+from modeldiagrams.target.source import classes_written, nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,23 +41,22 @@ def forward_uses(model: nn.Module, known: Iterable[Slot] = ()) -> Iterator[Refus
         fields = {name: value for name, value in vars(module).items() if isinstance(value, Fields)}
         lists = {name: value for name, value in vars(module).items() if isinstance(value, Items)}
         yield from _kept_graphs(lists.values())
-        _note_flags(module, kept)
         holds_text = any(isinstance(value, Text) for value in vars(module).values())
+        nodes = _written(type(module)) if kept or fields or lists or holds_text else []
+        _note_flags(nodes, kept)
         if type(module).__module__.startswith("torch.nn"):
             yield from (Refused(kept[name].slots[0], Use("text", "")) for name in kept if is_listed("text_uses", name))
-        for tree in _methods(type(module)) if kept or fields or lists or holds_text else ():
-            for node in ast.walk(tree):
-                yield from _compared(node, module)
-                yield from _kept_use(node, kept)
-                yield from _kept_call(node, {**kept, **fields})
-                yield from _handed_on(node, kept)
-                yield from _kept_field(node, fields)
-                yield from _kept_keys(node, lists)
+        for node in nodes:
+            yield from _compared(node, module)
+            yield from _kept_use(node, kept)
+            yield from _kept_call(node, {**kept, **fields})
+            yield from _handed_on(node, kept)
+            yield from _kept_field(node, fields)
+            yield from _kept_keys(node, lists)
 
 
-def _note_flags(module: nn.Module, kept: dict[str, Number | Real]) -> None:
+def _note_flags(nodes: list[ast.AST], kept: dict[str, Number | Real]) -> None:
     """Note which numbers the code only asks whether they are true: ``if self.is_causal: …``."""
-    nodes = [node for tree in _methods(type(module)) for node in ast.walk(tree)] if kept else []
     tested = [_test_of(node) for node in nodes]
     for name, value in kept.items():
         uses = [node for node in nodes if isinstance(node, ast.Attribute | ast.Name) and _is_use(node, name)]
@@ -87,8 +86,9 @@ def _kept_graphs(lists: Iterable[Items]) -> Iterator[Refused]:
         yield from (Refused(item, Use("instance", (Tensor,))) for item in slot.tried()[1:] if item.kind == "number")
 
 
-def _methods(class_: type) -> Iterator[ast.AST]:
-    yield from map(tree_of, classes_written(class_))
+def _written(class_: type) -> list[ast.AST]:
+    """All that a class and its bases are written of."""
+    return [node for owner in classes_written(class_) for node in nodes_of(owner)]
 
 
 def _kept_field(node: ast.AST, fields: dict[str, Fields]) -> Iterator[Refused]:

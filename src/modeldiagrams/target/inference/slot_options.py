@@ -25,6 +25,7 @@ from modeldiagrams.target.inference.makers import (
     sounds_like,
 )
 from modeldiagrams.target.inference.recurrent_cells import usual_cells
+from modeldiagrams.target.inference.tables import ROWS
 from modeldiagrams.target.inference.vocabulary import (
     is_listed,
     number_values,
@@ -222,7 +223,7 @@ def _made(slot: Slot) -> list[Any]:
 def reason_of(slot: Slot) -> str:
     """Why an argument is what it is."""
     if slot.attributes:
-        return f"layers have it as {', '.join(sorted(slot.attributes))}"
+        return _reason_of_attributes(slot.attributes - {ROWS})
     if slot.why and not slot.spelling:
         return slot.why
     if len(slot.divisors) > 1:
@@ -233,6 +234,13 @@ def reason_of(slot: Slot) -> str:
     if slot.annotation is not None:
         return f"it is annotated as {getattr(slot.annotation, '__name__', slot.annotation)}"
     return "a usual value for this name"
+
+
+def _reason_of_attributes(layers: set[str]) -> str:
+    """Without any, it counts the rows of a table."""
+    if layers:
+        return f"layers have it as {', '.join(sorted(layers))}"
+    return "a parameter has as many rows, of which forward takes some by ids"
 
 
 def _reason_of_text(slot: Slot, compared: list[str]) -> str:

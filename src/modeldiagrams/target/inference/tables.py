@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
     from modeldiagrams.target.inference.unknown import Slot
 
-__all__ = ["read_tables"]
+__all__ = ["ROWS", "read_tables"]
 
 _MAKE = ("empty", "randn", "rand", "zeros", "ones", "Tensor", "FloatTensor")
-_AS_EMBEDDING = "num_embeddings"
-"""The attribute of an embedding that holds such a number."""
+ROWS = "rows of a table"
+"""Among the attributes of layers that hold an argument: no layer has it."""
 
 
 def read_tables(slots: Iterable[Slot]) -> None:
@@ -27,7 +27,7 @@ def read_tables(slots: Iterable[Slot]) -> None:
             held = {attribute for node in nodes for attribute in _held(node, slot.name)}
             loops = {name for node in nodes for name in _counting(node)}
             if held and any(_is_looked_up(node, held, loops) for node in nodes):
-                slot.attributes.add(_AS_EMBEDDING)
+                slot.attributes.add(ROWS)
 
 
 def _held(node: ast.AST, name: str) -> Iterator[str]:

@@ -50,7 +50,7 @@ class Rank(int):
     def _is_told(self, other: Any, frame: Any) -> bool:
         """Whether it is another one, or becomes so where code raises for others."""
         rank = self._demanded(frame)
-        return (self._is(other) if self._is_likely(other) else False) if rank is None else rank == other
+        return self._is_likely(other) and self._is(other) if rank is None else rank == other
 
     def __lt__(self, other: Any) -> bool:
         return self._compared(operator.lt, other, sys._getframe(1))
