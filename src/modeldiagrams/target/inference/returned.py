@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from modeldiagrams.target.source import tree_of
+from modeldiagrams.target.source import nodes_of, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ _GIVE_SEVERAL = ("chunk", "split", "unbind", "topk", "sort")
 """Methods of tensors."""
 _OF_TENSORS = ("F", "torch", "functional")
 """What functions are of that take a tensor."""
-_GIVE_STATES = ("RNN", "GRU", "LSTM", "LSTMCell", "MultiheadAttention")
+_GIVE_PAIRS = ("RNN", "GRU", "LSTM", "LSTMCell", "MultiheadAttention")
 """Layers of PyTorch that give a pair."""
 
 
@@ -79,12 +79,12 @@ def _given(class_: type) -> set[_Kind]:
 def _pairs(class_: type) -> set[str]:
     """Attributes of a class with layers that give a pair: ``self.rnn = nn.GRU(…)``."""
     found = set()
-    for node in ast.walk(tree_of(class_)):
+    for node in nodes_of(class_):
         match node:
             case ast.Assign(
                 targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)],
                 value=ast.Call(func=ast.Attribute(attr=layer) | ast.Name(id=layer)),
-            ) if layer in _GIVE_STATES:
+            ) if layer in _GIVE_PAIRS:
                 found.add(name)
     return found
 
