@@ -195,18 +195,23 @@ class _Pass:
         with restored(model, inputs, namespaces if self._attempt.mode == "fake" else (), modules) as snapshot:
             recorder = make(self._recording, self._finder, snapshot.before_write)
             try:
-                self._record(recorder, snapshot, namespaces)
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:  # noqa: BLE001 (whatever the model raises is a part of the graph)
-                recorder.recording.fail(error, self._recording.root)
-            else:
-                recorder.recording.clear_error()
+                self._record_or_fail(recorder, snapshot, namespaces)
+                yield recorder
             finally:
-                recorder.close()
-            yield recorder
-            self._recording.release()
-            self._named_tensors.release()
+                self._recording.release()
+                self._named_tensors.release()
+
+    def _record_or_fail(self, recorder: Recorder, snapshot: TensorSnapshot, namespaces: Sequence[Namespace]) -> None:
+        try:
+            self._record(recorder, snapshot, namespaces)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 (whatever the model raises is a part of the graph)
+            recorder.recording.fail(error, self._recording.root)
+        else:
+            recorder.recording.clear_error()
+        finally:
+            recorder.close()
 
     def _record(self, recorder: Recorder, snapshot: TensorSnapshot, namespaces: Sequence[Namespace]) -> None:
         modules = self._invocation.modules

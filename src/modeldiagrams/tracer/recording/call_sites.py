@@ -66,6 +66,9 @@ def call_key(values: Sequence[Any], tensors: list[Tensor]) -> Sequence[Any]:
     usual = _usual_arguments(kinds)
     if usual is None:
         return _key_in_detail(values, tensors)
+    if not usual:  # tensors only
+        tensors += values
+        return kinds
     are_tensors, are_others, are_tuples, are_floats = usual
     if are_tuples and not _INTEGERS.issuperset(map(type, chain.from_iterable(compress(values, are_tuples)))):
         return _key_in_detail(values, tensors)
@@ -79,10 +82,12 @@ def call_key(values: Sequence[Any], tensors: list[Tensor]) -> Sequence[Any]:
 def _usual_arguments(kinds: tuple[type, ...]) -> tuple[Sequence[bool], ...] | None:
     """Which of a call's arguments are tensors, which are not, and which of these are tuples or floating point numbers.
 
-    None if there are others: these are looked at one by one.
+    Empty if all are tensors. None if there are others: these are looked at one by one.
     """
     if not _USUAL.issuperset(kinds):
         return None
+    if PLAIN_TENSORS.issuperset(kinds):
+        return ()
     are_tensors = [kind in PLAIN_TENSORS for kind in kinds]
     are_tuples = [kind is tuple for kind in kinds] if tuple in kinds else ()
     are_floats = [kind is float for kind in kinds] if float in kinds else ()

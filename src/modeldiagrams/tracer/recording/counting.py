@@ -28,24 +28,33 @@ def run_counted(  # noqa: PLR0913, PLR0917 - called for every op, and keywords t
     The counter is a dispatch mode, or None where costs are not wanted. It makes most operators several times as slow,
     so it steps aside where a formula holds.
     """
-    outer, context.flops = context.flops, None
+    if counter is None or formula is None or not n_dispatch_modes():
+        return _run_beneath(context, run, args, kwargs)
+    given = formula.given(args, kwargs)
+    if given is None:
+        return _run_beneath(context, run, args, kwargs)
+    mode = pop_dispatch_mode(None)
+    if mode is not counter:  # the model has entered another one
+        push_dispatch_mode(mode)
+        return _run_beneath(context, run, args, kwargs)
     context.observed += 1
-    mode = given = None
-    if counter is not None and formula is not None and n_dispatch_modes():
-        given = formula.given(args, kwargs)
-    if given is not None:
-        mode = pop_dispatch_mode(None)
-        if mode is not counter:  # the model has entered another one
-            push_dispatch_mode(mode)
-            mode = None
     try:
         result = run(*args, **kwargs)
-        if mode is None:
-            return result, context.flops
-        return result, None if formula is FREE else formula.flops(given, result)  # type: ignore[union-attr, arg-type]
+        return result, None if formula is FREE else formula.flops(given, result)
     finally:
-        if mode is not None:
-            push_dispatch_mode(mode)
+        push_dispatch_mode(mode)
+        context.observed -= 1
+
+
+def _run_beneath(
+    context: ThreadContext, run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+) -> tuple[Any, int | None]:
+    """The same beneath all modes that are entered, the counter among them."""
+    outer, context.flops = context.flops, None
+    context.observed += 1
+    try:
+        return run(*args, **kwargs), context.flops
+    finally:
         context.observed -= 1
         context.flops = outer
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["FunctionCall"]
 
 
-class FunctionCall(msgspec.Struct, eq=False):
+class FunctionCall(msgspec.Struct, eq=False, gc=False):
     """A call of a torch function, as it looks before it runs."""
 
     function: Function

@@ -148,17 +148,39 @@ class Recorder(TorchFunctionMode):
         site = self._sites.get(key)
         if site is None:
             site = self._sites[key] = call_site_of(function, bind(run, args, kwargs), source)
-        call = FunctionCall(function, site, args, kwargs, tensors, context.scopes.current)
-        if kwargs or not function.pure:  # few
+        scope, call = context.scopes.current, None
+        if kwargs or not function.is_plain:  # few
+            call = FunctionCall(function, site, args, kwargs, tensors, scope)
             self._before_special(call)
         try:
             result, flops = self.run_call(context, self.counter, run, args, kwargs, function.formula)
         except BaseException as error:
-            op = self.new_op(context, site, call.scope, tensors=tensors)
+            op = self.new_op(context, site, scope, tensors=tensors)
             self.recording.failed.add(op)
             self.recording.fail(error, op)
             raise
+        if call is None and isinstance(result, Tensor):
+            return self._record(context, site, scope, flops, tensors, result)
+        call = call or FunctionCall(function, site, args, kwargs, tensors, scope)
         return self._after(context, call, result, flops)
+
+    def _record(  # noqa: PLR0913, PLR0917 - called for every op, and keywords take time
+        self,
+        context: ThreadContext,
+        site: CallSite,
+        scope: Scope | None,
+        flops: int | None,
+        tensors: Sequence[Tensor],
+        result: Tensor,
+    ) -> Tensor:
+        """Record a call that did no more than return a tensor; return that for the model."""
+        op = self.new_op(context, site, scope, flops, tensors)
+        for tensor in tensors:
+            if tensor is result:
+                result, _ = run_counted(context, self.counter, alias_of, (result,), {}, FREE)
+                break
+        self.add_output(op, result)
+        return result
 
     def _before_special(self, call: FunctionCall) -> None:
         """Announce what a call may write."""
@@ -180,15 +202,10 @@ class Recorder(TorchFunctionMode):
         is_other = written and (len(written) > 1 or written[0] is not result)
         if is_other or function.is_special or not isinstance(result, Tensor):
             return self._after_special(context, call, result, flops, written)
-        op = self.new_op(context, call.site, call.scope, flops, call.tensors)  # nearly all
-        if written:  # as by `relu_`
-            self._output_written(op, function, result)
-            return result
-        for tensor in call.tensors:
-            if tensor is result:
-                result, _ = run_counted(context, self.counter, alias_of, (result,), {}, FREE)
-                break
-        self.add_output(op, result)
+        if not written:
+            return self._record(context, call.site, call.scope, flops, call.tensors, result)
+        op = self.new_op(context, call.site, call.scope, flops, call.tensors)  # as by `relu_`
+        self._output_written(op, function, result)
         return result
 
     def _after_special(
@@ -237,12 +254,9 @@ class Recorder(TorchFunctionMode):
         if context.guesses or not context.on_main_thread:  # few
             self.recording.has_threads |= not context.on_main_thread
             self.recording.add_guesses(op, context.guesses)
-        inputs, values_of = op.inputs, self.provenance.values
-        for (argument, flow), tensor in zip(site.slots, tensors):  # noqa: B905 (`strict` takes as long as the rest)
-            if flow is not None:
-                for value in values_of(tensor) or (self.unknown.value(tensor),):
-                    inputs.append((argument, value, "inferred" if value.inferred else flow))
-        if site.takes_python_values and not tensors:
+        if tensors:
+            op.inputs = self.provenance.feeds(tensors, site.slots, self.unknown.value)
+        elif site.takes_python_values:
             self.unknown.add_python_input(op)
         return op
 
@@ -257,12 +271,15 @@ class Recorder(TorchFunctionMode):
     def add_output(self, op: Op, tensor: Tensor, *, written: bool = False) -> None:
         """Let a tensor come out of an op."""
         outputs, spec = op.outputs, spec_of(tensor)
-        value = Value(f"{op.id}:{len(outputs)}", op, len(outputs), spec)
+        index = len(outputs)
+        value = Value(f"{op.id}:{index}", op, index, spec)
         outputs.append(value)
         is_new_memory = self.provenance.assign(tensor, value, written=written)
-        if is_new_memory and not written:
+        if written:
+            return
+        if is_new_memory:
             op.nbytes += spec.nbytes
-        elif len(op.inputs) > 1 and not written:  # a view of a tensor whose parts were written separately
+        elif len(op.inputs) > 1:  # a view of a tensor whose parts were written separately
             op.inputs = self.provenance.reaching(tensor, op.inputs)
 
     def _bind_results(

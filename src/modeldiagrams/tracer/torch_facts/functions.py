@@ -106,6 +106,8 @@ class Function:
     """They may come back as a tensor."""
     is_special: bool = field(init=False)
     """Opaque, or values may come back, or it reads more than its arguments: ``x.grad``."""
+    is_plain: bool = field(init=False)
+    """It does no more than its arguments and its result say, unless it has an argument ``out`` or the like."""
     takes_python_values: bool = field(init=False)
     """It makes a tensor of Python or numpy values."""
 
@@ -115,6 +117,7 @@ class Function:
         self.reads_values = self.raw in VALUE_READS
         self.reads_arrays = self.raw in ARRAY_READS
         self.is_special = self.opaque or self.reads_arrays or (self.short == "grad" and self.raw == "__get__")
+        self.is_plain = self.pure and not (self.writes_first or self.is_special)
         self.takes_python_values = self.raw in FROM_PYTHON
 
 

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from modeldiagrams.common.class_facts import bases_of
+from modeldiagrams.tracer.torch_facts.private_api import PLAIN_TENSORS
 
 _MAX_DEPTH = 8
 """Depth of objects in objects; eight lists or dicts count as one object."""
@@ -47,6 +48,8 @@ def find_tensors(
         private: Whether to enter attributes whose names begin with an underscore.
         entered: Containers by id that were searched before and are skipped; new ones are added.
     """
+    if entered is None and type(value) in (tuple, list) and PLAIN_TENSORS.issuperset(map(type, value[:_MAX_ITEMS])):
+        return [(f"{name}[{i}]", item) for i, item in enumerate(value[:_MAX_ITEMS])]  # as states and rotary embeddings
     found: list[tuple[str, Tensor]] = []
     entered = {} if entered is None else entered
     stack: list[tuple[str, Any, float]] = [(name, value, 0)]

@@ -30,13 +30,13 @@ from modeldiagrams.tracer.values.memory_regions import geometry_of, region
 from modeldiagrams.tracer.values.records import Spec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import torch
     from torch import Tensor
 
     from modeldiagrams.tracer.values.memory_regions import Geometry
-    from modeldiagrams.tracer.values.records import Op, OpInput, Value
+    from modeldiagrams.tracer.values.records import Op, OpInput, Slots, Value
 
 _MAX_VIEWS = 64
 """Views remembered per memory; beyond, the older half is dropped."""
@@ -45,7 +45,7 @@ _View: TypeAlias = "tuple[Value, Geometry | None]"
 """A value, and where in the memory it is."""
 
 
-class _Memory(msgspec.Struct, eq=False):
+class _Memory(msgspec.Struct, eq=False, gc=False):
     """Views of one storage and writes to it. Most have one view and no write: they need no lists."""
 
     alive: ref[Any] | None
@@ -98,6 +98,22 @@ class Provenance:
                     return _with_writes(tensor, values[0], memory.writes[n_seen:])
         with unseen_by_modes():
             return self._by_memory(tensor) or self._by_parts(tensor)
+
+    def feeds(self, tensors: Sequence[Tensor], slots: Slots, unknown: Callable[[Tensor], Value]) -> list[OpInput]:
+        """What flows into an op with these tensors, each in its slot; `unknown` gives one a value that has none."""
+        found = []
+        known_by_id = self._tensors
+        for tensor, (argument, flow) in zip(tensors, slots):  # noqa: B905 (`strict` takes as long as the rest)
+            if flow is None:
+                continue
+            known = known_by_id.get(id(tensor))
+            if known is not None and known[0]() is tensor and len(known[2].writes) == known[3]:  # as `values`
+                values: Sequence[Value] = known[1]
+            else:
+                values = self.values(tensor) or (unknown(tensor),)
+            for value in values:
+                found.append((argument, value, "inferred" if value.inferred else flow))  # noqa: PERF401 - nearly always one
+        return found
 
     def assign(self, tensor: Tensor, value: Value, *, written: bool = False, part: Spec | None = None) -> bool:
         """From now on the tensor holds this value; whether no other tensor is known to use its memory.

@@ -37,10 +37,11 @@ class Invocation:
         return modules_of(self.function)
 
 
-class _Record(msgspec.Struct, eq=False):
+class _Record(msgspec.Struct, eq=False, gc=False):
     """As a dataclass with slots and without ``==``, but made in half the time: there are several for every op.
 
-    Ask for the class by ``type(…) is``, which is faster than `isinstance` where it is another one.
+    Ask for the class by ``type(…) is``, which is faster than `isinstance` where it is another one. Garbage collection
+    passes them by: `Recording.release` breaks their cycles.
     """
 
 
@@ -155,8 +156,7 @@ class CallSite(_Record):
     """It makes a tensor of Python or numpy values."""
     arguments: dict[str, Any] = {}
     """The arguments that are not tensors."""
-    slots: tuple[tuple[str, Flow | None], ...] = ()
-    """Argument of each tensor (``input``, ``tensors[1]``) and what the op reads of it; None if nothing."""
+    slots: Slots = ()
 
 
 @final
@@ -178,6 +178,8 @@ class Op(_Record):
 
 
 Origin: TypeAlias = Op | GraphInput
+Slots: TypeAlias = "tuple[tuple[str, Flow | None], ...]"
+"""Argument of each tensor of a call (``input``, ``tensors[1]``) and what the op reads of it; None if nothing."""
 OpInput: TypeAlias = "tuple[str, Value, Flow]"
 """An input of an op: the argument, the value, and what the op reads of it. A tuple, because there is one per edge."""
 

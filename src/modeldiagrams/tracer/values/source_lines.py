@@ -80,8 +80,6 @@ class SourceFinder:
         self._ends = (boundary, module_call, getattr(CALL_IMPLEMENTATION, "__code__", None))
         self._codes: dict[int, Code] = {}
         """By ``id`` of the code object, whose hash Python would compute anew each time."""
-        self._passed: set[int] = set()
-        """Those at which no walk ends."""
         self.files: set[str] = set()
         """Absolute files that user code ran from."""
         self.values_of: Callable[[Tensor], Sequence[Any]] = lambda _: ()
@@ -100,12 +98,14 @@ class SourceFinder:
         The walk over the stack ends at the running module call, the last of the given ones, which knows its own caller.
         The `scopes` of the module call are kept up to date.
         """
-        passed = self._passed
-        while frame is not None and id(frame.f_code) in passed:
-            frame = frame.f_back
         if frame is None:
             return None
         code = self._codes.get(id(frame.f_code))
+        while code is not None and not code.ends_walk:
+            frame = frame.f_back
+            if frame is None:
+                return None
+            code = self._codes.get(id(frame.f_code))
         if code is None:  # the first time
             self._code(frame)
             return self.line_of(frame, stack, scopes)
@@ -179,8 +179,6 @@ class SourceFinder:
             is_tracer=path.startswith(_TRACER) and frame.f_code is not self._boundary,
             ends_walk=is_model or frame.f_code in self._ends,
         )
-        if not code.ends_walk:
-            self._passed.add(id(frame.f_code))
         return code
 
 
