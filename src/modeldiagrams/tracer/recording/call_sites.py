@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from itertools import chain, compress
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +25,8 @@ _ATOMS = frozenset(
 _INTEGERS = frozenset({int})
 _USUAL = PLAIN_TENSORS | _ATOMS | {float, tuple}
 _SEQUENCES = (list, tuple)
+_known: dict[tuple[type, ...], tuple[Sequence[bool], ...]] = {}
+"""`_usual_arguments` by the classes of a call's arguments, none of them a user's."""
 
 
 def call_site_of(function: Function, bound: Sequence[tuple[str, Any]], source: str | None) -> CallSite:
@@ -63,9 +64,11 @@ def call_key(values: Sequence[Any], tensors: list[Tensor]) -> Sequence[Any]:
     All tensors found are appended to `tensors`, also those in closures of functions, in the order of `flatten`.
     """
     kinds = tuple(map(type, values))
-    usual = _usual_arguments(kinds)
+    usual = _known.get(kinds)
     if usual is None:
-        return _key_in_detail(values, tensors)
+        if not _USUAL.issuperset(kinds):
+            return _key_in_detail(values, tensors)
+        usual = _known[kinds] = _usual_arguments(kinds)
     if not usual:  # tensors only
         tensors += values
         return kinds
@@ -78,14 +81,11 @@ def call_key(values: Sequence[Any], tensors: list[Tensor]) -> Sequence[Any]:
     return kinds, *compress(values, are_others)
 
 
-@functools.lru_cache(maxsize=4096)
-def _usual_arguments(kinds: tuple[type, ...]) -> tuple[Sequence[bool], ...] | None:
+def _usual_arguments(kinds: tuple[type, ...]) -> tuple[Sequence[bool], ...]:
     """Which of a call's arguments are tensors, which are not, and which of these are tuples or floating point numbers.
 
-    Empty if all are tensors. None if there are others: these are looked at one by one.
+    Empty if all are tensors.
     """
-    if not _USUAL.issuperset(kinds):
-        return None
     if PLAIN_TENSORS.issuperset(kinds):
         return ()
     are_tensors = [kind in PLAIN_TENSORS for kind in kinds]
