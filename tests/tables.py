@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 import pytest
 
 NAME = "tables of sweeps"
-LINE, SHARE, ZOO = "line of a table", "share", "of the zoo"
+LINE, SHARE, ZOO, SECONDS = "line of a table", "share", "of the zoo", "seconds"
 """Kinds of properties of reports: so they come from other processes, too."""
 
 
@@ -19,19 +20,27 @@ class FileOfTests:
 
     outcomes: Counter[str] = field(default_factory=Counter)
     seconds: float = 0
+    """Of a processor, on a machine that others may use, too."""
     shares: list[str] = field(default_factory=list)
 
     def add(self, report: pytest.TestReport) -> None:
         """Count a test once, where it was called or where it never came to that."""
-        self.seconds += report.duration
         if report.when == "call" or report.outcome != "passed":
             self.outcomes[report.outcome] += 1
-        self.shares += [str(value) for kind, value in report.user_properties if kind == SHARE]
+        for kind, value in report.user_properties:
+            self.shares += [str(value)] if kind == SHARE else []
+            self.seconds += float(value) if kind == SECONDS else 0
 
     def line(self, path: str) -> str:
         """One line for a reader."""
         counted = ", ".join(f"{self.outcomes[name]} {name}" for name in sorted(self.outcomes))
         return f"{self.seconds:6.0f} s  {path}: {counted}"
+
+
+def processor_seconds() -> float:
+    """What this process has used, and those that it started and that have ended."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
 
 
 class Tables:
@@ -40,6 +49,7 @@ class Tables:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._said: list[tuple[str, str]] = []
+        self._begun = processor_seconds()
         self._files: dict[str, FileOfTests] = defaultdict(FileOfTests)
 
     def say(self, line: str) -> None:
@@ -55,6 +65,8 @@ class Tables:
         """Give what was said to the next report: that of a test, or of the end of what several share."""
         report = yield
         report.user_properties += [(ZOO, item.get_closest_marker("zoo") is not None), *self._said]
+        before, self._begun = self._begun, processor_seconds()
+        report.user_properties.append((SECONDS, self._begun - before))
         self._said.clear()
         return report
 
@@ -72,7 +84,7 @@ class Tables:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print one line of each file, with its shares."""
         if self._files:
-            terminalreporter.section("zoo")
+            terminalreporter.section("zoo, in seconds of a processor")
         for path, file in sorted(self._files.items()):
             terminalreporter.write_line(file.line(path))
             for share in file.shares:

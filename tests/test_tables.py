@@ -50,7 +50,7 @@ def test_lines_are_printed_when_tests_end_and_shares_at_the_end(tmp_path, more):
         text=True,
         check=False,
     )
-    during, _, at_the_end = done.stdout.partition(" zoo ==")
+    during, _, at_the_end = done.stdout.partition(" zoo, in seconds of a processor ==")
     for line in ("about 0", "about 1", "about 2", "all of 3", "beside it", "numbers of few: 1 of 4 (25.0%)"):
         assert during.splitlines().count(line) == 1, done.stdout
     lines = [line.strip() for line in at_the_end.splitlines()]
