@@ -51,7 +51,7 @@ class Budget:
 
     @property
     def lacks_values(self) -> bool:
-        """Whether the first pass ended because the model asks for values: it may go on with them, however late it is."""
+        """Whether the first pass ended because the model asks for values: one with them may follow, however late."""
         return len(self.lines) == 1 and any(name in self.lines[0] for name in ASKING_FOR_VALUES)
 
     @property
