@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 TESTS = Path(__file__).parent
 
+pytest_plugins = ["tables"]
+
 PROCESS_FOLDERS = frozenset(
     {
         "browser",

@@ -195,3 +195,38 @@ def test_a_reading_ends_when_its_time_is_over():
 
 def test_later_passes_have_what_is_left_of_the_time():
     assert Budget().seconds_of_pass > Budget(lines=[""]).seconds_of_pass > Budget(seconds=0, lines=[""]).seconds_of_pass
+
+
+@torch.library.custom_op("test_budget::kept", mutates_args=())
+def kept(scores: torch.Tensor) -> torch.Tensor:
+    return scores.nonzero()[:, 0]
+
+
+@kept.register_fake
+def _(scores):
+    return scores.new_empty(torch.library.get_ctx().new_dynamic_size(), dtype=torch.int64)
+
+
+class Detector(nn.Module):
+    """How many boxes there are depends on their values, as a library's operator says."""
+
+    def __init__(self):
+        super().__init__()
+        self.score = nn.Conv2d(3, 1, 1)
+
+    def forward(self, image):
+        scores = self.score(image).flatten()
+        return scores[kept(scores)].mean()
+
+
+def test_a_model_that_asks_for_values_gets_them_though_the_pass_without_took_all_the_time():
+    budget = Budget(seconds=0)
+    found = Search(Detector().eval(), {"image": [Candidate([1, 3, 8, 8], "")]}, budget).more(3)
+    assert [line.partition("(")[2].partition(")")[0] for line in budget.lines] == ["fake", "real"]
+    assert found is not None
+
+
+def test_what_fails_for_other_reasons_gets_no_pass_with_values_then():
+    budget = Budget(seconds=0)
+    assert Search(nn.Linear(4, 4), {"input": [Candidate([1, 5], "")]}, budget).more(3) is None
+    assert len(budget.lines) == 1

@@ -54,7 +54,7 @@ _MULTIMODAL = """
     aria audioflamingo3 aya_vision cohere2_vision cosmos3_omni deepseek_vl deepseek_vl_hybrid embedding_gemma2
     exaone4_5 fastspeech2_conformer_with_hifigan flava gemma3 gemma4 gemma4_unified glmasr got_ocr2
     granite_docling granite_speech granite_speech_plus grounding-dino hyperclovax_vision_v2 idefics2 idefics3
-    inkling2 internvl kimi_k25 kosmos-2.5 lfm2_vl lighton_ocr llama4 llava llava_next llava_next_video
+    inkling2 internvl kimi_k25 kosmos-2.5 lfm2_vl lighton_ocr llava llava_next llava_next_video
     llava_onevision minimax_m3_vl mistral3 mistral_large4 mllama mm-grounding-dino modernvbert moshi
     moss_transcribe_diarize muse_glimmer musicflamingo nemo_speechlm ovis2 paligemma phi4_multimodal qianfan_ocr
     qwen2_audio qwen3_asr qwen3_omni_moe_thinker qwen3_vl qwen3_vl_moe smolvlm tipsv2 ultravbert unlimited_ocr
@@ -157,6 +157,9 @@ SPECIAL = {
 _GENERIC = (_TEXT, _MIXTURE, _STATE_SPACE, _ENCODER_DECODER, _VISION, _AUDIO, _MULTIMODAL)
 KINDS = tuple(sorted({*SPECIAL, *(kind for group in _GENERIC for kind in group.split())}))
 """Every model type of the zoo."""
+
+FAILING = {"llama4": "transformers 5.24 reads a field of its outputs that it does not set"}
+"""Model types that raise by themselves, so that there is no pass to judge, and why."""
 
 
 def prepared(kind: str) -> tuple[torch.nn.Module, dict[str, torch.Tensor]]:

@@ -67,6 +67,16 @@ def test_costs_are_those_that_torch_counts(kind):
         assert (graph.model.flops or 0) == counted(model, **inputs)
 
 
+@pytest.mark.parametrize("kind", architectures.FAILING)
+def test_a_model_that_fails_by_itself_is_drawn_until_there(kind):
+    model, inputs = architectures.prepared(kind)
+    with torch.no_grad(), pytest.raises(Exception) as failure:  # noqa: PT011 - any, as transformers has it
+        model(**inputs)
+    graph = trace(model, (), inputs)
+    assert faults(graph) == {f"raised {failure.type.__name__}: {failure.value}"}
+    assert len(graph.nodes) > 10
+
+
 def test_enough_architectures():
     assert len(architectures.KINDS) >= 60
     assert set(EXCEPTIONS) <= set(architectures.KINDS)

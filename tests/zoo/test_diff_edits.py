@@ -15,12 +15,14 @@ models held out had a recall of 0.992 and a precision of 0.943."""
 
 
 @pytest.mark.parametrize("what", CASES)
-def test_recall_and_precision(what, report):
+def test_recall_and_precision(what, report, share):
     names, least = CASES[what]
     found = Score()
     for name in names:
         found.verdicts.update(score([subject(name)]).verdicts)
     report(f"edits of {what} models: {found}")
+    share(f"edits of {what} models: said", found.sum("right"), found.sum("expected"))
+    share(f"edits of {what} models: true, of what is said", found.sum("right"), found.sum("told"))
     for problem in found.problems():
         report(f"  {problem}")
     assert len({name.split()[1] for name in found.verdicts}) >= len(KINDS) - 5

@@ -21,11 +21,12 @@ EXCEPTIONS = {
 
 
 @pytest.fixture(scope="module")
-def totals(report):
+def totals(report, share):
     """Edges witnessed, missing, invented; printed at the end."""
     counted = {"models": 0, "witnessed": 0, "missing": 0, "invented": 0}
     yield counted
-    report(f"edges: {counted}")
+    found = counted["witnessed"] - counted["missing"]
+    share(f"edges of {counted['models']} models, {counted['invented']} invented: found", found, counted["witnessed"])
     for kind, reason in EXCEPTIONS.items():
         report(f"  {kind:24}{reason}")
 

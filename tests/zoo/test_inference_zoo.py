@@ -81,11 +81,12 @@ MOST_MEGABYTES = 600
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_models_that_rules_were_tuned_on_need_no_option(level, report):
+def test_models_that_rules_were_tuned_on_need_no_option(level, report, share):
     outcomes = seen(level)
     for path, outcome in outcomes.items():
         report(f"{path}: {outcome.tries} tries, {outcome.megabytes:.0f} MB: {outcome.text}")
     unsolved = {path for path, outcome in outcomes.items() if not outcome.is_solved}
+    share(f"{level}, seen: found", len(outcomes) - len(unsolved), len(outcomes))
     assert unsolved - SLOW == UNSOLVED & outcomes.keys()
     assert max(outcome.tries for outcome in outcomes.values()) <= MOST_TRIES
     assert max(outcome.seconds for outcome in outcomes.values()) <= MOST_SECONDS
@@ -93,7 +94,7 @@ def test_models_that_rules_were_tuned_on_need_no_option(level, report):
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_models_are_called_as_a_person_would_call_them(level, report):
+def test_models_are_called_as_a_person_would_call_them(level, report, share):
     wrong = {
         path: untruths_of(f"inference_zoo.{path}", outcome)
         for path, outcome in seen(level).items()
@@ -101,13 +102,15 @@ def test_models_are_called_as_a_person_would_call_them(level, report):
     }
     for path, reasons in wrong.items():
         report(f"{path}: {'; '.join(reasons) or 'as a person would call it'}")
-    assert sum(not reasons for reasons in wrong.values()) >= TRUE[level] * len(wrong)
+    true = sum(not reasons for reasons in wrong.values())
+    share(f"{level}, seen: called as a person would", true, len(wrong))
+    assert true >= TRUE[level] * len(wrong)
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_models_kept_aside_are_found_about_as_often(level, report):
+def test_models_kept_aside_are_found_about_as_often(level, share):
     solved = [measured(entry.path).is_solved for entry in of(level, is_aside=True)]
-    report(f"{level}: {sum(solved)} of {len(solved)}")
+    share(f"{level}, kept aside: found", sum(solved), len(solved))
     assert sum(solved) >= ASIDE[level] * len(solved)
 
 

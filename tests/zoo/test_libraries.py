@@ -21,7 +21,7 @@ FEWEST = 150
 
 
 @pytest.mark.parametrize("library", SHARES)
-def test_most_need_no_option(library, report):
+def test_most_need_no_option(library, report, share):
     done = subprocess.run(
         [sys.executable, "-m", "zoo.class_sweep", str(10 * FEWEST), library],
         cwd=Path(__file__).parents[1],
@@ -35,6 +35,6 @@ def test_most_need_no_option(library, report):
         if row.result != "connected":
             report(f"{row.name:55}{row.result:15}{row.reason}")
     connected = sum(row.result == "connected" for row in rows)
-    report(f"{library}: {connected} of {len(rows)}")
+    share(f"of {library}, connected", connected, len(rows))
     assert len(rows) >= FEWEST
     assert connected >= SHARES[library] * len(rows)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 import torch
+from transformers.modeling_outputs import CausalLMOutputWithPast
 
 import modeldiagrams
 from modeldiagrams.ir.serialize import load
@@ -19,20 +21,22 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # the library warns about its
 
 EARLIER = Path(sys.prefix) / "transformers-4.50"
 
+NOW = next(field.name for field in fields(CausalLMOutputWithPast) if field.name in {"cache", "past_key_values"})
+"""What the release that is installed calls the output; from 5.24 on ``cache``."""
 CACHE = [
-    "breaking output renamed: past_key_values.key_cache[*] → past_key_values.layers[*].keys ×2",
-    "breaking output renamed: past_key_values.value_cache[*] → past_key_values.layers[*].values ×2",
+    f"breaking output renamed: past_key_values.key_cache[*] → {NOW}.layers[*].keys ×2",
+    f"breaking output renamed: past_key_values.value_cache[*] → {NOW}.layers[*].values ×2",
 ]
 TWO_CACHES = [
-    f"breaking output renamed: past_key_values[*][{i}] → past_key_values.{which}_attention_cache.layers[*].{what} ×2"
+    f"breaking output renamed: past_key_values[*][{i}] → {NOW}.{which}_attention_cache.layers[*].{what} ×2"
     for i, (which, what) in enumerate((which, what) for which in ("self", "cross") for what in ("keys", "values"))
 ]
 EXPERT = "MixtralBlockSparseTop2MLP"
 BREAKING = {
     "bert": [],
     "gpt2": [
-        "breaking output renamed: past_key_values[*][0] → past_key_values.layers[*].keys ×2",
-        "breaking output renamed: past_key_values[*][1] → past_key_values.layers[*].values ×2",
+        f"breaking output renamed: past_key_values[*][0] → {NOW}.layers[*].keys ×2",
+        f"breaking output renamed: past_key_values[*][1] → {NOW}.layers[*].values ×2",
     ],
     "llama": CACHE,
     "mixtral": [

@@ -35,13 +35,13 @@ def rows():
     return sorted((Row(**row) for row in found if row), key=lambda row: (row.result, row.name))
 
 
-def test_nine_of_ten_classes_of_transformers_need_no_option(rows, report):
+def test_nine_of_ten_classes_of_transformers_need_no_option(rows, report, share):
     buildable = [row for row in rows if row.result != "not buildable"]
     connected = [row for row in buildable if row.result == "connected"]
     for row in rows:
         if row.result != "connected":
             report(f"{row.name:55}{row.result:15}{row.reason}")
-    report(f"{len(connected)} of {len(buildable)} classes that can be built are connected, of {len(rows)}")
+    share(f"connected, of those of {len(rows)} classes that can be built", len(connected), len(buildable))
     report(f"by rule and mode: {dict(Counter((row.rule, row.mode) for row in connected))}")
     report(f"with fewer layers: {', '.join(row.name for row in connected if row.config != '{}') or 'none'}")
     slowest = sorted(connected, key=lambda row: -row.seconds)[:5]

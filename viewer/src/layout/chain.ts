@@ -10,6 +10,8 @@ import { middleExit } from "./routing/ports.js";
 
 /** Distance between ports; equals that of exits. */
 const PORT_STEP = 16;
+/** Ports that are closer look like one. */
+const APART = PORT_STEP / 2;
 /** Gap between a wire and the items it passes; equals that of lanes. */
 const BESIDE = 12;
 
@@ -137,15 +139,19 @@ interface Side {
   places: number[];
 }
 
-/** Puts ports beside the trunk and what their wires pass, those with the nearest use innermost. */
+/** Puts ports beside the trunk, what their wires pass and each other, those with the nearest use innermost. */
 function placeBeside({ slots }: Plan, across: number[], { side, axis, passed, places }: Side, ports: Beside[]): void {
   const far = (at: number) => (at - axis) * side;
   const reach = (item = 0) => far(across[item] ?? 0) + ((side < 0 ? slots[item]?.low : slots[item]?.high) ?? 0);
   const straight = (one: Beside) => (one.straight === undefined ? 0 : far(one.straight));
+  const taken: number[] = [];
   let least = PORT_STEP;
   for (const one of [...ports].sort((a, b) => a.passes - b.passes || straight(a) - straight(b) || a.port - b.port)) {
     const clear = Math.max(0, ...passed.slice(0, one.passes).map((item) => reach(item) + BESIDE));
-    const place = one.straight !== undefined && straight(one) >= clear ? straight(one) : Math.max(least, clear);
+    const ahead = one.straight === undefined ? Number.NEGATIVE_INFINITY : straight(one);
+    const isFree = ahead >= clear && taken.every((other) => Math.abs(ahead - other) >= APART);
+    const place = isFree ? ahead : Math.max(least, clear);
+    taken.push(place);
     places[one.port] = axis + side * place;
     least = Math.max(least, place + PORT_STEP);
   }

@@ -6,7 +6,10 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-__all__ = ["Budget"]
+__all__ = ["ASKING_FOR_VALUES", "Budget"]
+
+ASKING_FOR_VALUES = ("DataDependent", "DynamicOutputShape", "UnsupportedFakeTensor")
+"""Parts of the names of what fake tensors raise where a model asks for values."""
 
 _MEAN_WORK = 300
 """Calls and parameters of an average pass: a few seconds in all. Unlike a time limit, the same on every machine."""
@@ -43,7 +46,13 @@ class Budget:
     @property
     def seconds_of_pass(self) -> float:
         """Processor time after which the next pass ends: the first one may have all, as it is the likeliest to work."""
-        return max(_LEAST_SECONDS, self.seconds - self._spent()) if self.lines else _FIRST_SECONDS
+        is_first = not self.lines or self.lacks_values
+        return _FIRST_SECONDS if is_first else max(_LEAST_SECONDS, self.seconds - self._spent())
+
+    @property
+    def lacks_values(self) -> bool:
+        """Whether the first pass ended because the model asks for values: one with them may follow, however late."""
+        return len(self.lines) == 1 and any(name in self.lines[0] for name in ASKING_FOR_VALUES)
 
     @property
     def is_exhausted(self) -> bool:

@@ -16,6 +16,7 @@ from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
+from modeldiagrams.target.inference.budget import ASKING_FOR_VALUES
 from modeldiagrams.target.inference.candidates import element_count
 from modeldiagrams.target.inference.entries import instances_in, leaves
 from modeldiagrams.target.inference.lookups import tracebacks
@@ -275,5 +276,4 @@ def _inside(value: Any, path: Path) -> list[tuple[Any, Path]]:
 
 def needs_values(error: BaseException | None) -> bool:
     """Whether a pass on fake tensors ended because the model asks for values."""
-    name = type(error).__name__
-    return "DataDependent" in name or "DynamicOutputShape" in name or "UnsupportedFakeTensor" in name
+    return any(name in type(error).__name__ for name in ASKING_FOR_VALUES)

@@ -171,8 +171,8 @@ class Search:
         best = max(self.depths.values(), default=-1)
         self.depths[combination] = 0
         depth = self._run(combination, entries, "auto" if self.is_on_meta else "fake")
-        may_have_values = self.budget.left and not self.is_on_meta and self.budget.real_passes < _MAX_REAL_PASSES
-        if self.working is None and depth > best and may_have_values:
+        is_left = self.budget.real_passes < _MAX_REAL_PASSES and (self.budget.left or self.budget.lacks_values)
+        if self.working is None and depth > best and is_left and not self.is_on_meta:
             self.budget.real_passes += 1
             depth = max(depth, self._run(combination, entries, "real"))
         self.depths[combination] = depth
