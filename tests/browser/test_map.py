@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from browser.axe import violations
-from browser.controls import FOCUSED, button, item, loaded, open_page, settled, wait_until
+from browser.controls import FOCUSED, box, button, item, loaded, open_page, settled, wait_until
 from browser.test_levels import scale
 from browser.test_touch import touch
 from samples import some
@@ -184,6 +184,21 @@ def test_pictures_that_can_be_read_as_a_whole_stay_pictures(reader, server):
     button(reader, "Show the whole picture").click()
     settled(reader)
     assert not is_map(reader)
+
+
+def test_text_is_readable_in_a_narrow_column_unless_the_reader_asks_for_the_whole(reader_with, server):
+    """A picture that is too broad scrolls, at first to where the model begins."""
+    smallest = """e => Math.min(...[...e.shadowRoot.querySelectorAll('.mg-canvas text')].map(
+        text => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a))"""
+    with reader_with(viewport={"width": 200, "height": 600}) as reader:
+        open_page(reader, server, "rich")
+        wait_until(reader, lambda: reader.evaluate("e => e.shadowRoot.querySelector('.mg-stage').scrollLeft") > 0)
+        assert reader.evaluate(smallest) >= 9
+        assert 0 < box(reader.page.locator(".mg-canvas .mg-node").first)["x"] < 150
+        button(reader, "Show the whole picture").click()
+        assert reader.evaluate(smallest) < 9
+        scrolled = "e => { const s = e.shadowRoot.querySelector('.mg-stage'); return s.scrollWidth > s.clientWidth }"
+        assert not reader.evaluate(scrolled)
 
 
 def test_the_camera_knows_where_a_whole_picture_is(reader, server):

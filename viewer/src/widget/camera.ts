@@ -86,16 +86,20 @@ export class Camera {
 
   /** Back to rest, as the page shows it: no smaller than it can be read. */
   fit(): void {
+    this.#rest(false);
+  }
+
+  #rest(isWhole: boolean): void {
     this.#isFree = false;
-    this.#stage.classList.remove("mg-free", "mg-whole");
+    this.#stage.classList.remove("mg-free");
+    this.#stage.classList.toggle("mg-whole", isWhole);
     this.#canvas.style.transform = "";
     this.#widget.onMove();
   }
 
   /** Back to rest, no broader than the page, however small that is. */
   fitWhole(): void {
-    this.fit();
-    this.#stage.classList.add("mg-whole");
+    this.#rest(true);
   }
 
   /** The same, and scrolled into the window as far as it fits. */
