@@ -72,9 +72,10 @@ def wait_equal(reader, read, expected):
 
 
 def settled(reader):
-    """Wait until no animation runs, but for those that follow scrolling."""
-    running = "e.shadowRoot.getAnimations().some(one => one.timeline instanceof DocumentTimeline)"
-    reader.page.wait_for_function(f"[...document.querySelectorAll('model-graph')].every(e => !{running})")
+    """Wait until no animation runs."""
+    reader.page.wait_for_function(
+        "[...document.querySelectorAll('model-graph')].every(e => e.shadowRoot.getAnimations().length === 0)"
+    )
 
 
 def box(locator):
