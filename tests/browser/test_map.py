@@ -191,8 +191,9 @@ def test_text_is_readable_in_a_narrow_column_unless_the_reader_asks_for_the_whol
     smallest = """e => Math.min(...[...e.shadowRoot.querySelectorAll('.mg-canvas text')].map(
         text => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a))"""
     scrolls = "e => { const s = e.shadowRoot.querySelector('.mg-stage'); return s.scrollWidth > s.clientWidth }"
-    with reader_with(viewport={"width": 160, "height": 600}) as reader:
-        open_page(reader, server, "one")
+    with reader_with() as reader:
+        open_page(reader, server)
+        reader.page.add_style_tag(content="main { width: 80px }")
         assert reader.evaluate(smallest) >= 9
         assert reader.evaluate(scrolls)
         reader.evaluate("e => e.widget.camera.showWhole()")
