@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.nodes import make_id
 
-from modeldiagrams.hosting.documented_classes import reference_name
+from modeldiagrams.hosting.documented_classes import names_of, reference_name
 from modeldiagrams.hosting.host import describe, draw, is_left_out, severity
 from modeldiagrams.hosting.parts import placed
 from modeldiagrams.hosting.source_links import imported_packages
@@ -17,7 +17,7 @@ from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.options.parsing import option_help
 from sphinx_modeldiagrams.class_references import cross_references
 from sphinx_modeldiagrams.domain import domain_of
-from sphinx_modeldiagrams.entries import Location
+from sphinx_modeldiagrams.entries import Entry, Location
 from sphinx_modeldiagrams.host_directive import HostDirective
 from sphinx_modeldiagrams.images import images_list
 from sphinx_modeldiagrams.listing import shown_so_far
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from docutils.nodes import Node
+    from sphinx.environment import BuildEnvironment
 
     from modeldiagrams.engine.diagram import Diagram
 
@@ -64,7 +65,7 @@ class ModelGraphDirective(HostDirective):
         diagram = draw(
             self, values, "\n".join(body), requested=self.requested, compares=self.compares, notes=by_pattern
         )
-        diagram = placed(diagram, shown_so_far(self.env))
+        diagram = self.placed(diagram)
         self.report(diagram)
         if is_left_out(diagram, requested=self.requested):
             self._note(diagram, None)
@@ -77,6 +78,12 @@ class ModelGraphDirective(HostDirective):
         if len(texts) < len(notes):
             raise self.error("two notes have the same pattern; write both in one")
         return texts
+
+    def placed(self, diagram: Diagram) -> Diagram:
+        """A diagram in its place on the page, which shows a class once: as its author asks for it, wherever that is."""
+        if self.requested:
+            _withdraw(self.env, self.state.document, names_of(diagram))
+        return placed(diagram, shown_so_far(self.env))
 
     def _note(self, diagram: Diagram, anchor: str | None) -> None:
         """Let the environment know what the page depends on, and what references lead to."""
@@ -150,6 +157,40 @@ class ModelDiffDirective(ModelGraphDirective):
         return super().run()
 
 
+class _Added(NamedTuple):
+    """What a site added to the document that is being read, because autodoc documents a class."""
+
+    diagram: Diagram
+    entry: Entry
+    nodes: list[Node]
+
+
+def _added_so_far(env: BuildEnvironment) -> list[_Added]:
+    return cast("list[_Added]", env.temp_data.setdefault("modeldiagrams_added", []))
+
+
+def _withdraw(env: BuildEnvironment, document: nodes.document, names: list[str]) -> None:
+    """Take back what was added for a class of these names, so that ids and places are free as if it had never been."""
+    added = _added_so_far(env)
+    for one in [one for one in added if not set(names).isdisjoint(one.entry["names"])]:
+        added.remove(one)
+        shown_so_far(env).remove(one.diagram)
+        domain_of(env).diagrams[env.docname].remove(one.entry)
+        for node in one.nodes:
+            _remove(node, document)
+
+
+def _remove(node: Node, document: nodes.document) -> None:
+    """Remove a node and its names from a document that may not hold it yet, as its parent may be no part of it."""
+    for inner in node.findall(nodes.Element):
+        for id_ in inner["ids"]:
+            document.ids.pop(id_, None)
+        for name in inner["names"]:
+            document.nameids.pop(name, None)
+            document.nametypes.pop(name, None)
+    node.parent.remove(node)
+
+
 class AutodocDirective(ModelGraphDirective):
     """A diagram that the site adds to a documented class; left out where the model needs its author's help."""
 
@@ -157,8 +198,11 @@ class AutodocDirective(ModelGraphDirective):
 
     def run(self) -> list[Node]:
         """Called by docutils."""
-        here = domain_of(self.env).diagrams.get(self.env.docname, [])
+        domain, docname = domain_of(self.env), self.env.docname
         # with `autoclass_content = "both"` a class has two docstrings
-        if any(self.arguments[0] in entry["names"] for entry in here):
+        if any(self.arguments[0] in entry["names"] for entry in domain.diagrams.get(docname, [])):
             return []
-        return super().run()
+        made = super().run()
+        if made:
+            _added_so_far(self.env).append(_Added(shown_so_far(self.env)[-1], domain.diagrams[docname][-1], made))
+        return made

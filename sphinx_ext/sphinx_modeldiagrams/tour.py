@@ -10,12 +10,10 @@ from sphinx.util.docutils import SphinxDirective
 
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.host import draw, unfound_in_steps
-from modeldiagrams.hosting.parts import placed
 from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, tour_classes
 from modeldiagrams.options.steps import parse_step, step_help
 from sphinx_modeldiagrams.directive import AnyOption, ModelGraphDirective
 from sphinx_modeldiagrams.images import images_list
-from sphinx_modeldiagrams.listing import shown_so_far
 from sphinx_modeldiagrams.nodes import step_picture
 from sphinx_modeldiagrams.notes import notes_list, parsed
 from sphinx_modeldiagrams.reporting import warn
@@ -77,7 +75,7 @@ class ModelTourDirective(ModelGraphDirective):
         values = {**self.options, "model": self.arguments[0]} if self.arguments else dict(self.options)
         shows = [step.attributes.pop(_OPTIONS) for step in steps]
         diagram = draw(self, values, "", steps=shows, notes=self.by_pattern(notes))
-        diagram = placed(diagram, shown_so_far(self.env))
+        diagram = self.placed(diagram)
         self.report(diagram)
         for index, error in unfound_in_steps(diagram):
             warn("option", f"model-tour: step {index + 1}: {error}", steps[index])

@@ -186,6 +186,21 @@ def test_pictures_that_can_be_read_as_a_whole_stay_pictures(reader, server):
     assert not is_map(reader)
 
 
+def test_text_is_readable_in_a_narrow_column_unless_the_reader_asks_for_the_whole(reader_with, server):
+    """A picture that is too broad scrolls."""
+    smallest = """e => Math.min(...[...e.shadowRoot.querySelectorAll('.mg-canvas text')].map(
+        text => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a))"""
+    scrolls = "e => { const s = e.shadowRoot.querySelector('.mg-stage'); return s.scrollWidth > s.clientWidth }"
+    with reader_with() as reader:
+        open_page(reader, server)
+        reader.page.add_style_tag(content="main { width: 80px }")
+        assert reader.evaluate(smallest) >= 9
+        assert reader.evaluate(scrolls)
+        reader.evaluate("e => e.widget.camera.showWhole()")
+        assert reader.evaluate(smallest) < 9
+        assert not reader.evaluate(scrolls)
+
+
 def test_the_camera_knows_where_a_whole_picture_is(reader, server):
     """Also where the page's element is wider than the picture in it."""
     open_map(reader, server)

@@ -156,7 +156,7 @@ def test_fragment_brings_style_element_and_deferred_script():
         "graph": "pkg.Model",
         "command": "modeldiagrams show pkg.Model",
         "src": "../modeldiagrams/pkg.Model.js",
-        "style": "--mg-least:7px",
+        "style": "--mg-least:9px",
     }
     assert elements.one("script") == {"src": "../modeldiagrams/model-graph.js", "defer": None}
 
@@ -193,7 +193,7 @@ def test_alignment_and_lengths_are_the_elements_and_classes_are_the_figures():
     options = make_options(model="m", align="center", width="640", height="30em", class_="wide big")
     attributes = Elements(fragment(options=options)).one("model-graph")
     assert attributes["class"] == "mg-align-center"
-    assert attributes["style"] == "width:640px;--mg-height:30em;--mg-least:7px"
+    assert attributes["style"] == "width:640px;--mg-height:30em;--mg-least:9px"
     assert page.figure_classes(options) == ["mg-figure", "wide", "big"]
 
 

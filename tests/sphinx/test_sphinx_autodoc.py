@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import textwrap
+from pathlib import Path
 
 import pytest
 from sphinx.util.inventory import InventoryFile
@@ -192,22 +193,28 @@ def test_setting_without_autodoc_is_ignored(make_site, build, tmp_path):
     assert result.returncode == 0, result.stderr
 
 
-def test_class_under_two_names_is_one_diagram(make_site, build, tmp_path):
-    """The author names it as the package exports it, autodoc as its module does."""
-    pages = {
-        "api": ".. automodule:: shapes.models\n   :members:\n",
-        "model": ".. model-graph:: shapes.Classifier\n",
-        "use": ":model-graph:`shapes.models.Classifier`, :model-graph:`shapes.Classifier`,\n"
-        ":model-graph:`shapes.models.Classifier#head`\n",
-    }
-    source = make_site(f"{CONF}\nmodeldiagrams_autodoc = True", **pages)
+def write_shapes(source: Path) -> None:
+    """A package that exports a class of one of its modules, so that it has two names."""
     (source / "shapes").mkdir()
     (source / "shapes" / "__init__.py").write_text("from .models import Classifier\n")
     (source / "shapes" / "models.py").write_text(
         "from torch import nn\nclass Classifier(nn.Module):\n    '''A net.'''\n"
         "    def __init__(self):\n        super().__init__()\n        self.head = nn.Linear(4, 2)\n"
         "    def forward(self, x):\n        return self.head(x)\n"
+        "class Other(Classifier):\n    '''Another net.'''\n"
     )
+
+
+def test_class_under_two_names_is_one_diagram(make_site, build, tmp_path):
+    """The author names it as the package exports it, autodoc as its module does."""
+    pages = {
+        "api": ".. autoclass:: shapes.models.Classifier\n",
+        "model": ".. model-graph:: shapes.Classifier\n",
+        "use": ":model-graph:`shapes.models.Classifier`, :model-graph:`shapes.Classifier`,\n"
+        ":model-graph:`shapes.models.Classifier#head`\n",
+    }
+    source = make_site(f"{CONF}\nmodeldiagrams_autodoc = True", **pages)
+    write_shapes(source)
     result = build(source, tmp_path / "out", "-W", verbosity="-N")
     assert result.returncode == 0, result.stderr
     assert result.stdout.count("tracing ") == 1
@@ -222,3 +229,29 @@ def test_class_under_two_names_is_one_diagram(make_site, build, tmp_path):
     names = inventory.data["modeldiagrams:diagram"]
     assert list(names) == ["shapes.Classifier", "shapes.models.Classifier"]
     assert len({names[name].uri for name in names}) == 1
+
+
+def test_page_shows_a_class_once_as_its_author_does_wherever_that_is(make_site, build, tmp_path):
+    """As if autodoc had added nothing; on another page, it does. Pages are read by several processes."""
+    net, other = (f".. autoclass:: shapes.models.{name}\n   :no-index:\n" for name in ("Classifier", "Other"))
+    own = ".. model-graph:: shapes.Classifier\n   :no-index:\n"
+    pages = {
+        "below": f"{net}\n{other}\n{own}",
+        "above": f"{own}\n{other}\n{net}",
+        "same_name": f"{net}\n{own.replace('.Classifier', '.models.Classifier')}",
+        "nested": f".. note::\n\n   .. note::\n\n{textwrap.indent(net, ' ' * 6)}\n{own}",
+        "tour": f"{net}\n.. model-tour:: shapes.Classifier\n   :no-index:\n\n   .. tour-step:: Look\n",
+        "elsewhere": net,
+    }
+    source = make_site(f"{CONF}\nmodeldiagrams_autodoc = True", **pages)
+    write_shapes(source)
+    result = build(source, tmp_path / "out", "-W", "--keep-going", "-j", "2")
+    assert result.returncode == 0, result.stderr
+    texts = {name: (tmp_path / "out" / f"{name}.html").read_text("utf-8") for name in pages}
+    shown = {name: [id_.partition("-")[0] for id_ in diagrams(text)] for name, text in texts.items()}
+    once = ["shapes.Classifier"]
+    assert shown.pop("below") == ["shapes.models.Other", *once]
+    assert shown.pop("above") == [*once, "shapes.models.Other"]
+    assert shown == dict.fromkeys(shown, once)
+    # the anchor that the author's has alone
+    assert 'id="model-graph-shapes.models.Classifier"' in texts["same_name"]

@@ -134,8 +134,8 @@ def _choices(path: str, text: str, call: Shape) -> list[list[Form]]:
 def _mismatches(chosen: Iterable[Form], arguments: dict[str, Any]) -> list[str]:
     sizes: dict[str, int] = {}
     wrong = [text for each in chosen for text in _mismatch(*each, sizes, arguments)]
-    is_square = sizes.get("H", 0) == sizes.get("W", sizes.get("H", 0))
-    return wrong if is_square else [*wrong, f"sides of {sizes['H']} and {sizes['W']}"]
+    sides = [sizes[name] for name in ("H", "W") if name in sizes]
+    return wrong if len({*sides}) <= 1 else [*wrong, f"sides of {sides[0]} and {sides[1]}"]
 
 
 def _mismatch(path: str, form: str, value: Any, sizes: dict[str, int], arguments: dict[str, Any]) -> list[str]:

@@ -27,6 +27,7 @@ def test_every_line_is_of_a_seen_model_and_every_seventh_has_one():
         ("x: i B T; y?: f B", {"x": IDS, "y": None}),
         ("x: i B T; y: f B 2*T | f T 2", {"x": IDS, "y": Shown("float", (16, 2))}),
         ("x: f B C H W | f C H W", {"x": Shown("float", (4, 32, 32))}),
+        ("x: f B W", {"x": Shown("float", (1, 64))}),
         ("x.image: f B 3 H W; x.n: n 1..4", {"x": {"image": PICTURE, "n": 2}}),
         ("x.*: f B 3 H W | i B T", {"x": {"0": PICTURE, "1": IDS}}),
         ("edges.*: i E", {"edges": IDS}),

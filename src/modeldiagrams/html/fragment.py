@@ -7,6 +7,7 @@ what readers see before and without the script: the picture as SVG, a note on a 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -73,8 +74,8 @@ RECORDING = "recording.js"
 SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, CODE, NOTES, PROSE, RECORDING, "third-party-notices.txt")
 """The viewer: files that all diagrams of a site share."""
 
-_SMALLEST_SCALE = 0.7
-"""12 px text is legible at 8 px; wider pictures scroll instead of shrinking further."""
+_SMALLEST_SCALE = 0.9
+"""The smallest text, of 10 px, then has 9 px; pictures that are too wide for that scroll instead."""
 
 
 def fragment(
@@ -219,7 +220,7 @@ def element(
     styles = {
         "width": _length(figure.width),
         "--mg-height": _length(figure.height),
-        "--mg-least": f"{diagram.picture.width * _SMALLEST_SCALE:.0f}px" if diagram.picture else None,
+        "--mg-least": f"{math.ceil(diagram.picture.width * _SMALLEST_SCALE)}px" if diagram.picture else None,
     }
     html = template("element").render(
         id=diagram.id,

@@ -136,9 +136,9 @@ class ModelGraph extends HTMLElement {
     this.addEventListener("fullscreenchange", () => {
       const isFullscreen = this.matches(":fullscreen");
       widget.modes.set(fullscreen, isFullscreen);
+      widget.camera.fit();
       // the page may have scrolled meanwhile
-      if (isFullscreen) widget.camera.fit();
-      else widget.camera.showWhole();
+      if (!isFullscreen) widget.stage.scrollIntoView({ block: "nearest", behavior: "instant" });
     });
   }
 }

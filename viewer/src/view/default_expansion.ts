@@ -6,7 +6,7 @@ import { Filling } from "./filling.js";
 import { type Join, joining, showsJoin } from "./joins.js";
 import { legendRoom } from "./legend_room.js";
 import { boxed, innermost, isOpenable, shownIn, timesOf } from "./openable.js";
-import { fitting, MAX_VISIBLE, nodesIn, type Page, WIDEST } from "./page.js";
+import { BROAD, fitting, MAX_VISIBLE, nodesIn, type Page, WIDEST } from "./page.js";
 import { shownIndex } from "./shown_index.js";
 import type { State } from "./state.js";
 import { twinsOf } from "./twins.js";
@@ -58,7 +58,8 @@ export function defaultExpansion(
   );
   const visible = known.map((paths) => onePerContainer(paths.filter((path) => !path.some(isHidden))));
   const spare = (state: State, width: number) => (page.mayScroll ? legendRoom(traced, state, width) : 0);
-  const within = (width: number) => fitting(start, { ...page, height: page.tallest, width, column: page.width, spare });
+  const within = (width: number) =>
+    fitting(start, { ...page, height: page.tallest, width, column: Math.max(page.width, BROAD), spare });
   const fits = within(page.mayScroll ? WIDEST : page.widest);
   const { expanded, blocks, telling } = withExemplars(index, start, visible, [within(page.widest), fits]);
   const room = { index, isClosed, fits };

@@ -7,7 +7,7 @@ import { ALONE, defaultExpansion, lacksTower, mainPaths, partsOfTheirOwn } from 
 import type { Frame } from "./frame.js";
 import type { ViewOptions } from "./options.js";
 import type { Measure, Page } from "./page.js";
-import { AROUND_LINES, WIDEST } from "./page.js";
+import { AROUND_LINES, BROAD, WIDEST } from "./page.js";
 import { pairsIn } from "./pairs.js";
 import { matching } from "./patterns.js";
 import { mainDirection, shallow, turned, unrolledFor } from "./requested.js";
@@ -18,13 +18,13 @@ import type { Direction, State } from "./state.js";
 import { view } from "./view.js";
 
 /**
- * Largest picture by default, in px. In a text column of 666 px, its smallest text has 9 px. At 1280 px, the columns of
- * furo, Material, the themes of MkDocs, Read the Docs and sphinx-book-theme have 672 to 831 px; those of alabaster, 643,
- * and of pydata-sphinx-theme, 608, show 8.2 px or more: pictures for these would lose the blocks that tell most.
+ * Largest picture by default, in px. In the narrowest text column of common themes, that of pydata-sphinx-theme with 608 px in
+ * a window of 1280 px, its smallest text has 9 px. It is broader where exemplars of blocks need that, and then scrolls in
+ * such a column.
  *
  * Its height is about one screen of scrolling and, where exemplars of blocks need it, with a legend 1,400 px.
  */
-const SCREEN = { width: 740, height: 1020, tallest: 1340, widest: 740 };
+const SCREEN = { width: 675, height: 1020, tallest: 1340, widest: 675 };
 /** With everything collapsed, it may be this high: with a legend, 2,400 px. If it needs bundles, it is less high. */
 const HIGHEST = 2300;
 const HIGHEST_BUNDLED = 1300;
@@ -221,19 +221,26 @@ function isU(state: State, page: Page): boolean {
 
 /** States before anything is opened, and how wide they may become: fewer inputs and outputs, then a wider page, then bundles. */
 function* attempts(traced: GraphIndex, start: State, page: Page): Generator<{ from: State; widest: number }> {
-  const widths = page.mayScroll ? [page.widest, WIDEST] : [page.widest];
   const kept = mainPaths(traced, start);
-  for (const group of page.mayBundle ? [[{}, ...FEWER_ENDS], FEWER_ORDERLY] : [[{}]]) {
+  const groups = page.mayBundle ? [[{}, ...FEWER_ENDS], FEWER_ORDERLY.map((most) => ({ ...most, kept }))] : [[{}]];
+  const widths = page.mayScroll ? [page.widest, BROAD, WIDEST] : [page.widest];
+  for (const group of groups) {
     for (const widest of widths) {
       const tried = new Set<GraphIndex>();
+      const lines = longerLines(start, page, widest);
       for (const limits of group.filter((one: Limits) => isTighter(one, start))) {
-        const from: State = { ...start, ...limits, ...(group === FEWER_ORDERLY && { kept }) };
+        const from: State = { ...start, ...limits, ...lines };
         const index = shownIndex(traced, from);
         if (!tried.has(index)) yield { from, widest };
         tried.add(index);
       }
     }
   }
+}
+
+/** Longer lines for a flow from left to right, where the picture may be broader than a column. */
+function longerLines({ direction }: State, page: Page, widest: number): Partial<State> {
+  return direction === "LR" && widest > page.widest ? { line: widest - AROUND_LINES } : {};
 }
 
 function isTighter({ most = 0, ends = 0 }: Limits, than: Limits): boolean {
@@ -269,7 +276,13 @@ function orderlyWithin(orderly: State, page: Page): State | undefined {
   return isWithin(page, narrow, page.highest, widest) ? narrow : undefined;
 }
 
-function isWithin(page: Page, state: State, highest = page.highest, widest = page.width): boolean {
+/** Whether a picture with everything collapsed fits; rather than in more bundles, it scrolls a little in a narrow column. */
+function isWithin(
+  page: Page,
+  state: State,
+  highest = page.highest,
+  widest = page.mayScroll ? BROAD : page.width,
+): boolean {
   const { width, height } = page.measure(state);
   return width <= widest && height <= highest;
 }

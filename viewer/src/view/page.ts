@@ -25,6 +25,8 @@ export interface Page {
   line?: number;
 }
 
+/** Height of pages is for pictures up to this width: in a column of 666 px, their smallest text has 9 px. */
+export const BROAD = 740;
 /** Width of a picture where exemplars of blocks need more than a column: in one of 740 px, its smallest text still has 9 px. */
 export const WIDEST = 822;
 

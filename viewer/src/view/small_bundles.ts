@@ -1,7 +1,7 @@
 /** Bundles of so few nodes that these tell more: a picture avoids them, and shows their nodes where a page has room. */
 import { childrenOf, type GraphIndex } from "../graph/graph.js";
 import { legendRoom } from "./legend_room.js";
-import { type Page, WIDEST } from "./page.js";
+import { BROAD, type Page, WIDEST } from "./page.js";
 import { shownIndex } from "./shown_index.js";
 import type { State } from "./state.js";
 
@@ -34,6 +34,6 @@ export function withoutSmallBundles(traced: GraphIndex, state: State, page: Page
 function isWithin(traced: GraphIndex, page: Page, state: State): boolean {
   const { width, height } = page.measure(state);
   if (!page.mayScroll) return width <= page.widest && height <= page.tallest;
-  const scale = Math.max(1, width / page.width);
+  const scale = Math.max(1, width / Math.max(page.width, BROAD));
   return width <= WIDEST && height <= (page.tallest + legendRoom(traced, state, width)) * scale;
 }

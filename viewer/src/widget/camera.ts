@@ -40,6 +40,7 @@ export class Camera {
   #isFree = false;
   /** Whether it was, since the page's own picture. */
   #wasFree = false;
+  #isStartShown = false;
   /** Of a free picture: where its origin is in the stage, and its scale. At rest, where the last gesture found it. */
   #transform: ZoomTransform = zoomIdentity;
   /** The stage's width when it was last looked at, px. */
@@ -83,17 +84,27 @@ export class Camera {
     return (this.#wasFree || this.#widget.isFullscreen()) && !this.#isFree;
   }
 
-  /** Back to rest: the whole picture. */
+  /** Back to rest, as the page shows it: no smaller than it can be read. */
   fit(): void {
+    this.#rest(false);
+  }
+
+  #rest(isWhole: boolean): void {
     this.#isFree = false;
     this.#stage.classList.remove("mg-free");
+    this.#stage.classList.toggle("mg-whole", isWhole);
     this.#canvas.style.transform = "";
     this.#widget.onMove();
   }
 
-  /** Back to rest, and scrolled into the window as far as it fits. */
+  /** Back to rest, no broader than the page, however small that is. */
+  fitWhole(): void {
+    this.#rest(true);
+  }
+
+  /** The same, and scrolled into the window as far as it fits. */
   showWhole(): void {
-    this.fit();
+    this.fitWhole();
     this.#stage.scrollIntoView({ block: "nearest", behavior: "instant" });
   }
 
@@ -117,7 +128,11 @@ export class Camera {
   /** Call when the stage may have another width: what is in its middle stays there. */
   onResize(): void {
     const { clientWidth } = this.#stage;
-    if (!this.#isFree || clientWidth === 0) return;
+    if (clientWidth === 0) return;
+    if (!this.#isFree) {
+      this.#showStart();
+      return;
+    }
     const wider = clientWidth - this.#width;
     this.#width = clientWidth;
     if (wider !== 0) this.#moveBy(wider / 2, 0);
@@ -185,6 +200,17 @@ export class Camera {
     const isCut = box.top < frame.top || box.bottom > frame.bottom;
     const dy = isCut ? shiftInto(box.top, box.bottom, low, high, MARGIN) : 0;
     if (dx !== 0 || dy !== 0) this.#moveBy(dx, dy);
+  }
+
+  /** Scroll a picture that the page's column cuts to where the model begins; once, as the reader scrolls it afterwards. */
+  #showStart(): void {
+    const { scrollWidth, clientWidth } = this.#stage;
+    if (this.#isStartShown || scrollWidth <= clientWidth) return;
+    this.#isStartShown = true;
+    const first = this.#picture.querySelector(".mg-node")?.getBoundingClientRect();
+    const { left, width } = this.#stage.getBoundingClientRect();
+    const beside = first === undefined ? 0 : first.left + first.width / 2 - left - width / 2;
+    if (Math.abs(beside) > width / 4) this.#stage.scrollLeft += beside;
   }
 
   // -- gestures -------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import { pictureStylesheet } from "../../src/draw/stylesheet.js";
 import type { GraphData } from "../../src/graph/graph.js";
 import { index } from "../../src/graph/indexing.js";
 import { layout, layoutCache } from "../../src/layout/layout.js";
+import { READABLE_SCALE } from "../../src/shared/legible.js";
 import { initialState } from "../../src/view/initial_state.js";
 import type { ViewOptions } from "../../src/view/options.js";
 import type { State } from "../../src/view/state.js";
@@ -14,12 +15,8 @@ import { strippedInstance } from "../stripped_viz.js";
 
 const viz = await strippedInstance();
 
-/** Text column, px, and the smallest text there: of most themes, and of the narrowest, pydata-sphinx-theme's at 1280 px. */
-const COLUMNS = [
-  [666, 9],
-  [608, 8.2],
-] as const;
-const [[NARROW]] = COLUMNS;
+/** The text column of most themes, px; in narrower ones, pictures scroll rather than shrink further. */
+const COLUMN = 666;
 const SMALLEST_FONT = Math.min(
   ...[...pictureStylesheet().matchAll(/font-size: (\d+)px/g)].map(([, size]) => Number(size)),
 );
@@ -81,10 +78,10 @@ describe.each(Object.entries(NASTY))("%s", (name, shape) => {
   it("fits a page", () => {
     for (const direction of LEFT_TO_RIGHT.includes(name) ? (["TB", "LR"] as const) : (["TB"] as const)) {
       const { width, height } = size(drawn(nasty(1, shape), { direction }).svg);
-      for (const [column, smallest] of COLUMNS) {
-        expect(Math.min(1, column / width) * SMALLEST_FONT).toBeGreaterThanOrEqual(smallest);
-      }
-      expect(Math.min(1, NARROW / width) * height).toBeLessThanOrEqual(2400);
+      const scale = Math.min(1, COLUMN / width);
+      expect(scale * SMALLEST_FONT).toBeGreaterThanOrEqual(9);
+      expect(READABLE_SCALE * SMALLEST_FONT).toBeGreaterThanOrEqual(9);
+      expect(height).toBeLessThanOrEqual(2400);
     }
   });
 

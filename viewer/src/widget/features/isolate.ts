@@ -1,5 +1,5 @@
 /** Shows one module as the whole picture, with the path of modules above it as the way back. */
-import { LEGIBLE_SCALE } from "../../shared/legible.js";
+import { READABLE_SCALE } from "../../shared/legible.js";
 import { fill, strings } from "../../shared/strings.js";
 import type { Mode } from "../modes.js";
 import { button, make } from "../parts/dom.js";
@@ -25,7 +25,7 @@ export function isolate(widget: Widget): void {
     widget.modes.set(mode, session?.state.root !== undefined);
     const { picture } = widget.tree;
     // the page's own minimum width is that of the picture it shipped
-    picture.style.setProperty("--mg-legible", `${LEGIBLE_SCALE * picture.width.baseVal.value}px`);
+    picture.style.setProperty("--mg-legible", `${READABLE_SCALE * picture.width.baseVal.value}px`);
     showPath(widget, path, (id) => void show(id));
   });
   widget.actions.push({

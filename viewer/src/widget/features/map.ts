@@ -184,7 +184,7 @@ class AtlasView {
       const scale = camera.isFree ? camera.viewport.scale : 0;
       const isSeen = width * scale <= clientWidth && height * scale <= clientHeight;
       const whole = Math.min(clientWidth / width, Math.max(clientHeight, innerHeight) / height);
-      if (scale > 0 && isSeen && whole < SMALL) camera.fit();
+      if (scale > 0 && isSeen && whole < SMALL) camera.fitWhole();
     }, CALM);
   }
 }
