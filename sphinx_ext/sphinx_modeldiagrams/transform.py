@@ -79,7 +79,7 @@ def _put_in_order(figure: nodes.Element) -> None:
 
 
 def _caption_as_paragraph(figure: nodes.Element) -> None:
-    """docutils begins no line after a caption, and reads the next request of the manual page as its text."""
+    """Behind a caption, docutils begins no line, and the next request of the manual page becomes text."""
     for caption in [child for child in figure if isinstance(child, nodes.caption)]:
         caption.replace_self(nodes.paragraph(caption.rawsource, "", *caption.children))
 
