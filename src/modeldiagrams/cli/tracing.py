@@ -42,6 +42,8 @@ def maker(target: str, given: dict[str, str | None]) -> Make:
 def _read(target: str, given: dict[str, str | None]) -> tuple[Options, list[Path]]:
     if is_graph_file(target):
         drawn = f"{Path(target).stem}.html"
-        raise Failed(f"{target} is a graph file, so there is no model to run; `modeldiagrams render {target} -o {drawn}`")
+        raise Failed(
+            f"{target} is a graph file, so there is no model to run; `modeldiagrams render {target} -o {drawn}`"
+        )
     model, folders = import_path(target, Path.cwd())
     return parse_options({"model": model, **given_options(given)}), folders
