@@ -72,10 +72,10 @@ def _put_in_order(figure: nodes.Element) -> None:
     captions = [child for child in figure if isinstance(child, nodes.caption)]
     others = [child for child in figure if child not in captions]
     pictures = [child for child in others if isinstance(child, nodes.image)]
-    first = pictures[:1] or [nodes.container("", *others)]
-    rest = [child for child in others if child not in first] if pictures else []
+    first = pictures[0] if pictures else nodes.container("", *others)
+    rest = [child for child in others if child is not first] if pictures else []
     figure.children.clear()
-    figure += [*first, *captions, *([nodes.legend("", *rest)] if rest else [])]
+    figure += [first, *captions, *([nodes.legend("", *rest)] if rest else [])]
 
 
 def _caption_as_paragraph(figure: nodes.Element) -> None:
