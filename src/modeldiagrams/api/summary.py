@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.nested import printable
 from modeldiagrams.engine.problems import forward_problem
 from modeldiagrams.errors import OptionError
@@ -46,6 +47,7 @@ def summary(graph: Graph, *, depth: int = LEVELS, columns: Sequence[Column] | No
         OptionError: for a depth that is not a number above 0, and for an unknown column.
         RenderError: if the viewer, which groups equal modules, fails or was not built.
     """
+    check_is_graph(graph)
     check_table(depth, columns or ())
     content = summarise(graph, outline_of(graph), depth, limit=None)
     if problem := forward_problem(graph.model.name, graph):
