@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import logging
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from mkdocs.plugins import get_plugin_logger
@@ -14,9 +15,11 @@ from modeldiagrams.html.escape import html_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Addresses", "mention", "with_known_names"]
+__all__ = ["Addresses", "mention", "with_ids_once", "with_known_names"]
 
 _MENTION = re.compile(r'<autoref identifier="[^"]*" data-model-graph="([^"]*)" optional>(.*?)</autoref>', re.DOTALL)
+
+_FIGURE = re.compile(r'(<figure class="mg-figure[^"]*")( id="[^"]*")(>)')
 
 
 def mention(names: Sequence[str], text: str) -> str:
@@ -90,3 +93,10 @@ def with_known_names(page: str, addresses: Addresses) -> str:
         return f'<a class="autorefs autorefs-internal" href="{html_text(url)}">{match[2]}</a>'
 
     return _MENTION.sub(documented, page)
+
+
+def with_ids_once(page: str) -> str:
+    """The HTML of a page without ids of figures that something else has: mkdocstrings' headings name classes alike."""
+    figures = Counter(found[2] for found in _FIGURE.finditer(page))
+    taken = {attribute for attribute, count in figures.items() if page.count(attribute) > count}
+    return _FIGURE.sub(lambda found: f"{found[1]}{found[3]}" if found[2] in taken else found[0], page)

@@ -12,7 +12,7 @@ from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import File
 
 from mkdocs_modeldiagrams.config import CACHE, PluginConfig
-from mkdocs_modeldiagrams.links import Addresses, with_known_names
+from mkdocs_modeldiagrams.links import Addresses, with_ids_once, with_known_names
 from mkdocs_modeldiagrams.site import Site
 from mkdocs_modeldiagrams.watch import Watch
 from modeldiagrams.engine.builder import DiagramBuilder, Session
@@ -78,10 +78,10 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         return nav
 
     def on_page_content(self, html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG002
-        """Let MkDocs' check of links know the diagrams' anchors."""
+        """Let MkDocs' check of links know the diagrams' anchors; no id is there twice."""
         if page.present_anchor_ids is not None:
             page.present_anchor_ids |= self._current().anchors
-        return html
+        return with_ids_once(html)
 
     @event_priority(-25)
     def on_env(self, env: Environment, *, config: MkDocsConfig, files: Files) -> Environment:

@@ -56,7 +56,32 @@ class ReplaceDiagrams(SphinxPostTransform):
             content = _ordinary(node, builder)
             if builder.format == "latex":
                 kept_in_place(node)
+            figure = node.parent
             node.replace_self(content)
+            if builder.format == "html":
+                _put_in_order(figure)
+            elif builder.format == "man":
+                _caption_as_paragraph(figure)
+
+
+def _put_in_order(figure: nodes.Element) -> None:
+    """A picture, its caption, and all else in a legend: docutils leaves tags of other figures open.
+
+    Readers of e-books show no page that is not well-formed.
+    """
+    captions = [child for child in figure if isinstance(child, nodes.caption)]
+    others = [child for child in figure if child not in captions]
+    pictures = [child for child in others if isinstance(child, nodes.image)]
+    first = pictures[0] if pictures else nodes.container("", *others)
+    rest = [child for child in others if child is not first] if pictures else []
+    figure.children.clear()
+    figure += [first, *captions, *([nodes.legend("", *rest)] if rest else [])]
+
+
+def _caption_as_paragraph(figure: nodes.Element) -> None:
+    """Behind a caption, docutils begins no line, and the next request of the manual page becomes text."""
+    for caption in [child for child in figure if isinstance(child, nodes.caption)]:
+        caption.replace_self(nodes.paragraph(caption.rawsource, "", *caption.children))
 
 
 def _replace_step(node: step_picture, builder: Builder) -> None:

@@ -15,6 +15,7 @@ import pytest
 import torch
 from torch import nn
 
+import modeldiagrams
 from graphs import hostile_graph, nested_graph, small_graph
 from modeldiagrams import OptionError, RenderError, load, to_dot, to_mermaid, to_networkx, to_pandas, to_svg, trace
 from modeldiagrams.api.export import write
@@ -276,3 +277,14 @@ def test_missing_library_error_names_the_extra(convert, library, monkeypatch):
         RenderError, match=rf'{library}, which can\'t be imported: pip install "modeldiagrams\[{extra}\]"'
     ):
         convert(small_graph())
+
+
+@pytest.mark.parametrize(
+    "function", ["to_svg", "to_png", "to_pdf", "to_html", "to_dot", "to_mermaid", "to_networkx", "to_pandas", "summary"]
+)
+def test_what_is_no_graph_is_told_how_to_become_one(function):
+    convert = getattr(modeldiagrams, function)
+    with pytest.raises(TypeError, match=r"graph: expected a graph, got Linear; make one: modeldiagrams\.trace\(model"):
+        convert(torch.nn.Linear(2, 2))
+    with pytest.raises(TypeError, match=r"got str; make one: modeldiagrams\.load\('net\.json'\)"):
+        convert("net.json")

@@ -203,3 +203,11 @@ def test_functions_are_rows_with_their_arguments():
         ("wave", "record_function", {}),
         ("scaled", f"{__name__}.scaled", {"value": (2, 4), "by": (4,)}),
     ]
+
+
+def test_table_of_a_failed_pass_says_that_it_is_incomplete():
+    model = nn.Sequential(nn.Linear(4, 5), nn.Linear(6, 5))
+    failed = modeldiagrams.summary(modeldiagrams.trace(model, (torch.zeros(1, 4),)))
+    assert "\nIncomplete: the forward pass of Sequential raised RuntimeError: mat1 and mat2" in str(failed)
+    assert "mat1 and mat2" in failed._repr_html_()
+    assert "Incomplete" not in str(modeldiagrams.summary(modeldiagrams.trace(model[:1], (torch.zeros(1, 4),))))

@@ -32,6 +32,21 @@ def test_wide_pictures_do_not_widen_the_page_before_they_are_interactive(reader_
         assert reader.page.evaluate("document.documentElement.scrollWidth - innerWidth") == 0
 
 
+def test_diagram_stands_below_a_float_that_leaves_no_room(reader, server):
+    reader.page.goto(f"{server}/one.html")
+    reader.page.add_style_tag(content="main::before { content: 'x'; float: right; width: 90%; height: 50px }")
+    box, main = reader.page.locator("model-graph").bounding_box(), reader.page.locator("main").bounding_box()
+    assert (box["width"], box["y"] - main["y"] >= 50) == (main["width"], True)
+    reader.page.add_style_tag(content="main::before { width: 30% !important }")
+    assert reader.page.locator("model-graph").bounding_box()["y"] == main["y"]
+
+
+def test_narrow_diagrams_are_as_narrow_as_their_author_wants(reader, server):
+    reader.page.goto(f"{server}/sized.html")
+    reader.page.locator("model-graph").evaluate("e => e.style.width = '90px'")
+    assert reader.page.locator("model-graph").bounding_box()["width"] == 90
+
+
 def test_page_and_widget_styles_are_isolated(reader, server):
     reader.page.goto(f"{server}/one.html")
     reader.page.add_style_tag(content="svg, text, button, rect { fill: red !important; display: none !important; }")

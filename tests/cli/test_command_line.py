@@ -6,6 +6,7 @@ Long because all commands share one worker, which takes seconds to start.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -430,6 +431,27 @@ def test_render_of_a_model_says_to_trace_it_first(run, target):
     done = run("render", target, "-o", "out.svg")
     assert done.exit_code == 2
     assert f"trace it first: `modeldiagrams trace {target} -o net.json`" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["trace", "show"])
+def test_graph_file_is_no_model_to_run(run, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    modeldiagrams.save(small_graph(), tmp_path / "net.json")
+    done = run(command, "net.json", "-o", "net.svg" if command == "show" else "other.json")
+    assert done.exit_code == 2
+    assert "net.json is a graph file" in done.stderr
+    assert "`modeldiagrams render net.json -o net.html`" in done.stderr
+    assert "tracing" not in done.stderr
+
+
+def test_nobody_who_reads_the_output_is_no_error(tmp_path):
+    modeldiagrams.save(small_graph(), tmp_path / "net.json")
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "modeldiagrams", "summary", "net.json"]
+    done = subprocess.run(command, cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")
 
 
 def test_commands_start_without_what_only_one_of_them_needs():

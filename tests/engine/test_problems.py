@@ -44,3 +44,9 @@ def test_long_problem_keeps_the_beginning_of_its_message_and_the_end_of_all_else
     assert lines[0].endswith("m…")
     assert lines[-4].endswith("999 in call")
     assert [line.strip() for line in lines[-3:]] == ["its last output:", "the end", "remembered"]
+
+
+def test_endless_recursion_is_one_line():
+    frames = ("mypkg/a.py:1 in forward", *["mypkg/a.py:7 in __getattr__"] * 969)
+    told = in_words(Problem(kind="model", message="tracing mypkg.Net raised RecursionError", frames=frames))
+    assert told.splitlines()[1:] == ["  mypkg/a.py:1 in forward", "  mypkg/a.py:7 in __getattr__ (×969)"]

@@ -241,6 +241,11 @@ def test_long_messages_are_shortened():
     assert "… 488 more" in html
 
 
+def test_endless_recursion_is_one_line():
+    html = fragment(problem=problem("model", "m", ("f.py:1 in forward", *["f.py:7 in __getattr__"] * 969)))
+    assert "f.py:1 in forward\n  f.py:7 in __getattr__ (×969)</pre>" in html
+
+
 def test_remarks_say_what_was_assumed_and_not_seen():
     status = Status(state="complete", mode="fake", unseen=("x:0",), notes=("Ran with fake tensors.",))
     assumed = (

@@ -86,6 +86,11 @@ def test_values_override_defaults() -> None:
             "expected a list of columns or u or streams or fans or dense or none",
         ),
         ({"model": "a", "inputs": "{x: ["}, "inputs", "is not valid YAML: "),
+        (
+            {"model": "a", "inputs": "{x: a[1]}"},
+            "inputs",
+            "is not valid YAML: expected ',' or '}', but found '[', got '{x: a[1]}'",
+        ),
         ({"model": "a", "arrange": "{experts.?: row}"}, "arrange", "a pattern needs quotes, 'experts.?'"),
         ({"model": "a", "notes": "{*.attn: See}"}, "notes", "a pattern needs quotes, '*.attn'"),
         ({"model": "a", "group": "{FFN: [relu, *.linear1]}"}, "group", "a pattern needs quotes, '*.linear1'"),

@@ -184,12 +184,61 @@ def test_gettext_extracts_only_the_authors_text(built):
     assert '"A net, from left to right."' in (out / "gettext" / "guide.pot").read_text("utf-8")
 
 
-def test_assumed_answers_are_told_in_builders_without_web_pages(make_site, build, tmp_path):
-    source = make_site(index=".. model-graph:: guessed.json\n")
+def save_guessed(path):
+    """Save a graph with an assumed answer, of which its diagram warns."""
     graph = small_graph()
     guess = Guess(node=next(node.id for node in graph.nodes if isinstance(node, OpNode)), value=False, reason="?")
     status = msgspec.structs.replace(graph.status, guesses=(guess,))
-    save(msgspec.structs.replace(graph, status=status), source / "guessed.json")
+    save(msgspec.structs.replace(graph, status=status), path)
+
+
+NOTED = """
+.. model-graph:: guessed.json
+
+.. model-graph:: guessed.json
+   :caption: A *caption*.
+   :name: captioned
+
+.. model-graph:: missing.Model
+   :nowarn:
+
+.. model-graph:: missing.Other
+   :nowarn:
+   :caption: Another one.
+
+Behind.
+"""
+
+
+def test_epub_is_well_formed_whatever_diagrams_say(make_site, build, tmp_path):
+    source = make_site(index=NOTED, conf='version = "1"\ncopyright = "nobody"\nepub_show_urls = "no"')
+    save_guessed(source / "guessed.json")
+    result = build(source, tmp_path / "out", "-b", "epub")
+    assert result.returncode == 0, result.stderr
+    page = (tmp_path / "out" / "index.xhtml").read_text("utf-8")
+    root = ET.fromstring(re.sub(r"&(?!lt|gt|amp|quot|#)\w+;", " ", page))  # noqa: S314  ours
+    tag = "{{http://www.w3.org/1999/xhtml}}{}".format
+    figures = ["".join(figure.itertext()) for figure in root.iter(tag("figure"))]
+    assert ["A real pass may differ" in text for text in figures] == [True, True, False, False]
+    assert ["missing" in text for text in figures] == [False, False, True, True]
+    assert [len([*figure.iter(tag("img"))]) for figure in root.iter(tag("figure"))] == [1, 1, 0, 0]
+    captions = [figure.findall(tag("figcaption")) for figure in root.iter(tag("figure"))]
+    assert [len(found) for found in captions] == [1, 1, 0, 1]
+
+
+def test_manual_pages_have_no_requests_in_their_text(make_site, build, tmp_path):
+    source = make_site(index=NOTED, conf='man_pages = [("index", "page", "page", [], 1)]')
+    save_guessed(source / "guessed.json")
+    result = build(source, tmp_path / "out", "-b", "man")
+    assert result.returncode == 0, result.stderr
+    page = (tmp_path / "out" / "page.1").read_text("utf-8")
+    assert not re.search(r"[^\n]\.UNINDENT", page)
+    assert "\n.sp\nAnother one.\n" in page
+
+
+def test_assumed_answers_are_told_in_builders_without_web_pages(make_site, build, tmp_path):
+    source = make_site(index=".. model-graph:: guessed.json\n")
+    save_guessed(source / "guessed.json")
     result = build(source, tmp_path / "out", "-b", "text", "-W")
     assert result.returncode == 0, result.stderr
     assert "A real pass may differ" in (tmp_path / "out" / "index.txt").read_text("utf-8")

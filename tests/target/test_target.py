@@ -175,6 +175,10 @@ def test_inputs_from_a_function(function, args, kwargs):
         ({"model": "mypkgg.Model"}, "no module named 'mypkgg'; did you mean 'mypkg'?"),
         ({"model": "mypkg.model:Model"}, "no module named 'mypkg.model'; did you mean 'mypkg.models'?"),
         ({"model": "Zzqx"}, "no module named 'Zzqx'; if it is a class, write its module, too, such as `mypkg.Zzqx`"),
+        (
+            {"model": "mypkg.Model(width=8)"},
+            "got 'mypkg.Model(width=8)'; name 'mypkg.Model' alone, and write its arguments with the options `args`",
+        ),
         ({"model": "zzqx.Model"}, "no module named 'zzqx'; install it, or add its folder to the import path"),
         ({"model": "my pkg"}, "expected a dotted path such as `mypkg.Model` or `mypkg.mod:attr`, got 'my pkg'"),
         ({"model": "./mypkg/models.py:Model"}, "got './mypkg/models.py:Model'; did you mean 'mypkg.models:Model'?"),

@@ -64,6 +64,12 @@ def test_extra_repr_is_parsed(text, expected):
     assert parse(text) == expected
 
 
+def test_endless_extra_repr_is_read_to_a_limit():
+    layer = nn.Linear(4, 4)
+    layer.extra_repr = lambda: "a=1, " * 100_000 + "last=2"
+    assert trace(layer, (torch.ones(1, 4),)).model.attributes == {"a": 1}
+
+
 @pytest.mark.parametrize("extra_repr", [lambda: 3, lambda: None, lambda: b"size=3", lambda: 1 / 0])
 def test_extra_repr_that_is_no_text_says_nothing(extra_repr):
     layer = nn.Linear(4, 4)

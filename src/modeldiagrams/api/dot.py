@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Literal
 
+from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.nested import Box, Direction, Levels, Patterns, label, levels, plain_ids, printable, shape, walk
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.render.flat import library
@@ -68,6 +69,7 @@ def to_dot(  # noqa: PLR0913 (options of a view)
         OptionError: for a wrong value of an option.
         RenderError: if graphviz, the Python package, is not installed.
     """
+    check_is_graph(graph)
     opened = levels(depth, expand, collapse, direction, functions=functions)
     made = library("graphviz", "dot", "DOT files").Digraph()
     made.attr(rankdir=direction, label=_escaped(graph.model.name), labelloc="t", fontname="sans-serif")

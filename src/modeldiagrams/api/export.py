@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from modeldiagrams.api.annotations import authored
 from modeldiagrams.api.dot import to_dot
+from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.mermaid import to_mermaid
 from modeldiagrams.engine.diagram import Diagram
 from modeldiagrams.engine.ids import diagram_id
@@ -66,6 +67,7 @@ def to_svg(
         OptionError: for a wrong keyword, or a theme of a picture that is not flat.
         RenderError: if the graph can't be drawn.
     """
+    check_is_graph(graph)
     check_format("picture.svg", flat=flat, theme=theme)
     if not flat:
         return render(graph, parse_view(view), standalone=True, beside=authored(graph, overlay)).svg
@@ -91,6 +93,7 @@ def to_png(
         OptionError: for a wrong keyword.
         RenderError: if resvg-py is not installed, or the graph can't be drawn.
     """
+    check_is_graph(graph)
     check_format("picture.png", theme=theme)
     if not (isinstance(scale, int | float) and scale > 0):
         raise OptionError("scale", f"expected a number above 0, got {scale!r}")
@@ -113,6 +116,7 @@ def to_pdf(graph: Graph, *, theme: Theme = "light", overlay: Overlay | None = No
         OptionError: for a wrong keyword.
         RenderError: if typst is not installed, or the graph can't be drawn.
     """
+    check_is_graph(graph)
     check_format("picture.pdf", theme=theme)
     flat = Flat(theme=theme, outlines=False)
     return as_pdf(render(graph, parse_view(view), flat=flat, beside=authored(graph, overlay)))
@@ -141,6 +145,7 @@ def to_html(
         RecordingError: if a file is not a recording, or is one of another model.
         RenderError: if the graph can't be drawn.
     """
+    check_is_graph(graph)
     return standalone(draw_diagram(graph, view, overlay, read_recordings(graph, named_files(recording))))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.nested import Box, Direction, Patterns, label, levels, plain_ids, printable, shape, walk
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def to_mermaid(  # noqa: PLR0913 (options of a view)
     Raises:
         OptionError: for a wrong value of an option.
     """
+    check_is_graph(graph)
     opened = levels(depth, expand, collapse, direction, functions=functions)
     ids = plain_ids(graph, _RESERVED)
     lines = [f"flowchart {direction}"]

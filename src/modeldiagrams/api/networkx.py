@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.nested import Box, Levels, Patterns, levels, walk
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.render.flat import library
@@ -46,6 +47,7 @@ def to_networkx(
         OptionError: for a wrong value of an option.
         RenderError: if networkx is not installed.
     """
+    check_is_graph(graph)
     is_plain = all(option is None for option in (depth, expand, collapse))
     opened = levels(depth, expand, collapse, functions=functions)
     made: nx.MultiDiGraph[str] = library("networkx", "networkx", "networkx graphs").MultiDiGraph(name=graph.model.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.ir.query_results import ModuleRow
 from modeldiagrams.render.flat import library
 
@@ -27,6 +28,7 @@ def to_pandas(graph: Graph) -> pd.DataFrame:
     Raises:
         RenderError: if pandas is not installed.
     """
+    check_is_graph(graph)
     pandas = library("pandas", "pandas", "tables")
     table: pd.DataFrame = pandas.DataFrame(graph.module_rows(), columns=[*ModuleRow.__annotations__]).set_index("id")
     return table.astype({"flops": "Int64", "activation_bytes": "Int64", "time_ns": "Int64"})

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.nested import printable
+from modeldiagrams.engine.problems import forward_problem
 from modeldiagrams.errors import OptionError
 from modeldiagrams.html.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, Column, Summary, cell, summarise
 from modeldiagrams.html.table import summary_table
@@ -28,7 +30,8 @@ def summary(graph: Graph, *, depth: int = LEVELS, columns: Sequence[Column] | No
     """Make a table of a model's modules: ``print(modeldiagrams.summary(graph))``.
 
     Equal modules that follow each other are one row, such as ``layers.0–11`` with ``×12`` calls. The numbers of a row
-    are those of one call; the totals below the table count every call, and shared weights once.
+    are those of one call; the totals below the table count every call, and shared weights once. If the pass failed, a
+    line below them says why, as the table then misses modules and costs.
 
     Args:
         graph: The traced model.
@@ -44,8 +47,11 @@ def summary(graph: Graph, *, depth: int = LEVELS, columns: Sequence[Column] | No
         OptionError: for a depth that is not a number above 0, and for an unknown column.
         RenderError: if the viewer, which groups equal modules, fails or was not built.
     """
+    check_is_graph(graph)
     check_table(depth, columns or ())
     content = summarise(graph, outline_of(graph), depth, limit=None)
+    if problem := forward_problem(graph.model.name, graph):
+        content = msgspec.structs.replace(content, totals={**content.totals, "Incomplete": problem.message})
     return ModelSummary(content, content.default_columns if columns is None else columns)
 
 

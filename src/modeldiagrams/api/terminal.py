@@ -55,7 +55,7 @@ def errors() -> Iterator[None]:
     """Turn what goes wrong into one paragraph and an exit status."""
     try:
         yield
-    except click.ClickException:
+    except (click.ClickException, BrokenPipeError):  # click ends quietly where nobody reads what is printed
         raise
     except (ModelDiagramsError, OSError) as error:
         raise Failed(error) from error

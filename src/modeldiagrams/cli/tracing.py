@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from modeldiagrams.api.target_file import import_path
 from modeldiagrams.api.terminal import Failed, progress
 from modeldiagrams.engine.once import TracedModel, caller, trace_once
+from modeldiagrams.options.options import is_graph_file
 from modeldiagrams.options.parsing import parse_options
 
 if TYPE_CHECKING:
@@ -39,5 +40,10 @@ def maker(target: str, given: dict[str, str | None]) -> Make:
 
 
 def _read(target: str, given: dict[str, str | None]) -> tuple[Options, list[Path]]:
+    if is_graph_file(target):
+        drawn = f"{Path(target).stem}.html"
+        raise Failed(
+            f"{target} is a graph file, so there is no model to run; `modeldiagrams render {target} -o {drawn}`"
+        )
     model, folders = import_path(target, Path.cwd())
     return parse_options({"model": model, **given_options(given)}), folders

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["Problem", "forward_problem", "in_words", "naming"]
+__all__ = ["Problem", "folded", "forward_problem", "in_words", "naming"]
 
 _LONGEST_MESSAGE = 600
 _LONGEST_TEXT = 850
@@ -34,10 +34,16 @@ def in_words(problem: Problem) -> str:
     if len(message) > _LONGEST_MESSAGE:
         message = f"{message[: _LONGEST_MESSAGE - 1]}…"
     room = _LONGEST_TEXT - len(message) - len(problem.remark)
-    frames = _last_that_fit(problem.frames, room)
+    frames = _last_that_fit(folded(problem.frames), room)
     printed = _last_that_fit(problem.printed, room - sum(map(len, frames)))
     lines = [message, *frames, *(["its last output:"] if printed else []), *printed, problem.remark]
     return "\n  ".join(line for text in lines for line in text.splitlines())
+
+
+def folded(frames: Sequence[str]) -> list[str]:
+    """Equal frames that follow each other as one with their number: of an endless recursion there are a thousand."""
+    runs = [(frame, len([*equal])) for frame, equal in itertools.groupby(frames)]
+    return [f"{frame} (×{times})" if times > 1 else frame for frame, times in runs]
 
 
 def _last_that_fit(texts: Sequence[str], room: int) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from modeldiagrams.engine.problems import folded
 from modeldiagrams.ir.graph import ModuleNode, OpNode
 
 if TYPE_CHECKING:
@@ -76,8 +77,9 @@ def note(diagram: Diagram) -> dict[str, Any] | None:
     message = problem.message.strip()
     if len(message) > _MESSAGE_LIMIT:
         message = f"{message[:_MESSAGE_LIMIT]} … ({len(message) - _MESSAGE_LIMIT} more characters)"
-    left_out = len(problem.frames) - _FRAME_LIMIT
-    frames = list(problem.frames[-_FRAME_LIMIT:])
+    frames = folded(problem.frames)
+    left_out = len(frames) - _FRAME_LIMIT
+    frames = frames[-_FRAME_LIMIT:]
     if left_out > 0:
         frames.insert(0, f"… {left_out} more")
     return {"kind": problem.kind, "title": title, "message": message, "frames": frames}

@@ -63,7 +63,8 @@ def read_yaml(text: str) -> Any:
         return copy.deepcopy(_loaded(text))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = str(getattr(error, "problem", None) or error).replace("but got '<stream end>'", "but it ends there")
-        reason = reason.replace(*_INDENTATION)
+        # the messages that quote it end with ", got …" themselves
+        reason = reason.replace(*_INDENTATION).replace("but got", "but found")
         pattern = _BARE_PATTERN.search(text)
         hint = f"; a pattern needs quotes, '{pattern[1]}'" if pattern else ""
         raise ModelDiagramsError(f"is not valid YAML{_location(error, text)}: {reason}{hint}") from error

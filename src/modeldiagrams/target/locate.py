@@ -41,6 +41,9 @@ def locate(path: str) -> Any:
     if module.endswith(".py") or not all(part.isidentifier() for part in [*module.split("."), *names]):
         dotted = module.removesuffix(".py").strip("./").replace("/", ".") + colon + attributes
         hint = f"; did you mean {dotted!r}?" if ".py" in path else ""
+        if "(" in path:
+            called = path.partition("(")[0].strip()
+            hint = f"; name {called!r} alone, and write its arguments with the options `args` and `kwargs`"
         raise TargetError(f"expected a dotted path such as `mypkg.Model` or `mypkg.mod:attr`, got {path!r}{hint}")
     found: Any = _module(first, path)
     owner = first

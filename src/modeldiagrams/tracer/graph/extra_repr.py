@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from torch import nn
 
 _OPENING, _CLOSING, _QUOTES = "([{<", ")]}>", "'\""
+_LONGEST = 100_000
+"""Characters that are read: each of them costs time."""
 _SIZE = re.compile(r"torch\.Size\((\[.*\])\)")
 
 
@@ -26,7 +28,7 @@ def attributes(module: nn.Module) -> dict[str, Any]:
         text: Any = module.extra_repr()
     except Exception:  # noqa: BLE001 (user code)
         return {}
-    return parse(without_addresses(text)) if isinstance(text, str) else {}
+    return parse(without_addresses(text[:_LONGEST])) if isinstance(text, str) else {}
 
 
 @functools.lru_cache(maxsize=4096)
