@@ -112,9 +112,9 @@ def readers(chromium: Browser) -> Readers:
 
 
 @pytest.fixture
-def reader(readers: Readers) -> Iterator[Reader]:
+def reader(readers: Readers, request: pytest.FixtureRequest) -> Iterator[Reader]:
     """A reader with an ordinary browser."""
-    with readers.open() as reader:
+    with readers.open(listens=request.node.get_closest_marker("requests") is not None) as reader:
         yield reader
 
 
