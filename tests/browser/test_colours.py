@@ -123,6 +123,7 @@ def test_screen_readers_are_told_costs(reader, server):
     assert label.endswith("25 % · 16")
 
 
+@pytest.mark.requests
 def test_a_lens_comes_from_a_script_of_its_own(reader, address):
     open_page(reader, address, "rich")
     reader.node("layers.0").click()

@@ -105,7 +105,7 @@ def test_diagrams_work_and_load_nothing_before_use(
     toggled = 0
     # the tools' pictures are equal (above): of each two pages one is used in each
     for turn, (path, fragments) in enumerate(pages(demo, tool).items()):
-        with reader_with() as reader:
+        with reader_with(listens=True) as reader:
             reader.page.goto(f"{root}/{path.as_posix()}")
             ours = {url.rpartition("/")[2] for url in reader.urls if "/modeldiagrams/" in url}
             assert ours - FEATURES == {"model-graph.css", "model-graph.js"}, path

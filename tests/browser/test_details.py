@@ -3,6 +3,8 @@
 Long because it is a list of what readers do with one panel.
 """
 
+import pytest
+
 from browser.controls import FOCUSED, box, button, details, facts, item, open_page, settled, wait_selected, wait_until
 
 
@@ -239,6 +241,7 @@ def test_one_of_several_repeats_can_be_opened(reader, server):
     wait_selected(reader, "layers.3")
 
 
+@pytest.mark.requests
 def test_details_work_without_webassembly(reader, server):
     """Details need only the data."""
     reader.page.goto(f"{server}/one.html?csp")

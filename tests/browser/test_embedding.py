@@ -1,5 +1,7 @@
 """`<model-graph>` in pages that change: included twice, moved, hidden, created by script, removed."""
 
+import pytest
+
 from browser.controls import expand
 from browser.pages import HEAD
 
@@ -106,6 +108,7 @@ def test_last_of_many_diagrams_works(reader, site, server):
     expand(reader, 19)
 
 
+@pytest.mark.requests
 def test_keyboard_focus_prefetches_data_and_layout_engine(reader, server):
     reader.page.goto(f"{server}/one.html", wait_until="networkidle")
     assert "viz.js" not in reader.requests
@@ -113,6 +116,7 @@ def test_keyboard_focus_prefetches_data_and_layout_engine(reader, server):
     reader.page.wait_for_function("window.modelDiagramsData?.size && window.modelDiagramsViz")
 
 
+@pytest.mark.requests
 def test_standalone_file_works_from_disk_without_requests(reader, site):
     reader.page.goto(f"{site.as_uri()}/alone.html")
     expand(reader)

@@ -119,6 +119,7 @@ def test_screen_readers_hear_what_images_show(page):
     assert "Picture of layers.1" in label
 
 
+@pytest.mark.requests
 def test_hostile_images_run_and_load_nothing(page):
     thumb(page, "head").click()
     image = dialog(page).get_by_role("img")

@@ -170,6 +170,7 @@ def test_link_to_a_module_that_cannot_be_isolated_shows_the_model(reader, server
     assert not reader.page.get_by_role("navigation").is_visible()
 
 
+@pytest.mark.requests
 def test_foreign_anchors_are_ignored(reader, server):
     for hash_ in OTHERS:
         reader.page.goto(f"{server}/one.html#{hash_}")

@@ -38,6 +38,7 @@ def test_broken_data_can_be_retried(reader, site, content):
     target.unlink()
 
 
+@pytest.mark.requests
 def test_missing_layout_engine_can_be_retried(reader, server):
     """The announcement follows the retry; the pointer alone never loads again, and there is no empty map."""
     reader.page.route("**/viz.js", lambda route: route.abort())

@@ -32,6 +32,7 @@ def focused(reader):
     return reader.evaluate(FOCUSED)
 
 
+@pytest.mark.requests
 def test_menu_is_loaded_when_it_is_opened(reader, address):
     reader.page.goto(f"{address}/one.html")
     reader.node("embed").hover()

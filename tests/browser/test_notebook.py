@@ -110,6 +110,7 @@ def test_menu_of_a_small_diagram_has_room(reader, notebook):
     assert "Copy a link" not in menu.inner_text()
 
 
+@pytest.mark.requests
 def test_lenses_show_costs(reader, notebook):
     """The output brings them along: there is nothing to load from."""
     notebook(output(depth=0) + notebook_viewer())

@@ -106,6 +106,7 @@ def test_details_tell_what_an_author_says(page):
     assert page.node("layers.2").count() == 0
 
 
+@pytest.mark.requests
 def test_pages_without_notes_load_nothing_for_them(reader, server):
     open_page(reader, server)
     loaded(reader)

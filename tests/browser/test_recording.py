@@ -117,6 +117,7 @@ def go_to_step(reader, position):
     slider(reader).fill(str(position))
 
 
+@pytest.mark.requests
 def test_nothing_is_loaded_before_a_reader_asks(reader, trained):
     reader.page.goto(f"{trained}/one.html")
     button(reader, "Show the training").wait_for()

@@ -15,6 +15,7 @@ def test_strict_policies_that_allow_webassembly_change_nothing(reader, server, p
     assert reader.page.locator(".mg-stage").evaluate("e => getComputedStyle(e).position") == "relative"
 
 
+@pytest.mark.requests
 def test_policy_without_webassembly_keeps_the_picture_with_a_message(reader, server):
     reader.page.goto(f"{server}/one.html?csp")
     reader.node("layers.0").click()
@@ -33,6 +34,7 @@ def test_policy_that_forbids_the_trusted_type_keeps_the_picture(reader, server):
     assert reader.node("layers.0").is_visible()
 
 
+@pytest.mark.requests
 def test_scripts_from_other_hosts_are_refused(reader, site, server):
     """An element in text that somebody else wrote must not bring a script."""
     text = (site / "one.html").read_text("utf-8").replace('src="modeldiagrams/pkg.', 'src="https://x.invalid/pkg.')

@@ -42,6 +42,7 @@ def show_by_buttons(reader, index):
         wait_for_step(reader, step + 1)
 
 
+@pytest.mark.requests
 def test_a_page_with_a_tour_loads_what_one_with_a_diagram_does(reader, address):
     reader.page.goto(address)
     button(reader, "Next step").wait_for()

@@ -77,6 +77,7 @@ def compared(reader, documentation):
     return reader
 
 
+@pytest.mark.requests
 def test_nothing_of_it_is_loaded_before_a_reader_asks(reader, documentation):
     reader.page.goto(f"{documentation}/2.0/index.html")
     reader.evaluate("e => e.picture()")
@@ -156,6 +157,7 @@ def test_what_cannot_be_compared_says_so(compared):
         assert ("Nothing changed" in bar.inner_text()) == (version == "1.1")
 
 
+@pytest.mark.requests
 @pytest.mark.parametrize("name", OTHER_SOURCES)
 def test_versions_are_those_that_the_site_names(reader, documentation, name):
     compare(reader, f"{documentation}/{name}/new/index.html", "old")

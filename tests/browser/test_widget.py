@@ -23,6 +23,7 @@ def test_script_does_not_move_the_picture(reader, reader_with, site):
     assert box(reader.page.locator("model-graph").nth(1).locator(".mg-stage svg")) == before
 
 
+@pytest.mark.requests
 def test_nothing_is_loaded_before_a_reader_shows_interest(reader, address):
     reader.page.goto(f"{address}/one.html", wait_until="networkidle")
     assert sorted(set(reader.requests)) == sorted(BEFORE_INTEREST)
@@ -35,6 +36,7 @@ def test_nothing_is_loaded_before_a_reader_shows_interest(reader, address):
     )
 
 
+@pytest.mark.requests
 @pytest.mark.parametrize("by", ["pointer", "focus"])
 def test_what_is_needed_is_loaded_when_a_reader_comes_near(reader, server, by):
     """And not before: 200 px away is elsewhere on the page."""
@@ -88,6 +90,7 @@ def test_toggled_module_stays_in_place(reader, server):
     assert after["x"] <= pointer_x <= after["x"] + after["width"]
 
 
+@pytest.mark.requests
 def test_diagrams_of_one_page_are_independent(reader, server):
     reader.page.goto(f"{server}/two.html")
     reader.node("layers.0", 1).click()
