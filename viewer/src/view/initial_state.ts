@@ -227,7 +227,7 @@ function* attempts(traced: GraphIndex, start: State, page: Page): Generator<{ fr
   for (const group of groups) {
     for (const widest of widths) {
       const tried = new Set<GraphIndex>();
-      const lines = longerLines(start, page, widest);
+      const lines = linesWithin(start, page, widest);
       for (const limits of group.filter((one: Limits) => isTighter(one, start))) {
         const from: State = { ...start, ...limits, ...lines };
         const index = shownIndex(traced, from);
@@ -238,9 +238,9 @@ function* attempts(traced: GraphIndex, start: State, page: Page): Generator<{ fr
   }
 }
 
-/** Longer lines for a flow from left to right, where the picture may be broader than a column. */
-function longerLines({ direction }: State, page: Page, widest: number): Partial<State> {
-  return direction === "LR" && widest > page.widest ? { line: widest - AROUND_LINES } : {};
+/** Lines of a flow from left to right are as long as the picture may be broad. */
+function linesWithin({ direction }: State, page: Page, widest: number): Partial<State> {
+  return direction === "LR" && page.mayScroll ? { line: widest - AROUND_LINES } : {};
 }
 
 function isTighter({ most = 0, ends = 0 }: Limits, than: Limits): boolean {

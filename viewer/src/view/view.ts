@@ -30,7 +30,7 @@ import type { Direction, State } from "./state.js";
 import { wiresOf } from "./wires.js";
 
 /** Default for `State.line`: with what is around lines, as broad as a text column. */
-const LINE = 571;
+const LINE = 636;
 
 /** What a graph's last view leaves for the next. */
 interface Memo {
