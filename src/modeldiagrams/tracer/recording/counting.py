@@ -6,7 +6,12 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.tracer.torch_facts.flops import FREE
-from modeldiagrams.tracer.torch_facts.private_api import n_dispatch_modes, pop_dispatch_mode, push_dispatch_mode
+from modeldiagrams.tracer.torch_facts.private_api import (
+    PLAIN_TENSORS,
+    n_dispatch_modes,
+    pop_dispatch_mode,
+    push_dispatch_mode,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +35,10 @@ def run_counted(  # noqa: PLR0913, PLR0917 - called for every op, and keywords t
     """
     if counter is None or formula is None or not n_dispatch_modes():
         return _run_beneath(context, run, args, kwargs)
-    given = formula.given(args, kwargs)
+    if formula is FREE and args and type(args[0]) in PLAIN_TENSORS:  # as `given` says; most
+        given: Sequence[Any] | None = ()
+    else:
+        given = formula.given(args, kwargs)
     if given is None:
         return _run_beneath(context, run, args, kwargs)
     mode = pop_dispatch_mode(None)

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from modeldiagrams.tracer.recording import time_limit
 from modeldiagrams.tracer.recording.call_sites import call_key, call_site_of
 from modeldiagrams.tracer.recording.counting import run_counted
 from modeldiagrams.tracer.recording.endless_loops import Questions
 from modeldiagrams.tracer.recording.function_call import FunctionCall
 from modeldiagrams.tracer.recording.thread_context import ThreadContext, ThreadContexts
-from modeldiagrams.tracer.recording.time_limit import check_time
 from modeldiagrams.tracer.recording.unknown_tensors import UnknownTensors
 from modeldiagrams.tracer.torch_facts.argument_names import bind
 from modeldiagrams.tracer.torch_facts.flops import FREE
 from modeldiagrams.tracer.torch_facts.functions import Function, describe
 from modeldiagrams.tracer.torch_facts.nested_values import map_tensors_in_place, tensors_of
 from modeldiagrams.tracer.torch_facts.private_api import alias_of, unseen_by_modes, versions_of, without_wrappers
-from modeldiagrams.tracer.values.provenance import Provenance, spec_of
+from modeldiagrams.tracer.values.provenance import Provenance, spec_of, usual_spec
 from modeldiagrams.tracer.values.records import CallSite, Op, Recording, Value
 from modeldiagrams.tracer.values.scopes import Scopes
 
@@ -111,7 +111,8 @@ class Recorder(TorchFunctionMode):
         function = self._describe(func)
         if function.is_metadata or self.is_closed or (context := self.threads.context).paused:
             return func(*args, **kwargs) if kwargs else func(*args)
-        check_time()
+        if time_limit.end is not None:  # seldom
+            time_limit.check_time()
         for kind in types:  # none for most
             if kind is not Tensor and not issubclass(kind, Tensor):  # an object that calls torch with tensors it holds
                 with self:
@@ -270,7 +271,11 @@ class Recorder(TorchFunctionMode):
 
     def add_output(self, op: Op, tensor: Tensor, *, written: bool = False) -> None:
         """Let a tensor come out of an op."""
-        outputs, spec = op.outputs, spec_of(tensor)
+        try:
+            spec = usual_spec(tensor.shape, tensor.dtype)
+        except (RuntimeError, TypeError):
+            spec = spec_of(tensor)
+        outputs = op.outputs
         index = len(outputs)
         value = Value(f"{op.id}:{index}", op, index, spec)
         outputs.append(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -18,19 +17,19 @@ class PassTooLongError(RuntimeError):
     """A pass took more processor time than a search has for it."""
 
 
-_end = math.inf
+end: float | None = None
 """Processor time of this process at which the running pass ends: passes run one after the other, on any thread."""
 
 
 @contextmanager
 def time_limited(seconds: float) -> Iterator[None]:
     """Limit the processor time of the passes in the block."""
-    global _end  # noqa: PLW0603  (looked at in every call of PyTorch, also on threads of the model's)
-    before, _end = _end, time.process_time() + seconds
+    global end  # noqa: PLW0603  (looked at in every call of PyTorch, also on threads of the model's)
+    before, end = end, time.process_time() + seconds
     try:
         yield
     finally:
-        _end = before
+        end = before
 
 
 def check_time(operator: Any = None) -> None:
@@ -42,7 +41,7 @@ def check_time(operator: Any = None) -> None:
     Raises:
         PassTooLongError: unless the operator is a query.
     """
-    if _end < math.inf and time.process_time() > _end and not is_query(operator):
+    if end is not None and time.process_time() > end and not is_query(operator):
         raise PassTooLongError("this pass takes too long")
 
 

@@ -235,14 +235,15 @@ def spec_of(tensor: Tensor) -> Spec:
     except RuntimeError:  # uninitialised parameters and strided nested tensors have no shape
         return Spec(None, dtype_name(tensor.dtype), 0)
     try:
-        return _spec(shape, tensor.dtype)
+        return usual_spec(shape, tensor.dtype)
     except TypeError:  # symbolic sizes, or tensors in the place of numbers
         with sizes_as_numbers():
             return _spec_of_symbolic(tensor)
 
 
 @functools.lru_cache(maxsize=4096)
-def _spec(shape: torch.Size, dtype: torch.dtype) -> Spec:
+def usual_spec(shape: torch.Size, dtype: torch.dtype) -> Spec:
+    """The same of a tensor's shape and type; raises `TypeError` for sizes that are no numbers."""
     if any(type(size) is not int for size in shape):
         raise TypeError
     return Spec(tuple(shape), dtype_name(dtype), math.prod(shape) * dtype.itemsize)

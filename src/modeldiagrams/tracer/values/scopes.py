@@ -168,7 +168,11 @@ class Scopes(msgspec.Struct, eq=False):
 
         Needed only where ``frame.f_trace`` is not the `innermost` mark.
         """
-        running = self.running
+        running, around = self.running, frame.f_back
+        if not running and around is not None and (outer := code_of(around)).ends_walk and outer.file is None:
+            self.innermost = _marked(frame)  # a module's forward, as in most module calls
+            running[self.innermost] = None
+            return
         begun, caller = self._begun(frame, code_of)
         self.innermost = _mark_of(caller)
         while running and next(reversed(running)) is not self.innermost:
