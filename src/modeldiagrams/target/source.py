@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from types import CodeType, FrameType
 
-__all__ = ["classes_written", "nodes_in", "nodes_of", "numbered_nodes", "source_of", "tree_of"]
+__all__ = ["classes_written", "names_beside", "nodes_in", "nodes_of", "numbered_nodes", "source_of", "tree_of"]
 
 _NO_SOURCE = (OSError, TypeError, ValueError, SyntaxError, TokenError)
 """What `inspect` raises for compiled code, and for files that are gone or changed."""
@@ -64,3 +64,9 @@ def _parsed(source: str) -> ast.Module:
         return ast.parse(source)
     except _TOO_DEEP:
         return ast.Module([], [])
+
+
+def names_beside(thing: Any) -> dict[str, Any]:
+    """The global names of the Python module that defines a class or function; none where there is no such module."""
+    module = inspect.getmodule(thing)
+    return {} if module is None else vars(module)

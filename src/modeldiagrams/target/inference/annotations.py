@@ -12,6 +12,7 @@ from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_ori
 from torch import Tensor, nn
 
 from modeldiagrams.target.forward import parameters_of
+from modeldiagrams.target.source import names_beside
 
 __all__ = [
     "annotations_of",
@@ -79,7 +80,7 @@ def mapped_annotation(annotation: Any) -> tuple[bool, Any]:
 def annotations_of(maker: Any) -> dict[str, Any]:
     """Annotations of a class's or function's parameters, read where they are text; none that can't be."""
     function = inspect.unwrap(maker.__init__ if inspect.isclass(maker) else maker)
-    names = {**vars(inspect.getmodule(maker) or inspect), **getattr(function, "__globals__", {})}
+    names = {**names_beside(maker), **getattr(function, "__globals__", {})}
     written = {**_fields(maker), **getattr(function, "__annotations__", {})}
     return {name: _evaluated(annotation, names) for name, annotation in written.items() if name != "return"}
 

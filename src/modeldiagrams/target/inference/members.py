@@ -13,7 +13,7 @@ from torch import nn
 
 from modeldiagrams.target.forward import VARIADIC, parameters_of
 from modeldiagrams.target.inference.annotations import annotations_of, without_none
-from modeldiagrams.target.source import classes_written, nodes_of, source_of
+from modeldiagrams.target.source import classes_written, names_beside, nodes_of, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -52,7 +52,7 @@ def constants_for(maker: Any) -> dict[str, Any]:
     A number or a string may be anything; a list, a mapping, a configuration or a module is what it is called. A class
     is not, where the argument is annotated with it: then it is an instance.
     """
-    names = vars(inspect.getmodule(maker) or inspect)
+    names = names_beside(maker)
     by_word = {name.lower(): name for name, value in names.items() if _is_data(value)}
     wanted = [p.name for p in parameters_of(maker).values() if p.default is p.empty and p.kind not in VARIADIC]
     module, hints = getattr(maker, "__module__", ""), annotations_of(maker)

@@ -9,7 +9,6 @@ Long because entries follow from shapes, kinds and parts together.
 from __future__ import annotations
 
 import contextlib
-import inspect
 import math
 import re
 from dataclasses import dataclass, field, replace
@@ -35,6 +34,7 @@ from modeldiagrams.target.inference.symbolic.objects import annotate, classes_re
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, factors_of, same
 from modeldiagrams.target.inference.symbolic.signals import sparse_replaced
 from modeldiagrams.target.inference.symbolic.tensors import Reading
+from modeldiagrams.target.source import names_beside
 from modeldiagrams.target.user_code import seeded, silenced
 
 if TYPE_CHECKING:
@@ -338,7 +338,7 @@ def _best_reading(model: nn.Module, known: Mapping[str, Any], sizes: Sizes, hint
     """With as many lists, items and meanings as suit each other."""
     earlier = _Earlier(hints=hints)
     first = _read(model, known, sizes, earlier)
-    names = vars(inspect.getmodule(type(model)) or inspect)
+    names = names_beside(type(model))
     if classes := classes_read([*_all(first.inputs)], names):
         told = replace(earlier, classes=classes)
         second = _read(model, known, sizes, told)

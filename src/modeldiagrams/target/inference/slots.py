@@ -6,7 +6,6 @@ Long because values for every kind of argument are decided in one place.
 from __future__ import annotations
 
 import copy
-import inspect
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,6 +23,7 @@ from modeldiagrams.target.inference.unknown_text import text
 from modeldiagrams.target.inference.vocabulary import is_listed, words_of
 from modeldiagrams.target.locate import locate
 from modeldiagrams.target.objects import from_option, with_attributes
+from modeldiagrams.target.source import names_beside
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -265,7 +265,7 @@ class Slot:
         parts = {}
         for name in required:
             slot = self.child(f"{prefix}{name}", hints.get(name))
-            slot.name, slot.names = name, vars(inspect.getmodule(maker) or inspect)
+            slot.name, slot.names = name, names_beside(maker)
             slot.makers = (*self.makers, maker)
             parts[name] = slot
         return parts

@@ -56,7 +56,7 @@ def _loop_notes(recording: Recording) -> list[str]:
         times = max(count, asked[parent, source, name])
         if source is not None and times > 1:
             most[source] = max((times, times == count), most.get(source, (0, False)))
-    what = "computed: what the loop there does, and when it ends, is assumed"
+    what = "computed: what the model does there, and when a loop ends, is assumed"
     return [
         f"{source} asked {times} times for a value that was not {'' if always else 'always '}{what}"
         for source, (times, always) in most.items()
