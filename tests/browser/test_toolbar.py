@@ -11,7 +11,7 @@ NODES = """e => [...e.shadowRoot.querySelectorAll('.mg-stage .mg-node')].map(
 
 
 def test_toolbar_covers_neither_outline_nor_nodes(reader, server):
-    reader.page.set_viewport_size({"width": 500, "height": 420})
+    reader.page.set_viewport_size({"width": 700, "height": 420})
     open_page(reader, server, "tall")
     # as for a picture with an empty left side
     reader.evaluate("e => { e.shadowRoot.querySelector('.mg-canvas').style.marginLeft = '230px'; }")

@@ -1,6 +1,8 @@
 /**
  * Zoom and pan, on d3-zoom. At rest, CSS alone places the picture: it fits whatever the page's width becomes, and costs
  * nothing. The first gesture frees it at exactly the place where CSS had it; `fit` returns it to rest.
+ *
+ * Long because whatever moves the picture shares its transform and whether it is at rest.
  */
 import { type Selection, select } from "d3-selection";
 import { type D3ZoomEvent, type ZoomBehavior, ZoomTransform, zoom, zoomIdentity } from "d3-zoom";

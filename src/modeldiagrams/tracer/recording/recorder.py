@@ -2,6 +2,8 @@
 
 `module_calls` keeps the stack of module calls, `Provenance` knows which value a tensor holds, and `Function` says what
 counts as an op.
+
+Long because what runs for every op is in one place, where a call saved shows in what a trace costs.
 """
 
 from __future__ import annotations
