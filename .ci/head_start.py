@@ -6,6 +6,7 @@ that uv would not heed.
 
 import ast
 import os
+import re
 import subprocess
 import sys
 
@@ -20,6 +21,7 @@ MANNERS = {
     "quiet",
     "retries",
     "timeout",
+    "verbose",
 }
 """Settings that change no package."""
 SECTIONS = ("global", "install", ":env:")
@@ -36,7 +38,9 @@ def main() -> None:
         os.environ["SSL_CERT_FILE"] = settings["cert"]
     chosen = [f"--{name}={value}" for name in sorted(CHOICES & settings.keys()) for value in settings[name].split()]
     # of several places the best version, as pip chooses
-    run("uv", "pip", "install", "--quiet", "--index-strategy=unsafe-best-match", *chosen, *sys.argv[1:])
+    # here, whatever `UV_SYSTEM_PYTHON` says
+    here = f"--python={sys.executable}"
+    run("uv", "pip", "install", "--quiet", here, "--index-strategy=unsafe-best-match", *chosen, *sys.argv[1:])
 
 
 def run(*command: str) -> str:
@@ -47,7 +51,9 @@ def run(*command: str) -> str:
 
 def pip_settings() -> dict[str, str]:
     """What pip heeds when it installs."""
-    rows = [line.partition("=")[::2] for line in run("pip", "config", "list").splitlines()]
+    # a setting may make pip quiet, so that it tells none; where it tells more, there are other lines between
+    lines = re.findall(r"^\S+\.\S+='.*'$", run("pip", "-vvv", "config", "list"), re.MULTILINE)
+    rows = [line.partition("=")[::2] for line in lines]
     found = [(*name.rpartition(".")[::2], ast.literal_eval(value)) for name, value in rows]
     return {name: value for part in SECTIONS for section, name, value in found if section == part}
 

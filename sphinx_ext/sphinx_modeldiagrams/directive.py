@@ -81,7 +81,7 @@ class ModelGraphDirective(HostDirective):
 
     def placed(self, diagram: Diagram) -> Diagram:
         """A diagram in its place on the page, which shows a class once: as its author asks for it, wherever that is."""
-        if self.requested:
+        if self.requested and not self.compares:
             _withdraw(self.env, self.state.document, names_of(diagram))
         return placed(diagram, shown_so_far(self.env))
 

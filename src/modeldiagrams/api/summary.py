@@ -51,7 +51,9 @@ def summary(graph: Graph, *, depth: int = LEVELS, columns: Sequence[Column] | No
     check_table(depth, columns or ())
     content = summarise(graph, outline_of(graph), depth, limit=None)
     if problem := forward_problem(graph.model.name, graph):
-        content = msgspec.structs.replace(content, totals={**content.totals, "Incomplete": problem.message})
+        content = msgspec.structs.replace(
+            content, totals={**content.totals, "Incomplete": " ".join(problem.message.split())}
+        )
     return ModelSummary(content, content.default_columns if columns is None else columns)
 
 

@@ -40,7 +40,7 @@ def maker(target: str, given: dict[str, str | None]) -> Make:
 
 
 def _read(target: str, given: dict[str, str | None]) -> tuple[Options, list[Path]]:
-    if is_graph_file(target):
+    if is_graph_file(target) and Path(target).is_file():
         drawn = f"{Path(target).stem}.html"
         raise Failed(
             f"{target} is a graph file, so there is no model to run; `modeldiagrams render {target} -o {drawn}`"

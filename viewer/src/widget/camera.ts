@@ -81,7 +81,7 @@ export class Camera {
     return this.#isFree;
   }
 
-  /** Whether the whole picture is shown because the reader asked for it. */
+  /** Whether the picture is at rest again, after the reader moved it. */
   get isWhole(): boolean {
     return (this.#wasFree || this.#widget.isFullscreen()) && !this.#isFree;
   }

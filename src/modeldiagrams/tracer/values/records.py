@@ -41,7 +41,7 @@ class _Record(msgspec.Struct, eq=False, gc=False):
     """As a dataclass with slots and without ``==``, but made in half the time: there are several for every op.
 
     Ask for the class by ``type(…) is``, which is faster than `isinstance` where it is another one. Garbage collection
-    passes them by: `Recording.release` breaks their cycles.
+    passes them by, but for `Recording`, whose `release` breaks the cycles of the others.
     """
 
 
@@ -184,7 +184,7 @@ OpInput: TypeAlias = "tuple[str, Value, Flow]"
 """An input of an op: the argument, the value, and what the op reads of it. A tuple, because there is one per edge."""
 
 
-class Recording(_Record):
+class Recording(_Record, gc=True):
     """Everything recorded during one pass, in execution order."""
 
     root: ModuleCall

@@ -30,7 +30,7 @@ _STORES = ("STORE_FAST", "STORE_DEREF", "DELETE_FAST", "DELETE_DEREF")
 _IS_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
-class Scope(msgspec.Struct, eq=False, gc=False):
+class Scope(msgspec.Struct, eq=False):
     """One call of a Python function, or one `record_function`, inside a module call."""
 
     name: str
