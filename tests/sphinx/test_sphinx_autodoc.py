@@ -242,6 +242,7 @@ def test_page_shows_a_class_once_as_its_author_does_wherever_that_is(make_site, 
         "nested": f".. note::\n\n   .. note::\n\n{textwrap.indent(net, ' ' * 6)}\n{own}",
         "tour": f"{net}\n.. model-tour:: shapes.Classifier\n   :no-index:\n\n   .. tour-step:: Look\n",
         "elsewhere": net,
+        "compared": f"{net}\n.. model-diff:: shapes.Classifier\n   :before: shapes.models.Other\n   :no-index:\n",
     }
     source = make_site(f"{CONF}\nmodeldiagrams_autodoc = True", **pages)
     write_shapes(source)
@@ -252,6 +253,7 @@ def test_page_shows_a_class_once_as_its_author_does_wherever_that_is(make_site, 
     once = ["shapes.Classifier"]
     assert shown.pop("below") == ["shapes.models.Other", *once]
     assert shown.pop("above") == [*once, "shapes.models.Other"]
+    assert texts["compared"].count("<figure") == 2  # a comparison says less of the class
     assert shown == dict.fromkeys(shown, once)
     # the anchor that the author's has alone
     assert 'id="model-graph-shapes.models.Classifier"' in texts["same_name"]

@@ -4,6 +4,8 @@ Long because it is a list of cases, each with a small model of its own.
 """
 
 import concurrent.futures
+import contextlib
+import gc
 import itertools
 import queue
 import threading
@@ -18,6 +20,7 @@ from torch import nn
 from modeldiagrams.ir.graph import ConstantNode
 from modeldiagrams.tracer import trace
 from modeldiagrams.tracer.recording import module_calls
+from modeldiagrams.tracer.recording.recorder import Recorder
 from modeldiagrams.tracer.values.source_lines import SourceFinder
 from tracer.traced_graph import Lambda, TracedGraph, checked, linear, traced, x
 
@@ -269,6 +272,36 @@ def test_thread_that_outlives_the_forward_is_recorded_no_more(mode):
     threads[0].join()
     assert [node.id for node in graph.nodes[1:-1]] == ["a", "a/linear"]
     assert type(results.get()) is torch.Tensor
+
+
+class Late(torch.autograd.Function):
+    """Raises when the forward that called it on a thread is over."""
+
+    over = threading.Event()
+
+    @staticmethod
+    def forward(*_):
+        Late.over.wait()
+        raise ValueError("late")
+
+
+def test_op_that_raises_when_the_forward_is_over_keeps_nothing_alive():
+    def late(h):
+        with contextlib.suppress(ValueError):
+            Late.apply(h)
+
+    def forward(self, h):
+        threads.append(threading.Thread(target=late, args=(h,)))
+        threads[0].start()
+        time.sleep(0.2)
+        return self.a(h)
+
+    threads = []
+    trace(Lambda(forward, a=linear()), (x(),), mode="real")
+    Late.over.set()
+    threads.pop().join()
+    gc.collect()
+    assert [held for held in gc.get_objects() if type(held) is Recorder] == []
 
 
 @pytest.mark.parametrize("mode", MODES)
