@@ -23,7 +23,7 @@ MANNERS = {
     "timeout",
     "verbose",
 }
-"""Settings that change no package."""
+"""Settings that don't change which packages are installed."""
 SECTIONS = ("global", "install", ":env:")
 """Later ones win."""
 
@@ -37,9 +37,8 @@ def main() -> None:
     if "cert" in settings:
         os.environ["SSL_CERT_FILE"] = settings["cert"]
     chosen = [f"--{name}={value}" for name in sorted(CHOICES & settings.keys()) for value in settings[name].split()]
-    # of several places the best version, as pip chooses
-    # here, whatever `UV_SYSTEM_PYTHON` says
-    here = f"--python={sys.executable}"
+    here = f"--python={sys.executable}"  # also where `UV_SYSTEM_PYTHON` is set
+    # as pip does, the best version from all indexes
     run("uv", "pip", "install", "--quiet", here, "--index-strategy=unsafe-best-match", *chosen, *sys.argv[1:])
 
 
@@ -51,7 +50,7 @@ def run(*command: str) -> str:
 
 def pip_settings() -> dict[str, str]:
     """What pip heeds when it installs."""
-    # a setting may make pip quiet, so that it tells none; where it tells more, there are other lines between
+    # verbose, as a quiet pip prints no settings; then other lines stand between them
     lines = re.findall(r"^\S+\.\S+='.*'$", run("pip", "-vvv", "config", "list"), re.MULTILINE)
     rows = [line.partition("=")[::2] for line in lines]
     found = [(*name.rpartition(".")[::2], ast.literal_eval(value)) for name, value in rows]

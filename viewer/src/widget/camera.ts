@@ -82,7 +82,7 @@ export class Camera {
   }
 
   /** Whether the picture is at rest again, after the reader moved it. */
-  get isWhole(): boolean {
+  get isBackAtRest(): boolean {
     return (this.#wasFree || this.#widget.isFullscreen()) && !this.#isFree;
   }
 

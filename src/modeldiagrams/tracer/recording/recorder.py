@@ -258,7 +258,7 @@ class Recorder(TorchFunctionMode):
             self.recording.has_threads |= not context.on_main_thread
             self.recording.add_guesses(op, context.guesses)
         if tensors:
-            op.inputs = self.provenance.feeds(tensors, site.slots, self.unknown.value)
+            op.inputs = self.provenance.inputs_of(tensors, site.slots, self.unknown.value)
         elif site.takes_python_values:
             self.unknown.add_python_input(op)
         return op

@@ -99,7 +99,7 @@ class Provenance:
         with unseen_by_modes():
             return self._by_memory(tensor) or self._by_parts(tensor)
 
-    def feeds(self, tensors: Sequence[Tensor], slots: Slots, unknown: Callable[[Tensor], Value]) -> list[OpInput]:
+    def inputs_of(self, tensors: Sequence[Tensor], slots: Slots, unknown: Callable[[Tensor], Value]) -> list[OpInput]:
         """What flows into an op with these tensors, each in its slot; `unknown` gives one a value that has none."""
         found = []
         known_by_id = self._tensors

@@ -60,7 +60,7 @@ class AtlasView {
   update(): void {
     const { camera, stage, tree } = this.#widget;
     const { lens } = stage.dataset;
-    const wanted = camera.isWhole ? `${stage.clientWidth} ${innerHeight} ${lens}` : "";
+    const wanted = camera.isBackAtRest ? `${stage.clientWidth} ${innerHeight} ${lens}` : "";
     if (camera.isFree) this.#returnLater();
     if (wanted === this.#made && tree.picture === this.#picture) return;
     if (wanted === "") this.#hide();
