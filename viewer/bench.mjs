@@ -27,12 +27,12 @@ const CORE = `
   export { ancestors } from "./src/graph/graph.js";
   export { draw } from "./src/draw/draw.js";
   export { index } from "./src/graph/indexing.js";
-  export { initialState } from "./src/view/initial_state.js";
+  export { initialState } from "./src/view/expand/initial_state.js";
   export { layout, layoutCache } from "./src/layout/layout.js";
-  export { findRuns } from "./src/view/repeats.js";
-  export { runId } from "./src/view/contents.js";
-  export { toggle } from "./src/view/toggle.js";
-  export { shownIndex } from "./src/view/shown_index.js";
+  export { findRuns } from "./src/view/repeats/repeats.js";
+  export { runId } from "./src/view/repeats/contents.js";
+  export { toggle } from "./src/view/expand/toggle.js";
+  export { shownIndex } from "./src/view/grouping/shown_index.js";
   export { view } from "./src/view/view.js";
 `;
 

@@ -62,7 +62,7 @@ const bundles = [
     entryPoints: ["src/entries/element.ts"],
     target: "es2022",
     forbidden: CORE,
-    alias: { "d3-transition": "./src/widget/no_transitions.ts" },
+    alias: { "d3-transition": "./src/widget/camera/no_transitions.ts" },
   },
   { name: "packed.js", entryPoints: ["src/entries/packed.ts"], target: "es2022" },
   { name: "notebook.js", entryPoints: ["src/entries/notebook.ts"], target: "es2022" },
@@ -77,7 +77,7 @@ const bundles = [
   { name: "code.js", entryPoints: ["src/entries/code.ts"], target: "es2022", isPart: true },
   {
     name: "viz.js",
-    entryPoints: ["src/entries/engine.ts"],
+    entryPoints: ["src/entries/viz.ts"],
     target: "es2022",
     plugins: [onlyWhatIsCalled],
     // as a function, whose text a page can give to a worker: scripts on disk can't be read, nor started as workers

@@ -8,7 +8,7 @@ const PLANS = 3000;
 
 const contents = `
   export { instance } from "@viz-js/viz";
-  export { rankByDot } from "./src/layout/dot.ts";
+  export { rankByDot } from "./src/layout/layering/dot.ts";
   export { randomPlan } from "./test/random_plans.ts";
 `;
 const { outputFiles } = await build({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { arranged, reordered } from "../src/layout/arranged.js";
 import type { Plan, PlanWire } from "../src/layout/plan.js";
 import { route } from "../src/layout/routing/route.js";
+import { arranged, reordered } from "../src/layout/structures/arranged.js";
 import type { Alignment } from "../src/view/frame.js";
 
 const slot = { across: 40, along: 28, low: 20, high: 20, round: false, terminal: false, ports: null, exits: [] };

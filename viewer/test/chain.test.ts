@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rankAsChain } from "../src/layout/chain.js";
+import { rankAsChain } from "../src/layout/layering/chain.js";
 import type { Plan, PlanWire, Slot } from "../src/layout/plan.js";
 import { BORDER } from "../src/view/frame.js";
 import { dice } from "./random_plans.js";

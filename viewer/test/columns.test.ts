@@ -6,12 +6,12 @@
 import { expect, it } from "vitest";
 import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
+import { boxSize, detailLines, nameLines } from "../src/layout/coord/metrics.js";
+import { crossings } from "../src/layout/decross/order.js";
 import { type Box, type Layout, layout, layoutCache, type Placed } from "../src/layout/layout.js";
-import { boxSize, detailLines, nameLines } from "../src/layout/metrics.js";
-import { crossings } from "../src/layout/order.js";
 import { towersIn } from "../src/layout/structures/towers.js";
+import { initialState } from "../src/view/expand/initial_state.js";
 import { BORDER, type Item } from "../src/view/frame.js";
-import { initialState } from "../src/view/initial_state.js";
 import type { ViewOptions } from "../src/view/options.js";
 import { IN_ONE_FLOW } from "../src/view/shapes.js";
 import type { State } from "../src/view/state.js";

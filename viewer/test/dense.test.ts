@@ -2,8 +2,8 @@
 import { expect, it } from "vitest";
 import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
-import { isDense } from "../src/layout/dense.js";
 import { layout } from "../src/layout/layout.js";
+import { isDense } from "../src/layout/structures/dense.js";
 import { view } from "../src/view/view.js";
 import { firstState } from "./first_state.js";
 import { all, dense } from "./fixtures.js";

@@ -1,8 +1,8 @@
 /** The parts of a comparison: pairs in order, what is beyond doubt, the mirrored report, names of any kind. */
 import { expect, it } from "vitest";
-import { align } from "../src/diff/align.js";
 import { differenceOf } from "../src/diff/difference.js";
-import { isNumbered, isSameValue, patternOf, stemOf } from "../src/diff/words.js";
+import { align } from "../src/diff/match/align.js";
+import { isNumbered, isSameValue, patternOf, stemOf } from "../src/diff/vocabulary.js";
 import type { GraphData } from "../src/graph/graph.js";
 import { moduleOf, sketch } from "./sketch.js";
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
-import { family, familyOf } from "../src/view/op_families.js";
+import { family, familyOf } from "../src/view/labels/op_families.js";
 import { moduleOf, sketch } from "./sketch.js";
 
 /** A module `m` around ops and modules with one op each: `mul Linear(linear)`. */

@@ -1,7 +1,7 @@
 /** The author's images, as thumbnails of their nodes. */
 import { describe, expect, it } from "vitest";
 import { draw } from "../src/draw/draw.js";
-import { flatPainter, themeColours } from "../src/flat/painter.js";
+import { flatPainter, themeColours } from "../src/flat/flat_painter.js";
 import { fork, wrapped } from "./fixtures.js";
 import { DOT, pictured, shown } from "./pictured.js";
 

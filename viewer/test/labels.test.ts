@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { GraphData, GraphIndex, GraphNode, Json } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
-import { tensorLabel, words } from "../src/view/labels.js";
-import { shownIndex } from "../src/view/shown_index.js";
+import { shownIndex } from "../src/view/grouping/shown_index.js";
+import { tensorLabel, words } from "../src/view/labels/labels.js";
 import { view } from "../src/view/view.js";
 import { moduleOf, sketch } from "./sketch.js";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { rankPlainly } from "../src/layout/fallback.js";
-import { mirrored } from "../src/layout/mirror.js";
+import { mirrored } from "../src/layout/decross/mirror.js";
+import { rankPlainly } from "../src/layout/layering/fallback.js";
 import { type Plan, planKey } from "../src/layout/plan.js";
 import { rowsOf } from "../src/layout/routing/route.js";
 import { randomPlan } from "./random_plans.js";

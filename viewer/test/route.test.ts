@@ -1,8 +1,8 @@
 import { instance } from "@viz-js/viz";
 import { describe, expect, it } from "vitest";
 import { index } from "../src/graph/indexing.js";
+import { BEHIND_PANEL } from "../src/layout/coord/metrics.js";
 import { layout } from "../src/layout/layout.js";
-import { BEHIND_PANEL } from "../src/layout/metrics.js";
 import type { Direction, State } from "../src/view/state.js";
 import { view } from "../src/view/view.js";
 import { sketch } from "./sketch.js";

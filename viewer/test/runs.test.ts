@@ -2,9 +2,9 @@
 import { describe, expect, it } from "vitest";
 import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
+import { toggleRun } from "../src/view/expand/toggle.js";
 import type { Frame, View } from "../src/view/frame.js";
 import type { State } from "../src/view/state.js";
-import { toggleRun } from "../src/view/toggle.js";
 import { view } from "../src/view/view.js";
 import {
   alternating,

@@ -2,10 +2,10 @@
 import { expect, it } from "vitest";
 import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
-import { branchesOf } from "../src/layout/branches.js";
+import { branchesOf } from "../src/layout/decross/branches.js";
 import { plan } from "../src/layout/input.js";
 import { type Box, layout } from "../src/layout/layout.js";
-import { placesOf, streamsOf } from "../src/layout/streams.js";
+import { placesOf, streamsOf } from "../src/layout/structures/streams.js";
 import { view } from "../src/view/view.js";
 import { sketch } from "./sketch.js";
 import { strippedInstance } from "./stripped_viz.js";

@@ -2,8 +2,8 @@
 import { expect, it } from "vitest";
 import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
+import { toggle } from "../src/view/expand/toggle.js";
 import type { State } from "../src/view/state.js";
-import { toggle } from "../src/view/toggle.js";
 import { firstState } from "./first_state.js";
 import { moduleOf, sketch } from "./sketch.js";
 

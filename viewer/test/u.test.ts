@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
 import { type Box, type Layout, layout } from "../src/layout/layout.js";
-import { armsIn } from "../src/layout/structures/arms.js";
+import { armsIn } from "../src/layout/structures/u/arms.js";
 import type { Frame } from "../src/view/frame.js";
 import type { State } from "../src/view/state.js";
 import { view } from "../src/view/view.js";

@@ -1,7 +1,7 @@
 /** The union of two graphs and its picture. Long because it is a list of pairs of graphs. */
 import { describe, expect, it, vi } from "vitest";
 import { comparisonOf } from "../src/diff/difference.js";
-import { unionOf } from "../src/diff/union.js";
+import { unionOf } from "../src/diff/union/union.js";
 import { draw } from "../src/draw/draw.js";
 import { drawLabel } from "../src/draw/wires.js";
 import type { GraphData, OnlyIn } from "../src/graph/graph.js";
@@ -10,7 +10,7 @@ import { removingPlumbing } from "../src/graph/plumbing.js";
 import { layout } from "../src/layout/layout.js";
 import { atOnce } from "../src/shared/slices.js";
 import type { Frame, Item } from "../src/view/frame.js";
-import { signOf } from "../src/view/marks.js";
+import { signOf } from "../src/view/labels/marks.js";
 import { view } from "../src/view/view.js";
 import { chain, residual } from "./fixtures.js";
 import { moduleOf, sketch } from "./sketch.js";

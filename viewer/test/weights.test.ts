@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
-import { shownIndex } from "../src/view/shown_index.js";
+import { shownIndex } from "../src/view/grouping/shown_index.js";
 import type { State } from "../src/view/state.js";
 import { view } from "../src/view/view.js";
 import { sketch, withParameter } from "./sketch.js";

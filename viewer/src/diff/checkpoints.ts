@@ -1,12 +1,12 @@
 /** Whether weights saved from one model load into another, and under which names. */
 import { append } from "../graph/append.js";
-import { Certainty } from "./certainty.js";
-import { Interner } from "./hashes.js";
+import { otherRoles } from "./changes/other_roles.js";
 import type { Item, Keys, Side } from "./items.js";
-import type { Matching } from "./match.js";
-import { otherRoles } from "./other_roles.js";
-import { Roles } from "./roles.js";
-import { besidesOf, lastPart } from "./words.js";
+import { Certainty } from "./match/certainty.js";
+import { Interner } from "./match/hashes.js";
+import type { Matching } from "./match/match.js";
+import { Roles } from "./match/roles.js";
+import { besidesOf, lastPart } from "./vocabulary.js";
 
 export interface Renaming {
   before: string;

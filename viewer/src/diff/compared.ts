@@ -1,7 +1,7 @@
 /** Two graphs → what changed, and the graph of its picture. */
 import type { GraphData } from "../graph/graph.js";
 import { comparisonOf, type Difference } from "./difference.js";
-import { unionOf } from "./union.js";
+import { unionOf } from "./union/union.js";
 
 export interface Compared {
   difference: Difference;

@@ -1,17 +1,17 @@
 /** Two graphs → what changed, as data: the format `modeldiagrams-diff`. */
 import type { GraphData, Json } from "../graph/graph.js";
+import { classesTogether, sharingTogether, sizesTogether } from "./changes/decisions.js";
+import { type Change, type ChangeId, type Fact, Facts, KINDS, kindOf, type Level, NONE } from "./changes/facts.js";
+import { interfaceFacts, reasons } from "./changes/interface.js";
+import { moduleFacts } from "./changes/modules.js";
+import { opFacts, outputFacts } from "./changes/ops.js";
+import { textOf } from "./changes/texts.js";
+import { weightFacts } from "./changes/weight_changes.js";
 import { type Checkpoints, checkpoints, type WeightMap } from "./checkpoints.js";
-import { classesTogether, sharingTogether, sizesTogether } from "./decisions.js";
-import { type Change, type ChangeId, type Fact, Facts, KINDS, kindOf, type Level, NONE } from "./facts.js";
-import { interfaceFacts, reasons } from "./interface.js";
 import { type Item, isLeaf, type Side } from "./items.js";
-import { Matching } from "./match.js";
-import { moduleFacts } from "./modules.js";
-import { normalised } from "./normal_form.js";
-import { opFacts, outputFacts } from "./ops.js";
-import { textOf } from "./texts.js";
-import { weightFacts } from "./weights.js";
-import { holders, isPlumbing, patternOf, stemOf } from "./words.js";
+import { Matching } from "./match/match.js";
+import { normalised } from "./match/normal_form.js";
+import { holders, isPlumbing, patternOf, stemOf } from "./vocabulary.js";
 
 interface End {
   model: string;

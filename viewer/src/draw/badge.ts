@@ -10,7 +10,7 @@ import {
   noteNumbers,
   notesWidth,
   thumbSize,
-} from "../layout/metrics.js";
+} from "../layout/coord/metrics.js";
 import type { Item } from "../view/frame.js";
 import type { Context, Painter } from "./painter.js";
 import { num, translation } from "./svg_text.js";

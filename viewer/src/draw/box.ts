@@ -1,5 +1,5 @@
 /** A box: an op, an input or output, or a collapsed module. */
-import type { Box } from "../layout/geometry.js";
+import type { Box } from "../layout/coord/geometry.js";
 import {
   boxWords,
   DETAIL_LINE,
@@ -18,10 +18,10 @@ import {
   stackHeight,
   thumbRoom,
   thumbSize,
-} from "../layout/metrics.js";
-import { textWidth } from "../layout/text_metrics.js";
+} from "../layout/coord/metrics.js";
+import { textWidth } from "../layout/coord/text_metrics.js";
 import type { Item } from "../view/frame.js";
-import type { Glyph } from "../view/op_families.js";
+import type { Glyph } from "../view/labels/op_families.js";
 import { drawNotes, drawSign, drawSigns, drawThumb } from "./badge.js";
 import type { Context, Painter } from "./painter.js";
 import { num, translation } from "./svg_text.js";

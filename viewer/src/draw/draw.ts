@@ -1,7 +1,8 @@
 /** Layout → SVG: the shapes and texts of a picture. `style.ts` defines their appearance. */
+
+import { ceilTo, DETAIL_SIZE, GRID } from "../layout/coord/metrics.js";
+import { textWidth } from "../layout/coord/text_metrics.js";
 import type { Box, Layout, Placed } from "../layout/layout.js";
-import { ceilTo, DETAIL_SIZE, GRID } from "../layout/metrics.js";
-import { textWidth } from "../layout/text_metrics.js";
 import { SWATCH, TEXT_START } from "../shared/legend_rows.js";
 import type { Item } from "../view/frame.js";
 import { drawBox } from "./box.js";

@@ -1,5 +1,5 @@
 /** Where one tensor's wires part: a dot tells them from wires that only cross. */
-import type { Geometry } from "../layout/geometry.js";
+import type { Geometry } from "../layout/coord/geometry.js";
 
 type Line = Geometry["lines"][number];
 type Point = Line[number];

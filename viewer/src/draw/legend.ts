@@ -1,11 +1,11 @@
 /** The legend: the colours of the families in the picture. */
 
+import { DETAIL_SIZE } from "../layout/coord/metrics.js";
+import { textWidth } from "../layout/coord/text_metrics.js";
 import type { Layout, Placed } from "../layout/layout.js";
-import { DETAIL_SIZE } from "../layout/metrics.js";
-import { textWidth } from "../layout/text_metrics.js";
 import { placeInRows } from "../shared/legend_rows.js";
 import { strings } from "../shared/strings.js";
-import type { Family } from "../view/op_families.js";
+import type { Family } from "../view/labels/op_families.js";
 import { HUES, type Hue, hueOf } from "./palette.js";
 
 /** `other` stands for all grey families. */

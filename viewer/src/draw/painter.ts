@@ -1,7 +1,7 @@
 /** Turns the parts of a picture into SVG text; for pages with classes that the style sheet colours. */
 
 import { readable } from "../shared/text.js";
-import type { Family } from "../view/op_families.js";
+import type { Family } from "../view/labels/op_families.js";
 import type { Role } from "./style.js";
 import { escapeText, num } from "./svg_text.js";
 

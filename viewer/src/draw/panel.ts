@@ -1,5 +1,5 @@
 /** A panel: an expanded module, or a group of repeated children, with its title. */
-import type { Box, Title } from "../layout/geometry.js";
+import type { Box, Title } from "../layout/coord/geometry.js";
 import {
   BEHIND_PANEL,
   CHEVRON,
@@ -9,8 +9,8 @@ import {
   signsWidth,
   TITLE_LINE,
   titleForms,
-} from "../layout/metrics.js";
-import { textWidth } from "../layout/text_metrics.js";
+} from "../layout/coord/metrics.js";
+import { textWidth } from "../layout/coord/text_metrics.js";
 import type { Item } from "../view/frame.js";
 import { drawSign, drawSigns, drawThumb } from "./badge.js";
 import type { Context, Painter } from "./painter.js";

@@ -1,6 +1,6 @@
 /** The style sheet of pictures on pages and in SVG files that are not flat. The build of the viewer writes it. */
 
-import type { Family } from "../view/op_families.js";
+import type { Family } from "../view/labels/op_families.js";
 import { AMOUNT, CLASS_HUES, ERROR, HUES, hueOf, PAPER, THEMES } from "./palette.js";
 import {
   AUTHOR_RULES,

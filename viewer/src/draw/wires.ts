@@ -1,5 +1,5 @@
 /** Wires and their labels. */
-import type { Box, Geometry, Label } from "../layout/geometry.js";
+import type { Box, Geometry, Label } from "../layout/coord/geometry.js";
 import type { Frame, Wire } from "../view/frame.js";
 import { junctions } from "./junctions.js";
 import { type Context, PAGE_PAINTER, type Painter } from "./painter.js";

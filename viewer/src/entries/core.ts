@@ -2,9 +2,9 @@
 import { unfolding } from "../graph/unfold.js";
 import { isBroken } from "../layout/layout.js";
 import type { Core } from "../session/core.js";
+import type { DiagramData, FoldedData } from "../session/diagram_data.js";
 import { engineIn } from "../session/engine_in.js";
 import { opening, Session } from "../session/session.js";
-import type { DiagramData, FoldedData } from "../session/state.js";
 import { inSlices, Pause, resumed, type Steps } from "../shared/slices.js";
 
 const unfold: Core["unfold"] = async (data, notes) => {

@@ -6,6 +6,7 @@
  * is in features, one per line below; widget.ts says what they build on.
  */
 import { strings } from "../shared/strings.js";
+import { leaveFullscreen } from "../widget/controls/toolbar.js";
 import { changes } from "../widget/features/changes.js";
 import { code } from "../widget/features/code.js";
 import { colours } from "../widget/features/colours.js";
@@ -14,7 +15,6 @@ import { explore } from "../widget/features/explore.js";
 import { highlight } from "../widget/features/highlight.js";
 import { hint } from "../widget/features/hint.js";
 import { isolate } from "../widget/features/isolate.js";
-import { legend } from "../widget/features/legend.js";
 import { levels } from "../widget/features/levels.js";
 import { link } from "../widget/features/link.js";
 import { map } from "../widget/features/map.js";
@@ -28,12 +28,12 @@ import { rest } from "../widget/features/rest.js";
 import { sticky } from "../widget/features/sticky.js";
 import { toolbarSide } from "../widget/features/toolbar_side.js";
 import { tooltip } from "../widget/features/tooltip.js";
+import { legend } from "../widget/features/translation.js";
 import { viewport } from "../widget/features/viewport.js";
 import { listenToKeys } from "../widget/keys.js";
-import { leaveFullscreen } from "../widget/parts/toolbar.js";
-import { redrawn } from "../widget/redrawn.js";
-import { runInSlices } from "../widget/time_slice.js";
-import { header, idOf, nodeAt } from "../widget/tree.js";
+import { runInSlices } from "../widget/loading/time_slice.js";
+import { redrawn } from "../widget/picture/redrawn.js";
+import { header, idOf, nodeAt } from "../widget/picture/tree.js";
 import { type Feature, Widget } from "../widget/widget.js";
 
 /** The text of the style sheet, inserted by the build. */

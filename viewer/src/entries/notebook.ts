@@ -5,10 +5,10 @@
  * Each diagram gets a frame of its own, where neither the styles nor the keyboard shortcuts of the notebook reach it. An
  * output shows its still picture until the frame says that it works.
  */
-import type { FrameColours, FrameHeight } from "../shared/frame.js";
+import type { FrameColours, FrameHeight } from "../shared/notebook_messages.js";
 import { unpacked } from "../shared/unpack.js";
-import { hex, parseColour } from "../widget/parts/css_colour.js";
-import { colourBehind } from "../widget/parts/page_colour.js";
+import { hex, parseColour } from "../widget/controls/css_colour.js";
+import { colourBehind } from "../widget/controls/page_colour.js";
 
 declare global {
   /** Show the diagrams of outputs that are new; the first call brings the viewer. */

@@ -2,7 +2,7 @@
  * Entry of `packed.js`, for pages that bring the whole viewer along: starts the widget; the rest waits for a reader. In
  * the frame of a notebook (`notebook.ts`) it also tells how high the diagram is, and takes on the notebook's colours.
  */
-import type { FrameColours, FrameHeight } from "../shared/frame.js";
+import type { FrameColours, FrameHeight } from "../shared/notebook_messages.js";
 import { unpacked } from "../shared/unpack.js";
 
 /** A small diagram grows to this height when a reader turns to it: menus and details need room, px. */

@@ -3,7 +3,7 @@
  * may bring it several times, and themes that exchange pages run it again: it starts what has not started.
  */
 import { connectDocumented } from "../widget/prose/documented.js";
-import { connectParts } from "../widget/prose/parts.js";
+import { connectParts } from "../widget/prose/references.js";
 import { startTour } from "../widget/prose/tour.js";
 
 connectParts(document);

@@ -1,6 +1,6 @@
 /** The typeface of flat pictures, from font files; with kerning, without ligatures. */
 import { type Font, type Glyph, parse } from "opentype.js";
-import type { SetText, Typeface } from "./painter.js";
+import type { SetText, Typeface } from "./flat_painter.js";
 
 /** From two TrueType files, regular and semibold. */
 export function makeTypeface(regular: ArrayBuffer, semibold: ArrayBuffer): Typeface {

@@ -7,9 +7,9 @@ import { withoutConstants } from "./constants.js";
 import { withoutDeadEnds } from "./dead_ends.js";
 import type { Graph, GraphNode } from "./graph.js";
 import { withoutHidden } from "./hidden.js";
+import { withoutWeightsOfModules } from "./module_weights.js";
 import { removingPlumbing } from "./plumbing.js";
 import { foldSeries, type Simplified } from "./series.js";
-import { withoutWeightsOfModules } from "./weights.js";
 import { without } from "./without.js";
 
 /** Merge series of nodes; without `plumbing`, also leave out what is secondary. */

@@ -1,11 +1,12 @@
 /** Equal frames share their layout: those of the blocks of a stack differ only in the names of their tensors. */
-import { holdsSteps } from "../view/contents.js";
+
 import type { Frame, Item, Wire } from "../view/frame.js";
-import type { Geometry } from "./geometry.js";
+import { holdsSteps } from "../view/repeats/contents.js";
+import type { Geometry } from "./coord/geometry.js";
+import { thumbSize } from "./coord/metrics.js";
+import type { Order, PortOrder } from "./decross/order.js";
 import { numberNets } from "./input.js";
-import { thumbSize } from "./metrics.js";
-import type { Order, PortOrder } from "./order.js";
-import type { Arms } from "./structures/arms.js";
+import type { Arms } from "./structures/u/arms.js";
 
 /** What frames with equal keys have in common. */
 export interface Alike {

@@ -2,12 +2,13 @@
 
 import { BORDER, type Frame, type Item, type Wire } from "../view/frame.js";
 import { SHAPES, type Shape } from "../view/shapes.js";
-import { isDense } from "./dense.js";
-import { openFans } from "./fans.js";
-import type { Ports } from "./geometry.js";
+import type { Ports } from "./coord/geometry.js";
+import { BEHIND_PANEL, boxSize, ceilTo, GLYPH, GRID, isTerminal } from "./coord/metrics.js";
+import type { Order } from "./decross/order.js";
+import { markRails } from "./layering/rails.js";
+import { besideOthers } from "./layering/tables.js";
+import { markTrunk, slotWeight } from "./layering/trunk.js";
 import { openLoops, returnsOf } from "./loops.js";
-import { BEHIND_PANEL, boxSize, ceilTo, GLYPH, GRID, isTerminal } from "./metrics.js";
-import type { Order } from "./order.js";
 import {
   type Exit,
   hasTwoLabels,
@@ -20,10 +21,9 @@ import {
   type PlanWire,
   type Slot,
 } from "./plan.js";
-import { markRails } from "./rails.js";
-import { openStreams, placesOf, streamsOf } from "./streams.js";
-import { besideOthers } from "./tables.js";
-import { markTrunk, slotWeight } from "./trunk.js";
+import { isDense } from "./structures/dense.js";
+import { openFans } from "./structures/fans.js";
+import { openStreams, placesOf, streamsOf } from "./structures/streams.js";
 
 const EXIT_STEP = 16;
 const EDGE_MARGIN = 16;

@@ -3,30 +3,30 @@
  * Equal containers share one geometry, and containers untouched by a toggle keep theirs.
  */
 import { checkpoint } from "../shared/slices.js";
+import { AROUND_LINES } from "../view/expand/page_limits.js";
 import type { Frame, Item, View } from "../view/frame.js";
-import { AROUND_LINES } from "../view/page.js";
 import type { Direction } from "../view/state.js";
 import { type Alike, frameKey, innerKey, onceFor } from "./alike.js";
-import { sidewaysCell } from "./cells.js";
-import type { Viz } from "./dot.js";
-import { type LayoutCache, layoutCache } from "./engine.js";
-import { type Context, closedGeometry, geometryIn, placeIn } from "./flow.js";
-import { isStep } from "./frame.js";
-import type { Box, Geometry, Label, Title } from "./geometry.js";
+import { type Context, closedGeometry, geometryIn, placeIn } from "./container.js";
+import { isStep } from "./coord/enclosure.js";
+import type { Box, Geometry, Label, Title } from "./coord/geometry.js";
+import { titleForms } from "./coord/metrics.js";
+import { A_LINE, type Surrounding } from "./coord/to_page.js";
+import { ofPorts, orderOf, type PortOrder, portOrders } from "./decross/order.js";
 import type { Inner } from "./input.js";
-import { tangleIn } from "./line_order.js";
-import { titleForms } from "./metrics.js";
-import { ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
-import { A_LINE, type Surrounding } from "./page.js";
-import { AROUND, type Arms } from "./structures/arms.js";
+import type { Viz } from "./layering/dot.js";
+import { type LayoutCache, layoutCache } from "./layering/rank.js";
 import { aroundTowers } from "./structures/around_towers.js";
-import { Panels } from "./structures/panels.js";
+import { sidewaysCell } from "./structures/cells.js";
 import { hasColumns, joinedU, risingIn } from "./structures/structured.js";
-import { inU } from "./structures/u.js";
-import { uprightU } from "./structures/upright.js";
-import { BROAD } from "./wrap.js";
+import { AROUND, type Arms } from "./structures/u/arms.js";
+import { Panels } from "./structures/u/panels.js";
+import { inU } from "./structures/u/u.js";
+import { uprightU } from "./structures/u/upright.js";
+import { tangleIn } from "./wrapping/line_order.js";
+import { BROAD } from "./wrapping/wrap.js";
 
-export { isBroken, type LayoutCache, layoutCache } from "./engine.js";
+export { isBroken, type LayoutCache, layoutCache } from "./layering/rank.js";
 export type { Box, Geometry, Label, Title, Viz };
 
 /** A container with its positions. */

@@ -3,7 +3,7 @@
  * both are joined on that lane. Ranking knows nothing of them.
  */
 import { BORDER, type Frame, type Wire } from "../view/frame.js";
-import type { Ranking } from "./dot.js";
+import type { Ranking } from "./layering/dot.js";
 import { LABEL_GAP, LABEL_HEIGHT, labelWidth, type Plan } from "./plan.js";
 import type { Point, Routed } from "./routing/route.js";
 

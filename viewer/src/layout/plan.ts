@@ -1,9 +1,9 @@
 /** The input of ranking and routing: sizes, ports and wires in flow coordinates (u across, v along the flow). */
 import type { Alignment } from "../view/frame.js";
-import type { Ports } from "./geometry.js";
-import { LABEL_SIZE } from "./metrics.js";
-import type { Order } from "./order.js";
-import { textWidth } from "./text_metrics.js";
+import type { Ports } from "./coord/geometry.js";
+import { LABEL_SIZE } from "./coord/metrics.js";
+import { textWidth } from "./coord/text_metrics.js";
+import type { Order } from "./decross/order.js";
 
 /** A tensor that leaves an unexpanded item. */
 export interface Exit {

@@ -5,8 +5,8 @@
 import type { Compared } from "../diff/compared.js";
 import type { GraphData } from "../graph/graph.js";
 import type { Viz } from "../layout/layout.js";
+import type { DiagramData, FoldedData } from "./diagram_data.js";
 import type { Session } from "./session.js";
-import type { DiagramData, FoldedData } from "./state.js";
 
 /** What compares two graphs: another script, `compare.js`, because few readers need it. */
 export interface Comparing {

@@ -1,7 +1,7 @@
 /** What is known of a node; of equal blocks that are drawn as one, what all have together, each, and where they differ. */
 import { words } from "../shared/explore_strings.js";
 import { fill } from "../shared/strings.js";
-import { formatCount } from "../view/labels.js";
+import { formatCount } from "../view/labels/labels.js";
 import type { Cost } from "./costs.js";
 import { exact, formatBytes, formatTime, ofWhole, pathOf } from "./naming.js";
 import { describe, type Fact, factsOf, type NodeDetails } from "./node_details.js";

@@ -4,9 +4,9 @@
  */
 import { sum } from "d3-array";
 import { drawMap } from "../draw/map.js";
+import { DETAIL_SIZE, NAME_SIZE } from "../layout/coord/metrics.js";
+import { fitText, textWidth } from "../layout/coord/text_metrics.js";
 import type { Box } from "../layout/layout.js";
-import { DETAIL_SIZE, NAME_SIZE } from "../layout/metrics.js";
-import { fitText, textWidth } from "../layout/text_metrics.js";
 import { fill, strings } from "../shared/strings.js";
 import type { Item } from "../view/frame.js";
 import { isCosted, type Measure } from "./costs.js";

@@ -1,7 +1,7 @@
 /** Nodes, tensors and amounts as words. */
 import type { GraphIndex, GraphNode } from "../graph/graph.js";
 import { fill, strings } from "../shared/strings.js";
-import { tensorLabel } from "../view/labels.js";
+import { tensorLabel } from "../view/labels/labels.js";
 
 /** The class of a module, the function of an op, what a bundle holds, else the kind of node. */
 export function typeOf(node: GraphNode): string {

@@ -12,7 +12,7 @@ import {
 import { shortName } from "../graph/names.js";
 import { words } from "../shared/explore_strings.js";
 import { fill } from "../shared/strings.js";
-import { formatCount } from "../view/labels.js";
+import { formatCount } from "../view/labels/labels.js";
 import { exact, formatBytes, formatTime, ofWhole, pathOf, tensorText, typeOf } from "./naming.js";
 
 export interface Fact {

@@ -4,8 +4,8 @@
  * at its position.
  */
 import { contentsOf, type GraphIndex, ROOT } from "../graph/graph.js";
-import { type ShownContents, shownContents } from "../view/contents.js";
 import type { Frame, Item } from "../view/frame.js";
+import { type ShownContents, shownContents } from "../view/repeats/contents.js";
 
 /** A box, or the panel of what is open. */
 export interface StandingBox {

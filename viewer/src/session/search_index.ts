@@ -1,7 +1,7 @@
 /** Finds nodes by what a reader types (path, class, function, shape), grouped by what they are. */
 import { contentsOf, type GraphIndex, type GraphNode, ROOT } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
-import { tensorLabel } from "../view/labels.js";
+import { tensorLabel } from "../view/labels/labels.js";
 import { pathOf, typeOf } from "./naming.js";
 
 interface Entry {

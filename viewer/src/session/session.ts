@@ -4,7 +4,7 @@
  */
 import type { Compared } from "../diff/compared.js";
 import type { Difference } from "../diff/difference.js";
-import { withChangesOpen } from "../diff/opened.js";
+import { withChangesOpen } from "../diff/union/opened.js";
 import { draw, drawItem, picture } from "../draw/draw.js";
 import { drawLabel, wireParts } from "../draw/wires.js";
 import { ancestors, type GraphData, type GraphIndex, type OnlyIn } from "../graph/graph.js";
@@ -13,22 +13,22 @@ import { annotated } from "../graph/overlay.js";
 import { subgraph } from "../graph/subgraph.js";
 import { type Layout, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
 import { atOnce, type Steps } from "../shared/slices.js";
-import { firstMember, runsIn, shownContents } from "../view/contents.js";
+import { toggle, toggleRun } from "../view/expand/toggle.js";
 import type { Frame, Item } from "../view/frame.js";
-import { withFunctions } from "../view/functions.js";
-import { localName } from "../view/labels.js";
-import { shownIndex } from "../view/shown_index.js";
-import { toggle, toggleRun } from "../view/toggle.js";
+import { withFunctions } from "../view/grouping/functions.js";
+import { shownIndex } from "../view/grouping/shown_index.js";
+import { localName } from "../view/labels/labels.js";
+import { firstMember, runsIn, shownContents } from "../view/repeats/contents.js";
 import { view } from "../view/view.js";
 import { classScale, type Scale } from "./colour_scale.js";
 import { Costs, LENSES, type Measure } from "./costs.js";
-import { Flow } from "./flow.js";
+import type { DiagramData, SessionState } from "./diagram_data.js";
 import { blocks } from "./levels.js";
 import { LruMap } from "./lru.js";
 import { mapOf } from "./map.js";
 import { pathOf, tensorText } from "./naming.js";
+import { Flow } from "./reachability.js";
 import { Rolled } from "./rolled.js";
-import type { DiagramData, SessionState } from "./state.js";
 import * as transitions from "./transitions.js";
 
 /** Draws a picture and its parts as SVG text. */

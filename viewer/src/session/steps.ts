@@ -4,8 +4,8 @@ import { hiddenIn } from "../graph/hidden.js";
 import { shortName } from "../graph/names.js";
 import type { Layout, Placed, Viz } from "../layout/layout.js";
 import { glob, matching } from "../view/patterns.js";
+import type { Lens, SessionState, Step } from "./diagram_data.js";
 import type { Session } from "./session.js";
-import type { Lens, SessionState, Step } from "./state.js";
 import { isolate, withNode } from "./transitions.js";
 
 /** One step as its author wrote it: patterns of modules and functions as of `expand`, or ids and names of other nodes. */

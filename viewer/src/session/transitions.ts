@@ -1,9 +1,9 @@
 /** From one state to another: expanding and collapsing many modules, making a node visible, isolating a module. */
 import { ancestors, contentsOf, type GraphIndex, isGroup, ROOT } from "../graph/graph.js";
 import { isExpandable, singleChain } from "../view/boxes.js";
-import { runId, runsIn, shownContents } from "../view/contents.js";
-import { findRuns } from "../view/repeats.js";
-import type { SessionState } from "./state.js";
+import { runId, runsIn, shownContents } from "../view/repeats/contents.js";
+import { findRuns } from "../view/repeats/repeats.js";
+import type { SessionState } from "./diagram_data.js";
 
 /** The graphs of a session: as it was traced, and the part of it that a state shows. */
 interface Graphs {

@@ -1,6 +1,6 @@
 /** Modules that show as one box. */
 import { contentsOf, type GraphIndex, isGroup } from "../graph/graph.js";
-import { type FoldedRun, firstMember, isMember, onlyRun } from "./contents.js";
+import { type FoldedRun, firstMember, isMember, onlyRun } from "./repeats/contents.js";
 
 /** A module and its chain of only children, as long as each is a module. */
 export function singleChain(index: GraphIndex, id: string): string[] {

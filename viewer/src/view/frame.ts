@@ -1,6 +1,6 @@
 /** The parts of a view: frames of items and wires, without positions. */
 import type { Flow, GraphNode, OnlyIn } from "../graph/graph.js";
-import type { Family, Glyph } from "./op_families.js";
+import type { Family, Glyph } from "./labels/op_families.js";
 import type { Shape } from "./shapes.js";
 import type { Direction } from "./state.js";
 

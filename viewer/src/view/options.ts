@@ -1,4 +1,4 @@
-import type { Family } from "./op_families.js";
+import type { Family } from "./labels/op_families.js";
 import type { Shape } from "./shapes.js";
 import type { Direction } from "./state.js";
 

@@ -1,11 +1,11 @@
 /** The outline: all modules and shown functions of a graph as rows, with repeats grouped as the picture groups them. */
 import { contentsOf, type FunctionNode, type GraphIndex, type ModuleNode, ROOT } from "../graph/graph.js";
 import { indexed } from "../graph/indexing.js";
-import { isLoop } from "./contents.js";
-import { withFunctions } from "./functions.js";
-import { spanName } from "./group_names.js";
-import { findRuns, repeat } from "./repeats.js";
-import { shownIndex } from "./shown_index.js";
+import { withFunctions } from "./grouping/functions.js";
+import { shownIndex } from "./grouping/shown_index.js";
+import { spanName } from "./labels/group_names.js";
+import { isLoop } from "./repeats/contents.js";
+import { findRuns, repeat } from "./repeats/repeats.js";
 
 /** One line of the outline. */
 export interface OutlineRow {

@@ -4,6 +4,15 @@ import { ancestors, childrenOf, contentsOf, type GraphIndex, type GraphNode, typ
 import { checkpoint } from "../shared/slices.js";
 import { arrangedDirection, markPlacing, withAnnotations } from "./annotations.js";
 import { boxOf, isExpandable, type ModuleBox, singleChain } from "./boxes.js";
+import { edgeWidth } from "./edge_widths.js";
+import type { Frame, Item, View } from "./frame.js";
+import { shownIndex } from "./grouping/shown_index.js";
+import { boxedWords, groupName, holdsWeights } from "./labels/group_names.js";
+import { closedDetail } from "./labels/inside_words.js";
+import { failureText, SAME_WEIGHTS, SHARED } from "./labels/labels.js";
+import { glyphOf, marksOf, withDifference } from "./labels/marks.js";
+import { familyOf, learnFamilies } from "./labels/op_families.js";
+import { nameParallels } from "./labels/port_names.js";
 import {
   type FoldedRun,
   firstMember,
@@ -11,21 +20,12 @@ import {
   type Group,
   type ShownContents,
   shownContents,
-} from "./contents.js";
-import { edgeWidth } from "./edge_widths.js";
-import { counterpart } from "./fold.js";
-import type { Frame, Item, View } from "./frame.js";
-import { boxedWords, groupName, holdsWeights } from "./group_names.js";
-import { closedDetail } from "./inside_words.js";
-import { failureText, SAME_WEIGHTS, SHARED } from "./labels.js";
-import { glyphOf, marksOf, withDifference } from "./marks.js";
-import { familyOf, learnFamilies } from "./op_families.js";
-import { nameParallels } from "./port_names.js";
-import { asReturns, handedOn, type Loop, loopInside, openInputs } from "./returns.js";
+} from "./repeats/contents.js";
+import { counterpart } from "./repeats/fold.js";
+import { asReturns, handedOn, type Loop, loopInside, openInputs } from "./repeats/returns.js";
+import { markStacks } from "./repeats/stacks.js";
 import { markChanges } from "./shape_changes.js";
 import { SHAPES } from "./shapes.js";
-import { shownIndex } from "./shown_index.js";
-import { markStacks } from "./stacks.js";
 import type { Direction, State } from "./state.js";
 import { wiresOf } from "./wires.js";
 

@@ -3,7 +3,7 @@ import type { GraphIndex, Link } from "../graph/graph.js";
 import { addStrongest } from "../graph/indexing.js";
 import { withCables } from "./cables.js";
 import { BORDER, type Frame, type Wire } from "./frame.js";
-import { tensorLabel, withFormer } from "./labels.js";
+import { tensorLabel, withFormer } from "./labels/labels.js";
 
 export function wiresOf(index: GraphIndex, links: Link[], frame: Frame, positions: Map<string, number>): Wire[] {
   const wires = new Map<string, Wire>();

@@ -5,7 +5,7 @@
  */
 import { fill, strings } from "../shared/strings.js";
 import { readable } from "../shared/text.js";
-import { box, button } from "./parts/dom.js";
+import { box, button } from "./controls/dom.js";
 
 export interface Mode {
   /** What its way out below the picture says; empty where it has one of its own. */

@@ -24,18 +24,18 @@
  * `widget.tree`, colours from style.css, words from strings.ts.
  */
 import type { Layout, Viz } from "../layout/layout.js";
+import type { SessionState } from "../session/diagram_data.js";
 import type { Session } from "../session/session.js";
-import type { SessionState } from "../session/state.js";
 import { readable } from "../shared/text.js";
-import { Camera } from "./camera.js";
-import { loadOwn, type Part, type PartName, wasmAllowed } from "./loader.js";
+import { Camera } from "./camera/camera.js";
+import { box } from "./controls/dom.js";
+import { StatusLine } from "./controls/status_line.js";
+import { Toolbar } from "./controls/toolbar.js";
+import { loadOwn, type Part, type PartName, wasmAllowed } from "./loading/loader.js";
+import { TaskQueue } from "./loading/task_queue.js";
 import { Modes } from "./modes.js";
-import { box } from "./parts/dom.js";
-import { StatusLine } from "./parts/status_line.js";
-import { Toolbar } from "./parts/toolbar.js";
-import { ShownPicture } from "./shown_picture.js";
-import { TaskQueue } from "./task_queue.js";
-import { header, type Tree } from "./tree.js";
+import { ShownPicture } from "./picture/shown_picture.js";
+import { header, type Tree } from "./picture/tree.js";
 
 export type Feature = (widget: Widget) => void;
 

@@ -2,9 +2,9 @@ import regular from "@expo-google-fonts/inter/400Regular/Inter_400Regular.ttf?in
 import semibold from "@expo-google-fonts/inter/600SemiBold/Inter_600SemiBold.ttf?inline";
 import { describe, expect, it } from "vitest";
 import type { Context } from "../../src/draw/painter.js";
-import { flatPainter, type Typeface, themeColours } from "../../src/flat/painter.js";
+import { flatPainter, type Typeface, themeColours } from "../../src/flat/flat_painter.js";
 import { makeTypeface } from "../../src/flat/typeface.js";
-import { textWidth } from "../../src/layout/text_metrics.js";
+import { textWidth } from "../../src/layout/coord/text_metrics.js";
 
 const bytes = async (address: string) => (await fetch(address)).arrayBuffer();
 const inter = makeTypeface(await bytes(regular), await bytes(semibold));

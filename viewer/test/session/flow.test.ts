@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { GraphData } from "../../src/graph/graph.js";
 import { index } from "../../src/graph/indexing.js";
 import { layout } from "../../src/layout/layout.js";
-import { Flow } from "../../src/session/flow.js";
+import { Flow } from "../../src/session/reachability.js";
 import { view } from "../../src/view/view.js";
 import { fork, residual } from "../fixtures.js";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { detailsOf } from "../../src/session/details.js";
+import type { SessionState } from "../../src/session/diagram_data.js";
 import { Session } from "../../src/session/session.js";
-import type { SessionState } from "../../src/session/state.js";
 import { sketch } from "../sketch.js";
 
 const COLLAPSED: SessionState = { expanded: [], unrolled: [], direction: "TB" };

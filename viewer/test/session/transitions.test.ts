@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type GraphData, ROOT } from "../../src/graph/graph.js";
 import { index } from "../../src/graph/indexing.js";
+import type { SessionState } from "../../src/session/diagram_data.js";
 import { Session } from "../../src/session/session.js";
-import type { SessionState } from "../../src/session/state.js";
 import {
   collapseBelow,
   expandBelow,

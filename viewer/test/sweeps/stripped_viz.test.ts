@@ -1,7 +1,7 @@
 /** Browsers get viz-js without the functions that layout does not call: nothing misses them. */
 import { instance } from "@viz-js/viz";
 import { expect, inject, it } from "vitest";
-import { rankByDot } from "../../src/layout/dot.js";
+import { rankByDot } from "../../src/layout/layering/dot.js";
 import { randomPlan } from "../random_plans.js";
 import { strippedInstance } from "../stripped_viz.js";
 

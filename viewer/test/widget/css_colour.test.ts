@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { blend, hex, parseColour } from "../../src/widget/parts/css_colour.js";
+import { blend, hex, parseColour } from "../../src/widget/controls/css_colour.js";
 
 describe("parseColour", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isForDiagram, wheelDelta } from "../../src/widget/gestures.js";
+import { isForDiagram, wheelDelta } from "../../src/widget/camera/gestures.js";
 
 const event = (type: string, parts: object = {}) =>
   ({ type, cancelable: true, ctrlKey: false, metaKey: false, ...parts }) as unknown as Event;

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import type { Viz } from "../../src/layout/layout.js";
+import type { SessionState } from "../../src/session/diagram_data.js";
 import { Session } from "../../src/session/session.js";
-import type { SessionState } from "../../src/session/state.js";
 import { emptyView, type LinkedView, partsOf, written } from "../../src/widget/menu/link_text.js";
 import { differences, linkedState } from "../../src/widget/menu/linked_state.js";
-import { pathOf, type Scope, scopeOf } from "../../src/widget/path_scope.js";
+import { pathOf, type Scope, scopeOf } from "../../src/widget/picture/path_scope.js";
 import { sketch } from "../sketch.js";
 
 const STATE: SessionState = { expanded: [], unrolled: [], direction: "TB" };

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { packed } from "../../packing.mjs";
-import type { DiagramData } from "../../src/session/state.js";
+import type { DiagramData } from "../../src/session/diagram_data.js";
 
 const data = { graph: {}, state: {} } as DiagramData;
 let inserted: { src: string; onload: () => void; onerror: () => void; remove: () => void }[];
 
 /** The loader keeps what it loaded for the life of a page, so every test imports its own. */
 function loader() {
-  return import("../../src/widget/loader.js");
+  return import("../../src/widget/loading/loader.js");
 }
 
 beforeEach(() => {

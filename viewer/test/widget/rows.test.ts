@@ -1,6 +1,6 @@
 /** The rows of the table of costs. */
 import { expect, it } from "vitest";
-import { type Row, shortened } from "../../src/widget/lenses/rows.js";
+import { type Row, shortened } from "../../src/widget/lenses/cost_rows.js";
 
 const rows = ["a", "b", "c", "d"].map((id) => ({ id }) as Row);
 const shown = (asked?: string) => shortened(rows, 2, asked).map(({ id }) => id);

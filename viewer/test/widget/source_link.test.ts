@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sourceUrl } from "../../src/widget/parts/source_link.js";
+import { sourceUrl } from "../../src/widget/controls/source_link.js";
 
 const TEMPLATE = "https://example.org/blob/main/{path}#L{line}";
 

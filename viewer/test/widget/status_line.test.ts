@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { StatusLine } from "../../src/widget/parts/status_line.js";
+import { StatusLine } from "../../src/widget/controls/status_line.js";
 
 let hasFocus: boolean;
 let buttons: HTMLButtonElement[];

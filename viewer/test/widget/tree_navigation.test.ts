@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Item, ranks, step } from "../../src/widget/tree_navigation.js";
+import { type Item, ranks, step } from "../../src/widget/picture/tree_navigation.js";
 
 /**
  * x

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isAllowed } from "../../src/widget/trusted_types.js";
+import { isAllowed } from "../../src/widget/loading/trusted_types.js";
 
 const PAGE = "https://docs.example/en/page.html";
 const HOME = "https://files.example/docs/modeldiagrams/model-graph.js";

@@ -2,8 +2,8 @@
 
 import { append } from "../../graph/append.js";
 import { BORDER } from "../../view/frame.js";
-import type { Ranking } from "../dot.js";
-import { GLYPH } from "../metrics.js";
+import { GLYPH } from "../coord/metrics.js";
+import type { Ranking } from "../layering/dot.js";
 import type { Plan } from "../plan.js";
 import { inLaneOrder } from "./lane_order.js";
 import { type Trip, tripsAt } from "./ports.js";

@@ -1,7 +1,7 @@
 /** First step of routing: the rows each wire crosses, and where it starts and arrives. */
 
 import { BORDER } from "../../view/frame.js";
-import type { Ranking } from "../dot.js";
+import type { Ranking } from "../layering/dot.js";
 import { hasTwoLabels, LABEL_GAP, labelWidth, MOST_AROUND_TRUNK, type Plan, type Slot } from "../plan.js";
 
 /** The route of one wire through the rows. Border rows are -1 and the number of rows. */

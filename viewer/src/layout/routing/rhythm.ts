@@ -4,7 +4,7 @@
  * there, so that nothing overlaps or crosses that did not before.
  */
 import { BORDER } from "../../view/frame.js";
-import type { Ranking } from "../dot.js";
+import type { Ranking } from "../layering/dot.js";
 import { LABEL_HEIGHT, type Plan, type PlanWire } from "../plan.js";
 import {
   AFTER_TRACKS,

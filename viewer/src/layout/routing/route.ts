@@ -1,12 +1,12 @@
 /** Routes the wires of a plan, and positions its rows and labels. */
 
 import { BORDER } from "../../view/frame.js";
-import type { Ranking } from "../dot.js";
-import { GLYPH } from "../metrics.js";
+import { GLYPH } from "../coord/metrics.js";
+import type { Ranking } from "../layering/dot.js";
 import { type Exit, LABEL_GAP, LABEL_HEIGHT, labelWidth, type Plan } from "../plan.js";
 import { assignLanes } from "./lanes.js";
 import { crossing, makeTrips, spreadArrivals, type Trip } from "./ports.js";
-import { halves, placeReturns } from "./returns.js";
+import { halves, placeReturns } from "./return_lanes.js";
 import { assignTracks, type Channel, corners } from "./tracks.js";
 
 export type Point = readonly [across: number, along: number];

@@ -4,7 +4,7 @@
  */
 import { BORDER, type Frame, type Item, type Wire } from "../../view/frame.js";
 import type { Shape } from "../../view/shapes.js";
-import { MOST_IN_ORDER } from "../order.js";
+import { MOST_IN_ORDER } from "../decross/order.js";
 import { towersOf } from "./structured.js";
 import type { Towers } from "./towers.js";
 

@@ -1,5 +1,5 @@
 /** The parts of a frame as one geometry. */
-import type { Box, Geometry, Label } from "../geometry.js";
+import type { Box, Geometry, Label } from "../coord/geometry.js";
 import type { Inner } from "../input.js";
 import { BLOCK, type Cut, type Piece } from "./cut.js";
 

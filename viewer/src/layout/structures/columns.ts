@@ -3,12 +3,12 @@
  * next leaves below the first, and turns in the gap between both to the height where it is read.
  */
 import { BORDER, type Frame } from "../../view/frame.js";
-import type { Ranking } from "../dot.js";
-import { MARGIN } from "../frame.js";
-import { type Geometry, stretched } from "../geometry.js";
+import { MARGIN } from "../coord/enclosure.js";
+import { type Geometry, stretched } from "../coord/geometry.js";
+import { GRID } from "../coord/metrics.js";
+import { mirrored } from "../decross/mirror.js";
 import type { Inner } from "../input.js";
-import { GRID } from "../metrics.js";
-import { mirrored } from "../mirror.js";
+import type { Ranking } from "../layering/dot.js";
 import type { Plan, PlanWire } from "../plan.js";
 import { assemble, type Block } from "./assemble.js";
 import { BLOCK, type Cut, cut } from "./cut.js";

@@ -1,13 +1,13 @@
 /** Frames whose structure has a layout of its own. Structures are found in the graph alone, whatever is open. */
 import type { Frame } from "../../view/frame.js";
 import type { Shape } from "../../view/shapes.js";
-import type { Geometry } from "../geometry.js";
+import type { Geometry } from "../coord/geometry.js";
 import type { Inner } from "../input.js";
-import { type Arms, armsIn } from "./arms.js";
 import { inColumns, type Place } from "./columns.js";
-import { type Joined, joinedIn } from "./joined.js";
 import { towersIn } from "./towers.js";
-import { inU } from "./u.js";
+import { type Arms, armsIn } from "./u/arms.js";
+import { type Joined, joinedIn } from "./u/joined.js";
+import { inU } from "./u/u.js";
 
 /** Broader columns would be too far from each other, in px. */
 const BROADEST = 1000;

@@ -1,7 +1,7 @@
 /** Writes code into boxes: in px on screen, so that it stays as large while the picture grows. */
 import type { Box } from "../../layout/layout.js";
 import { type Item, nameOf } from "../../session/levels.js";
-import { sourceUrl } from "../parts/source_link.js";
+import { sourceUrl } from "../controls/source_link.js";
 import { broken } from "./lines.js";
 
 const SVG = "http://www.w3.org/2000/svg";

@@ -2,7 +2,7 @@
 import type { Box, Placed } from "../../layout/layout.js";
 import type { Item } from "../../session/levels.js";
 import type { Session } from "../../session/session.js";
-import type { Viewport } from "../scene.js";
+import type { Viewport } from "../picture/scene.js";
 import type { Widget } from "../widget.js";
 import { type Face, faceOf, layer } from "./faces.js";
 import { type Code, placeOf } from "./place.js";

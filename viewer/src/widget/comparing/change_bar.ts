@@ -1,13 +1,13 @@
 /** The bar below the picture of a difference: from change to change, and before, both or after. */
-import type { Change } from "../../diff/facts.js";
-import { changesInside, placeOf, statusOf } from "../../diff/places.js";
+import type { Change } from "../../diff/changes/facts.js";
+import { changesInside, placeOf, statusOf } from "../../diff/union/change_places.js";
 import type { Session } from "../../session/session.js";
 import { words } from "../../shared/comparison_strings.js";
 import { fill, strings } from "../../shared/strings.js";
+import { adoptStyle } from "../controls/adopt_style.js";
+import { box, button, iconButton, make } from "../controls/dom.js";
+import { FocusReturn } from "../controls/focus_return.js";
 import type { Mode } from "../modes.js";
-import { adoptStyle } from "../parts/adopt_style.js";
-import { box, button, iconButton, make } from "../parts/dom.js";
-import { FocusReturn } from "../parts/focus_return.js";
 import type { Widget } from "../widget.js";
 import { listed, signOf } from "./summary.js";
 

@@ -1,7 +1,8 @@
 /** The lines about a whole difference, as in lists on pages. */
+
+import type { Change } from "../../diff/changes/facts.js";
+import { human } from "../../diff/changes/texts.js";
 import type { Difference } from "../../diff/difference.js";
-import type { Change } from "../../diff/facts.js";
-import { human } from "../../diff/texts.js";
 import { words } from "../../shared/comparison_strings.js";
 import { fill } from "../../shared/strings.js";
 

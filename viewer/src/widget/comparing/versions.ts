@@ -1,5 +1,5 @@
 /** Finds the other versions of a documentation, where its author or its theme says which there are. */
-import { READ_THE_DOCS } from "../version_signs.js";
+import { READ_THE_DOCS } from "../loading/version_signs.js";
 
 export interface Version {
   name: string;

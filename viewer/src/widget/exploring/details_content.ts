@@ -4,8 +4,8 @@ import type { Session } from "../../session/session.js";
 import { words } from "../../shared/explore_strings.js";
 import { fill } from "../../shared/strings.js";
 import { readable } from "../../shared/text.js";
-import { box, button, make } from "../parts/dom.js";
-import { sourceUrl } from "../parts/source_link.js";
+import { box, button, make } from "../controls/dom.js";
+import { sourceUrl } from "../controls/source_link.js";
 import type { Widget } from "../widget.js";
 
 /** What is said in one line. */

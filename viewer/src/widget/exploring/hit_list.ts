@@ -2,7 +2,7 @@
 import type { HitGroup, Hits } from "../../session/search_index.js";
 import { words } from "../../shared/explore_strings.js";
 import { fill } from "../../shared/strings.js";
-import { box, make } from "../parts/dom.js";
+import { box, make } from "../controls/dom.js";
 
 /** The id of the list, in the diagram's shadow root. */
 const LIST = "mg-hits";

@@ -5,9 +5,9 @@
 import { strings } from "../../shared/strings.js";
 import type { ChangeBar } from "../comparing/change_bar.js";
 import type { VersionComparison } from "../comparing/version_comparison.js";
-import { loadOwn } from "../loader.js";
-import { iconButton } from "../parts/dom.js";
-import { mayHaveVersions } from "../version_signs.js";
+import { iconButton } from "../controls/dom.js";
+import { loadOwn } from "../loading/loader.js";
+import { mayHaveVersions } from "../loading/version_signs.js";
 import type { Widget } from "../widget.js";
 
 /** What a diagram shows of changes. */

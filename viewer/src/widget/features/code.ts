@@ -1,6 +1,6 @@
 /** From near, nodes show their lines of code, where the page has them: another script writes them. */
 import type { Session } from "../../session/session.js";
-import { loadOwn, wasmAllowed } from "../loader.js";
+import { loadOwn, wasmAllowed } from "../loading/loader.js";
 import type { Widget } from "../widget.js";
 
 declare global {

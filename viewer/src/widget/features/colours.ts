@@ -3,12 +3,12 @@ import type { Scale } from "../../session/colour_scale.js";
 import type { CostLens } from "../../session/costs.js";
 import type { Session } from "../../session/session.js";
 import { strings } from "../../shared/strings.js";
+import { box, make } from "../controls/dom.js";
+import type { MenuItem } from "../controls/toolbar.js";
 import type { Lenses } from "../lenses/lenses.js";
-import { loadOwn } from "../loader.js";
+import { loadOwn } from "../loading/loader.js";
 import type { Mode } from "../modes.js";
-import { box, make } from "../parts/dom.js";
-import type { MenuItem } from "../parts/toolbar.js";
-import { idOf } from "../tree.js";
+import { idOf } from "../picture/tree.js";
 import type { Widget } from "../widget.js";
 
 declare global {

@@ -1,8 +1,9 @@
 /** Expanding and collapsing: by clicks, keys, and the pills of repeated blocks. */
+
+import type { SessionState } from "../../session/diagram_data.js";
 import type { Session } from "../../session/session.js";
-import type { SessionState } from "../../session/state.js";
 import { fill, strings } from "../../shared/strings.js";
-import { RUN_KEY, runOf } from "../tree.js";
+import { RUN_KEY, runOf } from "../picture/tree.js";
 import type { Action, Widget } from "../widget.js";
 
 /** What is being expanded or collapsed. */

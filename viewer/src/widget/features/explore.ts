@@ -3,11 +3,11 @@
  * reader's first interest; what readers do before it has loaded happens then.
  */
 import { strings } from "../../shared/strings.js";
+import { iconButton } from "../controls/dom.js";
+import { SearchField } from "../controls/search_field.js";
 import type { DetailsPanel } from "../exploring/details_panel.js";
 import type { SearchBar } from "../exploring/search_bar.js";
-import { loadOwn } from "../loader.js";
-import { iconButton } from "../parts/dom.js";
-import { SearchField } from "../parts/search_field.js";
+import { loadOwn } from "../loading/loader.js";
 import type { Widget } from "../widget.js";
 
 interface Explored {

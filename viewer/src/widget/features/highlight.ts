@@ -1,9 +1,9 @@
 /** Highlights the selected node and its edges, everything upstream or downstream of it, or the path to another node. */
-import type { Edge, Flow } from "../../session/flow.js";
+import type { Edge, Flow } from "../../session/reachability.js";
 import { fill, strings } from "../../shared/strings.js";
 import type { Mode } from "../modes.js";
-import { pathOf, type Scope, scopeOf } from "../path_scope.js";
-import { header, idOf, nodeAt } from "../tree.js";
+import { pathOf, type Scope, scopeOf } from "../picture/path_scope.js";
+import { header, idOf, nodeAt } from "../picture/tree.js";
 import type { Action, Widget } from "../widget.js";
 
 const SVG = "http://www.w3.org/2000/svg";

@@ -3,9 +3,9 @@
  * the controls, and only where it covers nothing.
  */
 import { fill, strings } from "../../shared/strings.js";
-import { isForDiagram } from "../gestures.js";
-import { box } from "../parts/dom.js";
-import { remember, remembered } from "../parts/storage.js";
+import { isForDiagram } from "../camera/gestures.js";
+import { box } from "../controls/dom.js";
+import { remember, remembered } from "../controls/storage.js";
 import type { Widget } from "../widget.js";
 import { coversNode } from "./toolbar_side.js";
 

@@ -1,8 +1,8 @@
 /** Shows one module as the whole picture, with the path of modules above it as the way back. */
 import { READABLE_SCALE } from "../../shared/legible.js";
 import { fill, strings } from "../../shared/strings.js";
+import { button, make } from "../controls/dom.js";
 import type { Mode } from "../modes.js";
-import { button, make } from "../parts/dom.js";
 import type { Widget } from "../widget.js";
 
 export function isolate(widget: Widget): void {

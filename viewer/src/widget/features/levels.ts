@@ -1,8 +1,8 @@
 /** From afar, shows containers as blocks with legible names; a click or Enter on one goes to where its inside is legible. */
 import type { Box } from "../../layout/layout.js";
 import type { Block, Item } from "../../session/levels.js";
-import { appear } from "../animation.js";
-import { header, idOf, nodeAt } from "../tree.js";
+import { appear } from "../camera/animation.js";
+import { header, idOf, nodeAt } from "../picture/tree.js";
 import type { Widget } from "../widget.js";
 
 const SVG = "http://www.w3.org/2000/svg";

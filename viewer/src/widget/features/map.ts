@@ -3,11 +3,11 @@
  * picture. For screen readers and keys, the picture stays what it is.
  */
 import type { Box, Placed } from "../../layout/layout.js";
-import { isForDiagram } from "../gestures.js";
-import { box } from "../parts/dom.js";
-import { boxIn } from "../scene.js";
-import { idOf, nodeAt } from "../tree.js";
-import { parseSvg } from "../trusted_types.js";
+import { isForDiagram } from "../camera/gestures.js";
+import { box } from "../controls/dom.js";
+import { parseSvg } from "../loading/trusted_types.js";
+import { boxIn } from "../picture/scene.js";
+import { idOf, nodeAt } from "../picture/tree.js";
 import type { Widget } from "../widget.js";
 import { goInto } from "./levels.js";
 

@@ -1,6 +1,7 @@
 /** The menu's button, and the key for help; another script brings what they open. */
-import { loadOwn } from "../loader.js";
-import { remembered, THEME_KEY } from "../parts/storage.js";
+
+import { remembered, THEME_KEY } from "../controls/storage.js";
+import { loadOwn } from "../loading/loader.js";
 import type { Widget } from "../widget.js";
 
 /** The menu of one diagram. */

@@ -1,6 +1,6 @@
 /** A small map of a picture that is much larger than the stage, with the viewport on it: click or drag to go there. */
 import type { Placed } from "../../layout/layout.js";
-import { box } from "../parts/dom.js";
+import { box } from "../controls/dom.js";
 import type { Widget } from "../widget.js";
 
 /** Shown when the picture is this many times as large as the viewport. */

@@ -1,8 +1,8 @@
 /** What training recorded of a model: another script shows it, once a reader asks, or at once where the data is in the page. */
 import type { Session } from "../../session/session.js";
 import { strings } from "../../shared/strings.js";
-import { loadOwn } from "../loader.js";
-import { box, button } from "../parts/dom.js";
+import { box, button } from "../controls/dom.js";
+import { loadOwn } from "../loading/loader.js";
 import type { Widget } from "../widget.js";
 
 declare global {

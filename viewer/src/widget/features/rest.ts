@@ -1,6 +1,6 @@
 /** A sign, while the controls are hidden, that the picture is more than a picture. */
 import { strings } from "../../shared/strings.js";
-import { box, icon, make } from "../parts/dom.js";
+import { box, icon, make } from "../controls/dom.js";
 import type { Widget } from "../widget.js";
 
 const OPEN = "M2.5 2.5h11v11h-11zM8 5.5v5M5.5 8h5";

@@ -2,7 +2,7 @@
  * Keeps the controls visible where `position: sticky` can't: some pages (PyData's) wrap their content in a box that clips
  * wide tables, which the browser then takes for the scrolling element although the window scrolls.
  */
-import { header } from "../tree.js";
+import { header } from "../picture/tree.js";
 import type { Widget } from "../widget.js";
 
 /** Height of the controls that cover the picture; the default is in stage.css. */

@@ -2,7 +2,7 @@
  * Puts the toolbar, which lies over a tall picture, on the side where it covers no node. It keeps its place while the pointer
  * is on the diagram.
  */
-import { nodeAt } from "../tree.js";
+import { nodeAt } from "../picture/tree.js";
 import type { Widget } from "../widget.js";
 
 /** Distance of the points that are tested, px: hardly any node is narrower. */

@@ -1,8 +1,8 @@
 /** Shows the tensor on the edge under the pointer: name, shape and dtype. On a far zoomed-out picture, a node's name. */
 import { fill, strings } from "../../shared/strings.js";
 import { readable } from "../../shared/text.js";
-import { box } from "../parts/dom.js";
-import { header, nodeAt } from "../tree.js";
+import { box } from "../controls/dom.js";
+import { header, nodeAt } from "../picture/tree.js";
 import type { Widget } from "../widget.js";
 
 /** How near the pointer has to be to an edge, px on screen. */

@@ -1,6 +1,6 @@
 /** Updates a large picture when the page scrolls or the diagram's size changes. */
-import { onResize } from "../parts/on_resize.js";
-import { LARGE } from "../scene.js";
+import { onResize } from "../controls/on_resize.js";
+import { LARGE } from "../picture/scene.js";
 import type { Widget } from "../widget.js";
 
 export function viewport(widget: Widget): void {

@@ -1,7 +1,7 @@
 /** Bars in the boxes of a picture, below their text, and amounts in place of the details. */
-import { DETAIL_SIZE, NAME_SIZE } from "../../layout/metrics.js";
-import { textWidth } from "../../layout/text_metrics.js";
-import { header, idOf } from "../tree.js";
+import { DETAIL_SIZE, NAME_SIZE } from "../../layout/coord/metrics.js";
+import { textWidth } from "../../layout/coord/text_metrics.js";
+import { header, idOf } from "../picture/tree.js";
 import type { Reading } from "./scale.js";
 
 const SVG = "http://www.w3.org/2000/svg";

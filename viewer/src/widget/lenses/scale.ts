@@ -4,7 +4,7 @@ import { amountOf, type Cost, type CostLens } from "../../session/costs.js";
 import { formatBytes, formatTime, locale, percent } from "../../session/naming.js";
 import { words } from "../../shared/lens_strings.js";
 import { fill, strings } from "../../shared/strings.js";
-import { formatCount } from "../../view/labels.js";
+import { formatCount } from "../../view/labels/labels.js";
 
 /** Where tints change: shares of the whole, and FLOPs per byte. Equal for all models, so that pictures can be compared. */
 const SHARES = [0.01, 0.05, 0.2, 0.5];

@@ -3,7 +3,7 @@ import type { MemoryCurve } from "../../session/memory.js";
 import { formatBytes } from "../../session/naming.js";
 import { words } from "../../shared/lens_strings.js";
 import { fill } from "../../shared/strings.js";
-import { box, button, make } from "../parts/dom.js";
+import { box, button, make } from "../controls/dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 /** What the slider's thumb needs beside both ends, px; slider.css has it, too. */

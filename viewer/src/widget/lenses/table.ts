@@ -2,11 +2,11 @@
 import { amountOf } from "../../session/costs.js";
 import { words } from "../../shared/lens_strings.js";
 import { fill, strings } from "../../shared/strings.js";
-import { box, button, make } from "../parts/dom.js";
-import { download } from "../parts/download.js";
-import { onResize } from "../parts/on_resize.js";
+import { box, button, make } from "../controls/dom.js";
+import { download } from "../controls/download.js";
+import { onResize } from "../controls/on_resize.js";
 import type { Widget } from "../widget.js";
-import { asCsv, type Column, columnsOf, type Order, type Row, shortened, sorted } from "./rows.js";
+import { asCsv, type Column, columnsOf, type Order, type Row, shortened, sorted } from "./cost_rows.js";
 import { type LensScale, written } from "./scale.js";
 
 /** Rows that are shown; a file has all. */

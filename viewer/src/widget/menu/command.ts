@@ -1,8 +1,9 @@
 /** The command line that draws what a diagram shows. */
+
+import type { SessionState } from "../../session/diagram_data.js";
 import type { Session } from "../../session/session.js";
-import type { SessionState } from "../../session/state.js";
 import { words } from "../../shared/menu_strings.js";
-import type { MenuItem } from "../parts/toolbar.js";
+import type { MenuItem } from "../controls/toolbar.js";
 import type { Widget } from "../widget.js";
 
 /** Nothing for pages that don't know how their model is called. */

@@ -1,8 +1,8 @@
 /** What keys and gestures do. */
 import { keys, words } from "../../shared/menu_strings.js";
 import { strings } from "../../shared/strings.js";
+import { box, iconButton, make } from "../controls/dom.js";
 import type { Mode } from "../modes.js";
-import { box, iconButton, make } from "../parts/dom.js";
 import type { Widget } from "../widget.js";
 import { withStyle } from "./style.js";
 

@@ -1,9 +1,9 @@
 /** What a link shows → the state that shows it, and the other way round. */
 import { ancestors } from "../../graph/graph.js";
+import type { SessionState } from "../../session/diagram_data.js";
 import type { Session } from "../../session/session.js";
-import type { SessionState } from "../../session/state.js";
 import { nodesOf } from "../../session/steps.js";
-import { pathOf, scopeOf } from "../path_scope.js";
+import { pathOf, scopeOf } from "../picture/path_scope.js";
 import type { LinkedView } from "./link_text.js";
 
 /** A state, and the names of the link that the model doesn't have, each with the nearest that it has. */

@@ -1,10 +1,10 @@
 /** The menu above its button, by the pattern of the ARIA Authoring Practices: arrow keys, first letters, Escape. */
 
+import { box, make } from "../controls/dom.js";
+import type { MenuItem, MenuRow } from "../controls/toolbar.js";
 import type { Mode } from "../modes.js";
-import { box, make } from "../parts/dom.js";
-import type { MenuItem, MenuRow } from "../parts/toolbar.js";
 import type { Widget } from "../widget.js";
-import { rowsOf } from "./rows.js";
+import { rowsOf } from "./menu_rows.js";
 import { withStyle } from "./style.js";
 
 /** Themes have bars of about this height at the window's upper edge, px. */

@@ -2,7 +2,7 @@
  * Prints one picture alone, on a page of its size: browsers save that as PDF. Without a server there is no other way to a
  * PDF with real text but to carry a library larger than the whole viewer.
  */
-import { parseSvg } from "../trusted_types.js";
+import { parseSvg } from "../loading/trusted_types.js";
 
 /** Where no dialog has opened after this time, printing is blocked, ms. */
 const PATIENCE = 10_000;

@@ -1,12 +1,12 @@
 /** Saves the current picture as flat SVG, PNG or PDF, and the graph as JSON. */
 import type { Viz } from "../../layout/layout.js";
 import type { Session } from "../../session/session.js";
-import { hex, parseColour } from "../parts/css_colour.js";
-import { download } from "../parts/download.js";
-import { colourBehind } from "../parts/page_colour.js";
-import type { MenuItem } from "../parts/toolbar.js";
-import { LARGE } from "../scene.js";
-import { parseSvg } from "../trusted_types.js";
+import { hex, parseColour } from "../controls/css_colour.js";
+import { download } from "../controls/download.js";
+import { colourBehind } from "../controls/page_colour.js";
+import type { MenuItem } from "../controls/toolbar.js";
+import { parseSvg } from "../loading/trusted_types.js";
+import { LARGE } from "../picture/scene.js";
 import type { Widget } from "../widget.js";
 import { printAlone } from "./print.js";
 

@@ -1,5 +1,5 @@
 /** The style of the menu and the help, which comes with their script. */
-import { adoptStyle } from "../parts/adopt_style.js";
+import { adoptStyle } from "../controls/adopt_style.js";
 import type { Widget } from "../widget.js";
 
 /** The text of the style sheet, inserted by the build. */

@@ -1,7 +1,7 @@
 /** The colours of the page, or light or dark ones, for the picture and its controls. */
 import { words } from "../../shared/menu_strings.js";
-import { remember, remembered, THEME_KEY } from "../parts/storage.js";
-import type { MenuItem } from "../parts/toolbar.js";
+import { remember, remembered, THEME_KEY } from "../controls/storage.js";
+import type { MenuItem } from "../controls/toolbar.js";
 import type { Widget } from "../widget.js";
 import { withStyle } from "./style.js";
 

@@ -1,9 +1,9 @@
 /** The card with the notes of a node, beside it and never outside of the window. */
 
-import { hex } from "../parts/css_colour.js";
-import { box } from "../parts/dom.js";
-import { colourBehind } from "../parts/page_colour.js";
-import { header, nodeAt } from "../tree.js";
+import { hex } from "../controls/css_colour.js";
+import { box } from "../controls/dom.js";
+import { colourBehind } from "../controls/page_colour.js";
+import { header, nodeAt } from "../picture/tree.js";
 
 /** Distance of the card from its node, and from the edges of the window, px. */
 const GAP = 6;

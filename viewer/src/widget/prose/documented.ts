@@ -2,7 +2,7 @@
  * API pages: what is documented lights the parts that it describes in the diagrams of the page. The outline tells which
  * these are, so nothing is loaded for it.
  */
-import { connect, type Part } from "./parts.js";
+import { connect, type Part } from "./references.js";
 import { widgetOf } from "./widget_of.js";
 
 /** What has the full name as its id: Sphinx's descriptions, and headings of mkdocstrings. */

@@ -1,10 +1,10 @@
 /** A tour: the picture shows what the step in sight is about. Nothing is loaded before a reader moves on. */
-import type { Step } from "../../session/state.js";
+import type { Step } from "../../session/diagram_data.js";
+import { words } from "../../shared/prose_strings.js";
 import type { Widget } from "../widget.js";
 import { type Light, lightOf } from "./light.js";
-import { moveTo } from "./view.js";
+import { moveTo } from "./move_to.js";
 import { widgetOf } from "./widget_of.js";
-import { words } from "./words.js";
 
 /** A step is read where it crosses a line at this part of the free height below the picture, or below the page's bar. */
 const LINE = 0.35;

@@ -3,7 +3,7 @@ import { scaleLinear, scaleSymlog } from "d3-scale";
 import { select } from "d3-selection";
 import { words } from "../../shared/recording_strings.js";
 import { fill } from "../../shared/strings.js";
-import { box, button, iconButton, make } from "../parts/dom.js";
+import { box, button, iconButton, make } from "../controls/dom.js";
 import { stepAxis } from "./heat.js";
 import { MEASURES, type Scale } from "./measures.js";
 import { short } from "./numbers.js";

@@ -4,7 +4,7 @@ import { scaleLinear, scalePoint } from "d3-scale";
 import { select } from "d3-selection";
 import { words } from "../../shared/recording_strings.js";
 import { fill } from "../../shared/strings.js";
-import { make } from "../parts/dom.js";
+import { make } from "../controls/dom.js";
 import type { Heat, Tensor } from "./data.js";
 import { power } from "./numbers.js";
 

@@ -1,7 +1,7 @@
 /** Below the bar: what to look at, the chosen node over time, and all figures of a step as a table. */
 import { words } from "../../shared/recording_strings.js";
 import { fill } from "../../shared/strings.js";
-import { box, make } from "../parts/dom.js";
+import { box, make } from "../controls/dom.js";
 import { type Finding, KINDS, SHARES, STATISTICS, type Tensor } from "./data.js";
 import { aligned, type HeatMap, heatMap } from "./heat.js";
 import { share, short } from "./numbers.js";

@@ -1,5 +1,5 @@
 /** Colours the boxes of a picture by a measure, with a strip for each repeat, and hatches what was not seen. */
-import { idOf } from "../tree.js";
+import { idOf } from "../picture/tree.js";
 import type { Scale } from "./measures.js";
 import type { Reading } from "./run.js";
 

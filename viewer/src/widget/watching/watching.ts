@@ -2,7 +2,7 @@
 import type { Session } from "../../session/session.js";
 import { words } from "../../shared/recording_strings.js";
 import { fill } from "../../shared/strings.js";
-import { box } from "../parts/dom.js";
+import { box } from "../controls/dom.js";
 import type { Widget } from "../widget.js";
 import { RunBar } from "./bar.js";
 import type { Finding, Recording } from "./data.js";

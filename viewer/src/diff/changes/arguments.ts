@@ -1,0 +1,71 @@
+/** Facts about what modules say of themselves: sizes and other arguments. */
+import type { Json } from "../../graph/graph.js";
+import { type Item, isInside, own } from "../items.js";
+import { familyOf, isSameValue } from "../vocabulary.js";
+import type { Facts } from "./facts.js";
+
+const SIZE = /^[01]$|features|channels|embed_dim|hidden_size|input_size|normalized_shape|^(dim|nf|nx)$/;
+const INPUT_SIDE = /^(in_features|in_channels|num_features|normalized_shape|input_size|num_channels|nx)$/;
+
+export function sizesAndArguments(facts: Facts, x: Item, y: Item): void {
+  for (const name of new Set([...Object.keys(x.attributes), ...Object.keys(y.attributes)])) {
+    const values = [given(x, name), given(y, name)] as const;
+    if (!isSameValue(...values) && isComparable(x, y, name) && !isPartOfAffine(x, y, name))
+      argument(facts, x, y, name, values);
+  }
+}
+
+/** Without weights, a normalisation has no bias either. */
+function isPartOfAffine(x: Item, y: Item, name: string): boolean {
+  return name === "bias" && given(x, "elementwise_affine") !== given(y, "elementwise_affine");
+}
+
+/** Numbers of positions mean something else in another class, and defaults are others. */
+function isComparable(x: Item, y: Item, name: string): boolean {
+  if (x.label === y.label) return true;
+  const isOwn = /^\d+$|^(bias|eps|inplace|affine|elementwise_affine|momentum|track_running_stats)$/.test(name);
+  return !isOwn && Object.hasOwn(x.attributes, name) && Object.hasOwn(y.attributes, name);
+}
+
+function argument(facts: Facts, x: Item, y: Item, name: string, values: readonly [Json, Json]): void {
+  const [before, after] = [sizeOf(values[0]), sizeOf(values[1])];
+  if (follows(x, y, name, [before, after])) return;
+  const isSize = before !== null && after !== null && SIZE.test(name);
+  if (isSize) facts.add("size", /^\d+$/.test(name) ? y.label : `${name} of ${y.label}`, [before, after], [x, y]);
+  else facts.add("argument", `${y.label} ${name}`, values, [x, y]);
+}
+
+/** What `extra_repr` leaves out because it is the default is known to the op inside. */
+function given({ attributes, children }: Item, name: string): Json {
+  if (Object.hasOwn(attributes, name)) return attributes[name] ?? null;
+  const [only, ...others] = children;
+  return only !== undefined && others.length === 0 ? own(only.arguments, name) : null;
+}
+
+function sizeOf(value: Json): number | null {
+  const single = Array.isArray(value) && value.length === 1 ? (value[0] ?? null) : value;
+  return typeof single === "number" && Number.isInteger(single) ? single : null;
+}
+
+/** Whether a size is that of the input, so that another module decided it. */
+function follows(x: Item, y: Item, name: string, [before, after]: readonly [number | null, number | null]): boolean {
+  if (before === null || after === null) return false;
+  const family = familyOf(y.label);
+  const isFirst = name === "0" && (family === "convolution" || family === "normalisation");
+  const isInput = INPUT_SIDE.test(name) || isFirst || (name === "1" && y.label === "GroupNorm");
+  // a depthwise convolution has as many outputs and groups as inputs
+  const isDepthwise = name === "groups" && sizeOf(x.attributes["0"] ?? null) === before;
+  return (isInput || isDepthwise) && entering(x).has(before) && entering(y).has(after);
+}
+
+/** All sizes of what enters a module. */
+export function entering(item: Item): Set<number | string> {
+  const found = new Set<number | string>();
+  for (const step of [item, ...item.children]) {
+    for (const { from, output } of step.sources) {
+      if (isInside(from, item) || from.kind === "parameter" || from.kind === "buffer") continue;
+      for (const size of from.shapes[output] ?? []) found.add(size);
+    }
+  }
+  return found;
+}

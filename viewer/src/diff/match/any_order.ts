@@ -1,0 +1,62 @@
+/** Pairs the children of two containers that changed their order. */
+import { append } from "../../graph/append.js";
+import { type Item, isModule, isOpOrModule } from "../items.js";
+import { isNumbered } from "../vocabulary.js";
+import type { Pairs } from "./align.js";
+import type { Similarity } from "./similarity.js";
+
+/** Pairs those children that count and have one key. */
+interface Rule {
+  counts: (item: Item) => boolean;
+  key: (item: Item) => string;
+  fits?: (before: Item, after: Item) => boolean;
+}
+
+/** The most telling first. */
+function rules(similarity: Similarity): Rule[] {
+  return [
+    { counts: isModule, key: (item) => `${item.label} ${item.name} ${similarity.useOf(item)}` },
+    { counts: isModule, key: (item) => `${similarity.exactly(item)} ${similarity.useOf(item)}` },
+    { counts: isModule, key: ({ label, name }) => `${label} ${name}` },
+    {
+      counts: (item) => isModule(item) && !isNumbered(item.name),
+      key: ({ name }) => name,
+      fits: (x, y) => similarity.structure(x, y) >= 0.4,
+    },
+    { counts: isModule, key: (item) => String(similarity.exactly(item)) },
+    { counts: (item) => !isOpOrModule(item), key: ({ kind, name }) => `${kind} ${name}` },
+  ];
+}
+
+type Rest = readonly [Set<number>, Set<number>];
+
+/** Pairs of those in `rest`, which they leave. */
+export function pairsInAnyOrder(
+  before: readonly Item[],
+  after: readonly Item[],
+  rest: Rest,
+  similarity: Similarity,
+): Pairs {
+  return rules(similarity).flatMap((rule) => pairsBy(rule, before, after, rest));
+}
+
+function pairsBy(
+  { counts, key, fits = () => true }: Rule,
+  before: readonly Item[],
+  after: readonly Item[],
+  rest: Rest,
+): Pairs {
+  const pairs: Pairs = [];
+  const waiting = new Map<string, number[]>();
+  for (const j of rest[1]) if (counts(after[j] as Item)) append(waiting, key(after[j] as Item), j);
+  for (const i of rest[0]) {
+    const item = before[i] as Item;
+    const equals = counts(item) ? waiting.get(key(item)) : undefined;
+    const j = equals?.find((at) => rest[1].has(at) && fits(item, after[at] as Item));
+    if (j === undefined) continue;
+    pairs.push([i, j]);
+    rest[0].delete(i);
+    rest[1].delete(j);
+  }
+  return pairs;
+}

@@ -1,0 +1,173 @@
+/** Whether the pair of a module is beyond doubt: nothing else of its kind could be meant. */
+import { type Item, isInside } from "../items.js";
+import { isNumbered, lastPart } from "../vocabulary.js";
+import type { Matching } from "./match.js";
+
+/** With more equal modules beside each other, only names and uses tell. */
+const MOST_RIVALS = 64;
+
+export class Certainty {
+  readonly #matching: Matching;
+  readonly #known = new Map<Item, boolean>();
+  readonly #chains = new Map<string, boolean>();
+  readonly #beside = new Map<string, readonly Item[]>();
+
+  /** How many modules there are of each label and size. */
+  #counts: readonly [ReadonlyMap<string, number>, ReadonlyMap<string, number>] | undefined;
+
+  constructor(matching: Matching) {
+    this.#matching = matching;
+  }
+
+  /** Of a module of the first graph that has a pair. Without recursion: models nest deeply. */
+  isCertain(module: Item): boolean {
+    const asked: Item[] = [];
+    let answer = true;
+    for (let x: Item | null = module; x !== null; x = this.#matching.holder(x, this.#matching.after)) {
+      const known = this.#known.get(x);
+      if (known !== undefined) {
+        answer = known;
+        break;
+      }
+      asked.push(x);
+    }
+    for (const x of asked.reverse()) {
+      answer &&= this.#isAlone(x);
+      this.#known.set(x, answer);
+    }
+    return answer;
+  }
+
+  /** Whether nothing else in the container could be the pair. */
+  #isAlone(item: Item): boolean {
+    const { after, before, sure } = this.#matching;
+    const pair = after.get(item);
+    if (pair === undefined) return false;
+    if (item.parent === null || pair.parent === null || sure.has(item)) return true;
+    const [x, y] = [outermost(item, after), outermost(pair, before)];
+    if (x.parent === null || y.parent === null) return true;
+    if (!this.#matching.isPair(x.parent, y.parent)) return this.#isOnly(item, pair);
+    if (isSameMember(x, y) || this.#isInDissolved(item, pair, [x, y])) return true;
+    const rivals = [this.#like(item, x, "a"), this.#like(pair, y, "b")] as const;
+    if (rivals[0].length === 1 && rivals[1].length === 1) return true;
+    // names may be exchanged: they count for those that are used alike
+    if (item.name === pair.name && this.#matching.isInSameContext(item, pair)) return true;
+    return this.#areInOneOrder(item, pair, rivals);
+  }
+
+  /** Whether both have one number in lists of one length, of which one is in a container that only its side has. */
+  #isInDissolved(item: Item, pair: Item, [x, y]: readonly [Item, Item]): boolean {
+    const isOnlyList = (member: Item, outer: Item, side: string) =>
+      member === outer || this.#like(member, outer, side).length === 1;
+    return (
+      isSameMember(item, pair) &&
+      membersBeside(item) === membersBeside(pair) &&
+      isOnlyList(item, x, "a") &&
+      isOnlyList(pair, y, "b")
+    );
+  }
+
+  /** Modules beside one that are, or hold, what could be taken for an item. */
+  #like(item: Item, { parent }: Item, side: string): readonly Item[] {
+    const key = `${side} ${parent?.position} ${item.label} ${item.total}`;
+    let found = this.#beside.get(key);
+    if (found === undefined) {
+      found = (parent?.children ?? []).filter((other) => other.kind === "module" && holdsLike(item, other));
+      this.#beside.set(key, found);
+    }
+    return found;
+  }
+
+  /** What moved is known if there is nothing of its kind and size in either graph. */
+  #isOnly(item: Item, pair: Item): boolean {
+    const { a, b } = this.#matching;
+    this.#counts ??= [counts(a.items), counts(b.items)];
+    return this.#counts[0].get(kindOf(item)) === 1 && this.#counts[1].get(kindOf(pair)) === 1;
+  }
+
+  /** Equal modules of which each is computed from the one before: as many on both sides, in the same order. */
+  #areInOneOrder(item: Item, pair: Item, [one, other]: readonly [readonly Item[], readonly Item[]]): boolean {
+    if (one.length !== other.length || one.length > MOST_RIVALS) return false;
+    const at = one.findIndex((x) => isInside(item, x));
+    if (at !== other.findIndex((y) => isInside(pair, y))) return false;
+    return this.#isChain(one, "a", item) && this.#isChain(other, "b", pair);
+  }
+
+  #isChain(modules: readonly Item[], side: string, of: Item): boolean {
+    const key = `${side} ${modules[0]?.position} ${of.label} ${of.total}`;
+    let found = this.#chains.get(key);
+    if (found === undefined) {
+      found = modules.slice(1).every((next, i) => feeds(modules[i] as Item, next));
+      this.#chains.set(key, found);
+    }
+    return found;
+  }
+}
+
+/** The module itself, or what is around it in the innermost container that has a pair. */
+function outermost(item: Item, pairs: ReadonlyMap<Item, Item>): Item {
+  let at = item;
+  while (at.parent !== null && !pairs.has(at.parent)) at = at.parent;
+  return at;
+}
+
+function holdsLike(item: Item, other: Item): boolean {
+  const waiting = [other];
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    if (isLike(item, at)) return true;
+    if (at.total >= item.total) waiting.push(...at.children.filter(({ kind }) => kind === "module"));
+  }
+  return false;
+}
+
+function counts(items: readonly Item[]): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const item of items) {
+    if (item.kind === "module" && item.call === 1) found.set(kindOf(item), (found.get(kindOf(item)) ?? 0) + 1);
+  }
+  return found;
+}
+
+function kindOf({ label, total }: Item): string {
+  return `${label} ${total}`;
+}
+
+function isLike(item: Item, { kind, label, total, call }: Item): boolean {
+  return kind === "module" && label === item.label && total === item.total && call === 1;
+}
+
+/** The third of a list, whatever the list is called. */
+function isSameMember(x: Item, y: Item): boolean {
+  const number = ({ name }: Item) => /\d+$/.exec(lastPart(name))?.[0];
+  return isNumbered(x.name) && isNumbered(y.name) && number(x) === number(y);
+}
+
+function membersBeside({ parent, label }: Item): number {
+  return (parent?.children ?? []).filter((item) => item.kind === "module" && item.label === label).length;
+}
+
+/** Whether a module is computed from what another one gives. */
+function feeds(from: Item, to: Item): boolean {
+  const end = to.position + to.size;
+  const seen = new Set<Item>();
+  const waiting = [from, ...descendants(from)];
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    for (const { to: reader } of at.readers) {
+      if (isInside(reader, to)) return true;
+      if (seen.has(reader) || reader.position >= end) continue;
+      seen.add(reader);
+      waiting.push(reader);
+    }
+  }
+  return false;
+}
+
+function descendants(item: Item): Item[] {
+  const found: Item[] = [];
+  const waiting = [...item.children];
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    found.push(at);
+    waiting.push(...at.children);
+  }
+  return found;
+}

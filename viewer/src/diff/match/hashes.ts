@@ -1,0 +1,98 @@
+/** Hashes of items, bottom-up: equal numbers for what is equal, on both sides of a comparison. */
+
+import { compare, type Item, type Side } from "../items.js";
+import { isPlumbing } from "../vocabulary.js";
+
+/** A number for each text. */
+export class Interner {
+  readonly #numbers = new Map<string, number>();
+
+  of(text: string): number {
+    let number = this.#numbers.get(text);
+    if (number === undefined) {
+      number = this.#numbers.size;
+      this.#numbers.set(text, number);
+    }
+    return number;
+  }
+}
+
+export interface Hashes {
+  /** Labels, and how the ops inside are wired. */
+  skeleton: Map<Item, number>;
+  /** That, and arguments and sizes. */
+  exact: Map<Item, number>;
+  /** That, and the names inside. */
+  named: Map<Item, number>;
+  /** How often each op is inside of items with a skeleton, without those that only rearrange. */
+  ops: Map<number, ReadonlyMap<string, number>>;
+}
+
+export function noHashes(): Hashes {
+  return { skeleton: new Map(), exact: new Map(), named: new Map(), ops: new Map() };
+}
+
+/** Adds the hashes of one side. `uses` tells equal leaves apart, so that how they pair can be remembered by hash. */
+export function addHashes(hashes: Hashes, side: Side, interner: Interner, uses: ReadonlyMap<Item, number>): void {
+  const wires = wiresIn(side);
+  for (let i = side.items.length - 1; i >= 0; i -= 1) {
+    const item = side.items[i] as Item;
+    const inner = (wires.get(item) ?? []).sort(compare).join();
+    const list = (hash: Map<Item, number>) => item.children.map((child) => hash.get(child)).join();
+    const facts = JSON.stringify([item.attributes, item.arguments, item.shapes, item.dtypes, item.own]);
+    const skeleton = interner.of(`s${item.kind} ${item.label} ${list(hashes.skeleton)} ${inner}`);
+    const exact = interner.of(`e${item.kind} ${item.label} ${facts} ${list(hashes.exact)} ${inner}`);
+    const names = item.children.map((child) => `${child.name} ${hashes.named.get(child)}`).join();
+    hashes.skeleton.set(item, skeleton);
+    hashes.exact.set(item, exact);
+    hashes.named.set(item, interner.of(`n${exact} ${uses.get(item) ?? ""} ${names}`));
+    if (!hashes.ops.has(skeleton)) hashes.ops.set(skeleton, opsIn(item, hashes));
+  }
+}
+
+function opsIn(item: Item, { ops, skeleton }: Hashes): Map<string, number> {
+  const found = new Map<string, number>();
+  const add = (label: string, count: number) => found.set(label, (found.get(label) ?? 0) + count);
+  if (item.kind === "op" && !isPlumbing(item.label)) add(item.label, 1);
+  for (const child of item.children) {
+    for (const [label, count] of ops.get(skeleton.get(child) ?? -1) ?? []) add(label, count);
+  }
+  return found;
+}
+
+/** Container → its inner edges, by places relative to it. */
+function wiresIn({ items }: Side): Map<Item, string[]> {
+  const found = new Map<Item, string[]>();
+  for (const item of items) {
+    for (const { to, argument } of item.readers) {
+      const [holder, start, end] = holderOf(item, to);
+      const place = [start.position - holder.position, item.position - start.position];
+      place.push(end.position - holder.position, to.position - end.position);
+      const known = found.get(holder);
+      const wire = `${place.join(" ")} ${argument}`;
+      if (known === undefined) found.set(holder, [wire]);
+      else known.push(wire);
+    }
+  }
+  return found;
+}
+
+/** The innermost container of two items, and its children that hold them. */
+function holderOf(from: Item, to: Item): [Item, Item, Item] {
+  let [start, end] = [from, to];
+  while (start.parent !== end.parent) {
+    // the one that begins later lies deeper, or beside: a parent begins before what it holds
+    if ((start.parent?.position ?? -1) > (end.parent?.position ?? -1)) start = start.parent as Item;
+    else end = end.parent as Item;
+  }
+  return [start.parent as Item, start, end];
+}
+
+/** How alike two bags of ops are, from 0 to 1. */
+export function dice(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
+  const sum = (bag: ReadonlyMap<string, number>) => [...bag.values()].reduce((total, count) => total + count, 0);
+  const total = sum(a) + sum(b);
+  let common = 0;
+  for (const [label, count] of a) common += Math.min(count, b.get(label) ?? 0);
+  return total === 0 ? 1 : (2 * common) / total;
+}

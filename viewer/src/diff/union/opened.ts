@@ -1,0 +1,44 @@
+/** What the picture of a difference shows: open is what holds changes, as far as there is room. */
+import { ancestors, type GraphIndex, ROOT } from "../../graph/graph.js";
+import { isOpenable } from "../../view/expand/openable.js";
+import type { Measure } from "../../view/expand/page_limits.js";
+import { shownIndex } from "../../view/grouping/shown_index.js";
+import type { State } from "../../view/state.js";
+
+/** Larger pictures leave inner modules closed. */
+const LARGEST = [1100, 2400] as const;
+const STRETCH = 1.6;
+
+/** Open what holds changes, level by level while there is room, in a state in which all is closed. */
+export function withChangesOpen(
+  traced: GraphIndex,
+  closed: State,
+  measure: Measure,
+  [most, longest]: readonly [width: number, height: number] = LARGEST,
+): State {
+  const index = shownIndex(traced, closed);
+  const fits = (state: State) => {
+    const { width, height } = measure(state);
+    return width <= most * STRETCH && height <= longest * STRETCH;
+  };
+  let best = closed;
+  for (const level of holdersByLevel(index)) {
+    const next: State = { ...best, expanded: [...best.expanded, ...level].sort() };
+    if (!fits(next)) break;
+    best = next;
+  }
+  return best;
+}
+
+/** What holds changes and can be opened, the outermost first. */
+function holdersByLevel(index: GraphIndex): string[][] {
+  const marks = [...(index.graph.marks ?? [])].filter(([id]) => index.nodes.has(id));
+  const holding = new Set(marks.map(([id]) => index.parent.get(id)));
+  const levels = new Map<number, string[]>();
+  for (const [id, { status }] of marks) {
+    if ((status !== "holds" && status !== "changed") || !holding.has(id) || !isOpenable(index, id)) continue;
+    const depth = ancestors(index, id).filter((at) => at !== ROOT).length;
+    levels.set(depth, [...(levels.get(depth) ?? []), id]);
+  }
+  return [...levels].sort(([a], [b]) => a - b).map(([, ids]) => ids);
+}

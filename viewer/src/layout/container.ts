@@ -1,0 +1,235 @@
+/** The layout of one container whose open items have their sizes: in one flow, in lines, or by its structure. */
+
+import { AROUND_LINES } from "../view/expand/page_limits.js";
+import type { Frame, Placing } from "../view/frame.js";
+import { holdsSteps } from "../view/repeats/contents.js";
+import type { Shape } from "../view/shapes.js";
+import type { Once } from "./alike.js";
+import type { Geometry } from "./coord/geometry.js";
+import { A_LINE, type Surrounding, toPage } from "./coord/to_page.js";
+import { branchesOf, mostInOrder, type Try } from "./decross/branches.js";
+import { mirrored } from "./decross/mirror.js";
+import { ANY_ORDER, crossings, MOST_IN_ORDER, type Order, ofPorts, orderOf, type PortOrder } from "./decross/order.js";
+import { type Inner, plan } from "./input.js";
+import { isBareChain } from "./layering/chain.js";
+import type { Ranking } from "./layering/dot.js";
+import { type Engine, rank } from "./layering/rank.js";
+import { closeLoops, inOneRow } from "./loops.js";
+import { type Plan, planKey } from "./plan.js";
+import { evenly } from "./routing/rhythm.js";
+import { route } from "./routing/route.js";
+import { aroundTowers } from "./structures/around_towers.js";
+import { arranged, reordered } from "./structures/arranged.js";
+import { cellRows, FOR_ROWS, placesIn } from "./structures/cells.js";
+import type { Place } from "./structures/columns.js";
+import { keepPlaces } from "./structures/streams.js";
+import { structured } from "./structures/structured.js";
+import { asColumn } from "./wrapping/line_column.js";
+import { wrapped } from "./wrapping/wrap.js";
+
+export interface Context extends Engine {
+  /** Length of lines. */
+  line: number;
+  shapes: readonly Shape[];
+  /** How much shorter they are in an open container than around it. */
+  around: number;
+  /** Whether it is in columns. */
+  isNarrow: boolean;
+  /** Whether all flows up. */
+  up: boolean;
+}
+
+/** The layout of a frame with all of its items closed; null if none is open, or all are below each other. */
+export function closedGeometry(context: Context, frame: Frame, ports: PortOrder | null): Geometry | null {
+  if (frame.items.length > MOST_IN_ORDER || frame.placing) return null;
+  if (context.viz === null || holdsSteps(frame.id) || frame.items.every((item) => item.frame === null)) return null;
+  const order = ofPorts(ports);
+  if (isBareChain(plan(frame, [], order))) return null;
+  const at = { around: frame.direction, isNarrow: context.isNarrow };
+  const around: Surrounding = { ...A_LINE, ...at, key: `closed ${at.around} ${at.isNarrow}`, order };
+  return shaped(context, frame, around, []) ?? inOrder(context, frame, around, []);
+}
+
+/** One flow or, left to right, several lines if it is longer than `line`. */
+export function geometryIn(
+  context: Context,
+  frame: Frame,
+  surrounding: Surrounding,
+  inner: (Inner | null)[],
+  once: Once,
+): Geometry {
+  if (holdsSteps(frame.id)) {
+    const steps = { ...surrounding, key: `steps ${surrounding.key}` };
+    return geometryOf(context, frame, steps, inner, (planned) => inOneRow(planned, rank(context, planned)));
+  }
+  if (frame.placing?.lines === 0) return asPlaced(context, frame, surrounding, inner, frame.placing);
+  const inShape = shaped(context, frame, surrounding, inner);
+  if (inShape !== null) return inShape;
+  const whole = once("whole", () => inOrder(context, frame, surrounding, inner));
+  const isRoot = surrounding.item === null;
+  const outside = isRoot ? A_LINE : { ...surrounding, order: null, leavesAtEnd: true };
+  const { align = "start" } = frame.placing ?? {};
+  const column: Surrounding = { ...outside, key: `column ${align} ${surrounding.key}` };
+  const lines = frame.placing?.lines ?? 0;
+  // a little longer than its share, as lines break between items
+  const line = lines > 0 ? (1.15 * whole.width) / lines : context.line;
+  const widest = isRoot ? line + AROUND_LINES : line;
+  const room =
+    lines > 0
+      ? { enough: line, longest: line, widest: line }
+      : { enough: line, longest: widest - AROUND_LINES, widest };
+  const inLines = wrapped({ frame, inner, geometry: whole, once, ...room }, (kind, part, parts, along, order) => {
+    if (kind === "column") return geometryOf(context, part, column, parts, (planned) => asColumn(planned, align));
+    const leavesAtEnd = kind === "last" && surrounding.around === "LR";
+    const key = `line ${leavesAtEnd} ${JSON.stringify(along)}`;
+    return geometryOf(
+      context,
+      part,
+      { ...A_LINE, key, order: order ?? null, leavesAtEnd, ...(along && { alongLine: along }) },
+      parts,
+    );
+  });
+  return inLines ?? whole;
+}
+
+/** The layout that the author asks for. */
+function asPlaced(
+  context: Context,
+  frame: Frame,
+  surrounding: Surrounding,
+  inner: (Inner | null)[],
+  placing: Placing,
+): Geometry {
+  const { align } = placing;
+  const ranked = (planned: Plan) => {
+    Object.assign(planned, { align });
+    return placing.most > 0 ? arranged(planned, placing) : reordered(planned, rank(context, planned), placing);
+  };
+  const key = `${JSON.stringify(placing)} ${surrounding.key}`;
+  const around = { ...surrounding, key, order: null, keepsRows: align !== undefined };
+  return geometryOf(context, frame, around, inner, ranked);
+}
+
+/** The layout of a structure that the frame has, if any. */
+function shaped(context: Context, frame: Frame, surrounding: Surrounding, inner: (Inner | null)[]): Geometry | null {
+  if (context.up || frame.direction !== "TB" || surrounding.around !== "TB") return null;
+  return structured(frame, inner, context.shapes, placeIn(context, surrounding));
+}
+
+/** Lays out the parts of a structure. */
+export function placeIn(context: Context, surrounding: Surrounding): Place {
+  return ({ frame, inner, closed, moved, moves, isAround, up = false, isRail }) => {
+    const around = { ...(isAround ? surrounding : A_LINE), isNarrow: true, up, keepsRows: true };
+    const key = `${isAround ? "around" : "column"} ${moves} ${up} ${surrounding.key}`;
+    const ranked = (planned: Plan) => {
+      for (const wire of planned.wires) if (isRail?.(wire)) Object.assign(wire, { rail: true, trunk: false });
+      return moved(planned, rank(context, planned));
+    };
+    const lay = (all: (Inner | null)[], order: Order | null) =>
+      geometryOf(context, frame, { ...around, key: `${key} ${order === null}`, order }, all, ranked);
+    if (inner.every((one, i) => one === (closed[i] ?? null))) return lay(inner, null);
+    const order = orderOf(lay(closed, null), frame, null);
+    const strict: Try = { across: () => null, make: () => lay(inner, { ...order, isStrict: true }) };
+    return mostInOrder(frame, order, [], lay(inner, order), [strict]);
+  };
+}
+
+/** The layout that keeps the order, unless edges cross for it; found once for equal containers. */
+function inOrder(context: Context, frame: Frame, around: Surrounding, inner: (Inner | null)[]): Geometry {
+  const { order } = around;
+  const planned = plan(frame, inner, order, around.isNarrow, context.shapes);
+  const isClosed = inner.every((one) => one === null);
+  const towers = isClosed ? aroundTowers(frame, context.shapes) : [];
+  const branches = isClosed ? [...towers, ...branchesOf(planned)] : [];
+  const ownKey = planKey(planned);
+  const free = () => geometryOfPlan(context, planned, around, undefined, ownKey);
+  if (order === null && branches.length === 0) return free();
+  const key = `in order ${around.key} ${towers.join(";")}|${ownKey}`;
+  const known = context.cache.geometries.get(key);
+  if (known !== undefined) return known;
+  const inThis = (more: Partial<Order>) => {
+    const at = { ...around, order: { ...ANY_ORDER, ...order, ...more } };
+    return tryOf(context, frame, at, () => plan(frame, inner, at.order, at.isNarrow, context.shapes));
+  };
+  const others = [inThis({ isStrict: true })];
+  const first = free();
+  if (isClosed) {
+    const mirror = { ...around, key: `mirrored ${around.key}` };
+    const turned = (one: Plan) => mirrored(rank(context, one, ownKey));
+    others.unshift(
+      tryOf(context, frame, mirror, () => planned, turned),
+      inThis({ isStrict: true, isSource: true }),
+      ...rowsOf(towers, first).map((rows) => inThis({ isStrict: true, rows, places: placesIn(rows, planned) })),
+    );
+  }
+  const most = mostInOrder(frame, order ?? ANY_ORDER, branches, first, others);
+  const rows = branches.length > towers.length + 1 ? cellRows(planned) : null;
+  const cell = rows && inThis({ isStrict: true, rows, places: placesIn(rows, planned) }).make();
+  const found = cell !== null && crossings(cell, frame) <= crossings(most, frame) + FOR_ROWS ? cell : most;
+  context.cache.geometries.set(key, found);
+  return found;
+}
+
+/** What of lists of items is in one row of a layout; none if that is nothing. */
+function rowsOf(lists: readonly number[][], { rows }: Geometry): number[][][] {
+  const beside = lists.flatMap((items) => rows.map((row) => items.filter((item) => row.includes(item))));
+  const found = beside.filter(({ length }) => length > 1);
+  return found.length === 0 ? [] : [found];
+}
+
+/** A layout that is only ranked until it is made. */
+function tryOf(
+  context: Context,
+  frame: Frame,
+  surrounding: Surrounding,
+  planned: () => Plan,
+  ranked = (one: Plan) => rank(context, one),
+): Try {
+  const found = once(() => {
+    const made = planned();
+    return { planned: made, ranking: keepPlaces(made, ranked(made)) };
+  });
+  return {
+    // where it turns, ports are at other places
+    across: () => (surrounding.around === frame.direction ? found().ranking : null),
+    make: () => geometryOfPlan(context, found().planned, surrounding, () => found().ranking),
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+function geometryOf(
+  context: Context,
+  frame: Frame,
+  surrounding: Surrounding,
+  inner: (Inner | null)[],
+  ranked?: (plan: Plan) => Ranking,
+): Geometry {
+  const planned = plan(frame, inner, surrounding.order, surrounding.isNarrow, context.shapes);
+  return geometryOfPlan(context, planned, surrounding, ranked);
+}
+
+function geometryOfPlan(
+  context: Context,
+  planned: Plan,
+  surrounding: Surrounding,
+  ranked?: (plan: Plan) => Ranking,
+  ownKey = planKey(planned),
+): Geometry {
+  const key = `${surrounding.key}|${ownKey}`;
+  const known = context.cache.geometries.get(key);
+  if (known !== undefined) return known;
+  const ranking = keepPlaces(planned, ranked === undefined ? rank(context, planned, ownKey) : ranked(planned));
+  const rows = route(planned, ranking);
+  const [closed, routed] = closeLoops(planned, surrounding.keepsRows === true ? rows : evenly(planned, ranking, rows));
+  const rises = context.up || surrounding.up === true;
+  const geometry = toPage(closed, ranking, routed, rises, surrounding);
+  context.cache.geometries.set(key, geometry);
+  return geometry;
+}

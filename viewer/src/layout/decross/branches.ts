@@ -1,0 +1,55 @@
+/** Forks, and the order of their branches: as the model makes them, the first at the left. */
+import { BORDER, type Frame } from "../../view/frame.js";
+import type { Geometry } from "../coord/geometry.js";
+import type { Plan } from "../plan.js";
+import { type Across, acrossIn, crossings, disagreement, type Order } from "./order.js";
+
+/**
+ * The items that read one item or port and lead on, of which none depends on another; in execution order. Of parallel
+ * streams these are a stage, above the first, and what derives another.
+ */
+export function branchesOf({ streams, wires }: Plan): number[][] {
+  if (streams.length > 0) return streams.map(({ wire, beside }) => [wires[wire]?.from ?? BORDER, beside]);
+  const leading = new Set(wires.map(({ from }) => from));
+  const readers = new Map<number, Set<number>>();
+  for (const { from, fromPort, to, rail } of wires) {
+    const source = from === BORDER ? BORDER - 1 - fromPort : from;
+    if (!rail && to !== BORDER && leading.has(to)) readers.set(source, (readers.get(source) ?? new Set()).add(to));
+  }
+  return [...readers.values()].filter(({ size }) => size > 1).map((items) => [...items].sort((a, b) => a - b));
+}
+
+/** Most crossings that are less disturbing than a picture whose sides change, and for each neighbour that does. */
+const FOR_SIDES = 2;
+const FOR_NEIGHBOUR = 0.6;
+
+/** A layout that may be made. */
+export interface Try {
+  /** Where its items and ports will be; null if only the layout itself tells. */
+  across: () => Across | null;
+  make: () => Geometry;
+}
+
+/** Of the layouts of a frame, the one most in order for which no edge crosses; the first has no order. */
+export function mostInOrder(frame: Frame, order: Order, branches: number[][], free: Geometry, others: Try[]): Geometry {
+  const valued = (places: Across) => ({ moved: disagreement(places, order), wrong: disorder(branches, places.across) });
+  let best = { geometry: free, ...valued(acrossIn(free, frame)) };
+  for (const { across, make } of others) {
+    if (best.moved === 0 && best.wrong === 0) break;
+    // most are no better, and need no routes
+    const value = valued(across() ?? acrossIn(make(), frame));
+    if (value.moved > best.moved || (value.moved === best.moved && value.wrong >= best.wrong)) continue;
+    const geometry = make();
+    const kept = best.moved - value.moved;
+    const forSides = kept > 0 && geometry.width <= free.width ? FOR_SIDES : 0;
+    const most = Math.max(crossings(free, frame), order.crossings) + Math.max(forSides, FOR_NEIGHBOUR * kept);
+    if (crossings(geometry, frame) <= most) best = { geometry, ...value };
+  }
+  return best.geometry;
+}
+
+/** Number of neighbouring branches that don't stand as in the source. */
+function disorder(branches: number[][], across: readonly number[]): number {
+  const isWrong = (left = 0, right = 0) => (across[left] ?? 0) > (across[right] ?? 0);
+  return branches.reduce((sum, items) => sum + items.slice(1).filter((item, i) => isWrong(items[i], item)).length, 0);
+}

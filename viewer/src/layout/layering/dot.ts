@@ -1,0 +1,276 @@
+/**
+ * Ranks, order and positions across the flow from dot: layered drawing after Sugiyama, Tagawa and Toda (1981), with
+ * network simplex after Gansner, Koutsofios, North and Vo (1993). The only file that calls viz-js.
+ */
+import type { Attributes, Edge, Graph, Node, Viz } from "@viz-js/viz";
+import { BORDER } from "../../view/frame.js";
+import { type Order, single } from "../decross/order.js";
+import type { Plan, PlanWire, Slot } from "../plan.js";
+import { portTable, type UsedPorts, usedPorts } from "./port_table.js";
+
+export type { Viz };
+
+/** Result of dot or its replacement; `across` are centres, ranks count from 0. */
+export interface Ranking {
+  rank: number[];
+  across: number[];
+  inputs: number[];
+  outputs: number[];
+}
+
+const POINTS_PER_INCH = 72;
+/** Points per px: table cells have integer sizes, so finer units keep wires straight to a fifth of a px. */
+const FINE = 5;
+/** Largest width of a table cell in points. */
+const MAX_CELL = 65000;
+/** Height of every node for dot; routing sets the actual heights of rows. */
+const FLAT = 0.05;
+const NODE_GAP = 24;
+/** How far a label may extend into the gap: dot only supports symmetric nodes. */
+const TEXT_IN_GAP = 12;
+const TRUNK_WEIGHT = 30;
+const SPINE_WEIGHT = 6;
+/** Limit on dot's network simplex iterations, as a factor on the number of nodes. */
+const EFFORT = 4;
+
+/** Rank and position the items of a plan. Throws if dot fails. */
+export function rankByDot(plan: Plan, viz: Viz): Ranking {
+  const fine = fineness(plan);
+  const result = viz.render(dotGraph(plan, fine), { format: "json0", engine: "dot" });
+  if (result.status !== "success") throw new Error(result.errors.map((error) => error.message).join("; "));
+  return readAnswer(plan, JSON.parse(result.output), fine);
+}
+
+/** Points per px. */
+function fineness(plan: Plan): number {
+  const widest = Math.max(1, ...plan.slots.map((slot) => slot.low + slot.high));
+  return Math.min(FINE, MAX_CELL / widest);
+}
+
+function dotGraph(plan: Plan, fine: number): Graph {
+  const { order } = plan;
+  const branches =
+    order?.isStrict && !order.isSource
+      ? []
+      : forks(plan).filter(({ source }) => !plan.isNarrow || !source.startsWith("i"));
+  const used = usedPorts(plan);
+  const ordered = new Set(branches.filter(({ items }) => items.length >= LEAST_ORDERED).map(({ source }) => source));
+  if (order?.isSource) {
+    for (const { source } of forks(plan)) ordered.add(source);
+    for (const { wire } of plan.streams) ordered.add(`n${plan.wires[wire]?.from}`);
+  }
+  return {
+    directed: true,
+    graphAttributes: {
+      splines: false,
+      nodesep: (NODE_GAP * fine) / POINTS_PER_INCH,
+      ranksep: 0.1,
+      nslimit: EFFORT,
+      nslimit1: EFFORT,
+    },
+    nodeAttributes: { shape: "box", fixedsize: true, label: "", height: FLAT },
+    edgeAttributes: STRAIGHT_ON,
+    nodes: inPreference(
+      plan.slots.map((slot, i) => ({
+        name: `n${i}`,
+        attributes: { ...slotAttributes(slot, used[i], fine), ...(ordered.has(`n${i}`) ? IN_ORDER : {}) },
+      })),
+      order?.places ?? [],
+    ),
+    edges: [
+      ...inPreference(plan.wires, preferredPlaces(plan)).flatMap((wire): Edge[] => {
+        if (wire.rail) return [];
+        const edge = { tail: tailOf(wire.from, wire.fromPort), head: headOf(wire.to, wire.toPort) };
+        return [{ ...edge, attributes: wireAttributes(plan, wire) }];
+      }),
+      ...(order?.isStrict ? inOrder(order) : []),
+      ...plan.apart.map(([above, below]) => ({ tail: `n${above}`, head: `n${below}`, attributes: APART })),
+    ],
+    subgraphs: [
+      portRow("source", "i", plan.inputs, ordered, order?.inputs.flat() ?? []),
+      portRow("sink", "o", plan.outputs, ordered, order?.outputs.flat() ?? []),
+      ...[...branches.map(({ items }) => items), ...(order?.isStrict ? order.rows : [])]
+        .filter((items) => items.length > 1)
+        .map((items) => ({
+          graphAttributes: { rank: "same" },
+          nodes: items.map((item) => ({ name: `n${item}` })),
+        })),
+    ],
+  };
+}
+
+/** Edges that keep nodes of one rank in order. */
+function inOrder(order: Order): Edge[] {
+  const rows: [string, number[][]][] = [
+    ["i", order.inputs],
+    ["o", order.outputs],
+  ];
+  for (const row of order.rows) rows.push(["n", single(row)]);
+  return rows.flatMap(([letter, groups]) =>
+    groups
+      .slice(1)
+      .flatMap((right, i) =>
+        (groups[i] ?? []).flatMap((tail) =>
+          right.map((head) => ({ tail: letter + tail, head: letter + head, attributes: BESIDE_EACH_OTHER })),
+        ),
+      ),
+  );
+}
+
+/** From the middle of one side to that of another, as most wires run; dot is told of others one by one. */
+const STRAIGHT_ON: Attributes = { tailport: "s", headport: "n", weight: 1 };
+const BESIDE_EACH_OTHER: Attributes = { style: "invis", tailport: "", headport: "" };
+const APART: Attributes = { ...BESIDE_EACH_OTHER, weight: 0 };
+
+/** Keeps the order of the wires that leave a node. */
+const IN_ORDER: Attributes = { ordering: "out" };
+/** Branches are aligned up to the most, and keep their order from the least: query, key and value, or experts. */
+const [LEAST_ORDERED, MAX_BRANCHES] = [3, 12];
+
+/** Groups of items that read only one common tensor: they share a rank, and three or more keep their order. */
+function forks(plan: Plan): { source: string; items: number[] }[] {
+  const incoming = plan.slots.map(() => 0);
+  for (const wire of plan.wires) if (wire.to !== BORDER) incoming[wire.to] = (incoming[wire.to] ?? 0) + 1;
+  const readers = new Map<number, { source: string; items: number[] }>();
+  for (const wire of plan.wires) {
+    if (wire.rail || incoming[wire.to] !== 1) continue;
+    const known = readers.get(wire.net) ?? { source: tailOf(wire.from, wire.fromPort), items: [] };
+    known.items.push(wire.to);
+    readers.set(wire.net, known);
+  }
+  return [...readers.values()].filter(({ items }) => items.length > 1 && items.length <= MAX_BRANCHES);
+}
+
+function portRow(
+  rank: "source" | "sink",
+  letter: string,
+  count: number,
+  ordered: ReadonlySet<string>,
+  order: number[],
+): { graphAttributes: Attributes; nodes: Node[] } {
+  const nodes = Array.from({ length: count }, (_, i) => ({
+    name: `${letter}${i}`,
+    attributes: { shape: "point", width: 0.02, height: 0.02, ...(ordered.has(`${letter}${i}`) ? IN_ORDER : {}) },
+  }));
+  return {
+    graphAttributes: { rank },
+    nodes: inPreference(
+      nodes,
+      nodes.map((_, i) => order.indexOf(i)),
+    ),
+  };
+}
+
+/** dot starts from the order in which it is told of nodes and wires, and of equal orders keeps the first. */
+function inPreference<T>(all: T[], places: number[]): T[] {
+  return all
+    .map((one, i) => ({ one, at: places[i] ?? 0 }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ one }) => one);
+}
+
+/** Wire → the place of its head; what derives a new stream is right of all others. */
+function preferredPlaces({ order, wires, streams }: Plan): number[] {
+  const inputs = order?.inputs.flat() ?? [];
+  const last = new Set(order?.isSource ? streams.map(({ beside }) => beside) : []);
+  return wires.map(({ from, fromPort, to }) =>
+    last.has(to) ? wires.length : (order?.places[to] ?? inputs.indexOf(from === BORDER ? fromPort : -1)),
+  );
+}
+
+function tailOf(from: number, port: number): string {
+  return from === BORDER ? `i${port}` : `n${from}`;
+}
+
+function headOf(to: number, port: number): string {
+  return to === BORDER ? `o${port}` : `n${to}`;
+}
+
+function wireAttributes(plan: Plan, wire: PlanWire): Attributes {
+  const { from, fromPort, to, toPort, trunk } = wire;
+  const weight = plan.isNarrow && !trunk ? weightNearUse(plan, wire) : weightOf(wire);
+  return {
+    ...(plan.slots[from]?.ports && fromPort >= 0 ? { tailport: `o${fromPort}:s` } : {}),
+    ...(plan.slots[to]?.ports && toPort >= 0 ? { headport: `i${toPort}:n` } : {}),
+    ...(weight === 1 ? {} : { weight }),
+  };
+}
+
+function weightOf({ trunk, spine }: PlanWire): number {
+  return trunk ? TRUNK_WEIGHT : spine ? SPINE_WEIGHT : 1;
+}
+
+/** What reads only inputs stands near its use, where the row is less broad. */
+function weightNearUse({ slots }: Plan, wire: PlanWire): number {
+  return wire.from === BORDER || slots[wire.from]?.terminal ? 1 : Math.max(2, weightOf(wire));
+}
+
+function slotAttributes(slot: Slot, used: UsedPorts | undefined, fine: number): Attributes {
+  const across = Math.max(slot.across, 2 * (Math.max(slot.low, slot.high) - TEXT_IN_GAP));
+  const { ports } = slot;
+  if (ports === null || ports.inputs.length + ports.outputs.length === 0) {
+    return { width: (across * fine) / POINTS_PER_INCH };
+  }
+  return { shape: "plain", fixedsize: false, label: { html: portTable(slot.across, ports, used, fine) } };
+}
+
+// -- dot's answer -----------------------------------------------------------------------------------------------------
+
+interface Answer {
+  objects?: { name: string; pos?: string }[];
+}
+
+function readAnswer(plan: Plan, answer: Answer, fine: number): Ranking {
+  const along: number[] = [];
+  const ranking: Ranking = { rank: [], across: [], inputs: [], outputs: [] };
+  for (const { name, pos } of answer.objects ?? []) {
+    if (pos === undefined) continue;
+    const place = Number(name.slice(1));
+    const [x = 0, y = 0] = pos.split(",").map(Number);
+    if (name.startsWith("n")) {
+      ranking.across[place] = Math.round(x / fine);
+      along[place] = y;
+    } else {
+      const ports = name.startsWith("i") ? ranking.inputs : ranking.outputs;
+      ports[place] = Math.round(x / fine);
+    }
+  }
+  if (along.length !== plan.slots.length) throw new Error("dot left out an item");
+  ranking.rank = ranksOf(along);
+  gatherPorts(plan, ranking);
+  return ranking;
+}
+
+/** Distance between input ports that lead to one item; equals that of exits. */
+const PORT_STEP = 16;
+
+/** Move neighbouring input ports with a common target together, away from the trunk. */
+function gatherPorts(plan: Plan, ranking: Ranking): void {
+  const target = (port: number) => {
+    const [first, ...more] = plan.wires.filter((wire) => wire.from === BORDER && wire.fromPort === port);
+    const isFree = first !== undefined && more.length === 0 && !first.trunk && plan.slots[first.to]?.ports === null;
+    return isFree ? first.to : undefined;
+  };
+  const trunk = ranking.inputs[plan.wires.find((wire) => wire.trunk && wire.from === BORDER)?.fromPort ?? -1];
+  if (trunk === undefined) return;
+  const outwards = ranking.inputs
+    .map((at, port) => ({ at, port, to: target(port) }))
+    .sort((a, b) => Math.abs(b.at - trunk) - Math.abs(a.at - trunk));
+  outwards.forEach(({ at, port, to }, i) => {
+    const side = Math.sign(at - trunk);
+    const outer = outwards
+      .slice(0, i)
+      .reverse()
+      .find((other) => Math.sign(other.at - trunk) === side);
+    if (to === undefined || outer?.to !== to) return;
+    const moved = (ranking.inputs[outer.port] ?? 0) - side * PORT_STEP;
+    if ((at - moved) * side < 0) ranking.inputs[port] = moved;
+  });
+}
+
+/** Ranks by y, which increases upwards in dot. */
+function ranksOf(along: number[]): number[] {
+  const levels = [...new Set(along)].sort((a, b) => b - a);
+  const ranks = new Map(levels.map((level, i) => [level, i]));
+  return along.map((level) => ranks.get(level) ?? 0);
+}

@@ -1,0 +1,100 @@
+/** Ranks plans by the simplest means that does; keeps what dot said, and survives its crashes. */
+import { checkpoint, Pause } from "../../shared/slices.js";
+import type { Alike } from "../alike.js";
+import type { Geometry } from "../coord/geometry.js";
+import { oriented } from "../decross/mirror.js";
+import { type Plan, planKey } from "../plan.js";
+import { rankAsChain } from "./chain.js";
+import { type Ranking, rankByDot, type Viz } from "./dot.js";
+import { rankAsColumn, rankPlainly } from "./fallback.js";
+import { packTables, packUnread } from "./tables.js";
+import { withTail } from "./tail.js";
+
+/** State shared by the layouts of one graph. */
+export interface LayoutCache {
+  /** Geometries by plan and surrounding. */
+  geometries: Map<string, Geometry>;
+  /** What equal frames share, by frame and surrounding. */
+  alike: Map<string, Alike>;
+  /** Answers of dot by plan. */
+  rankings: Map<string, Ranking>;
+  /** Consecutive WebAssembly crashes per container; after two it is laid out without dot. */
+  crashes: Map<string, number>;
+}
+
+/** An empty cache, of maps that may forget. */
+export function layoutCache(make: <T>() => Map<string, T> = () => new Map()): LayoutCache {
+  return { geometries: make(), alike: make(), rankings: make(), crashes: new Map() };
+}
+
+/** What ranks plans; without dot, all get the plain layered layout. */
+export interface Engine {
+  viz: Viz | null;
+  cache: LayoutCache;
+}
+
+/** Crashed instances, whose memory is in an unknown state. */
+const broken = new WeakSet<Viz>();
+
+/** Whether an instance crashed and must be replaced. */
+export function isBroken(viz: Viz): boolean {
+  return broken.has(viz);
+}
+
+/** Consecutive crashes after which a container is laid out without dot. */
+const MAX_CRASHES = 2;
+
+/**
+ * Most items and wires for dot, whose time grows faster than linearly; larger containers get the plain layout. A size
+ * limit rather than a timeout, so that pictures don't depend on the machine. Worst case about half a second.
+ */
+const MAX_FOR_DOT = 1500;
+
+/** Ranks and positions of a plan: by dot unless something simpler does. */
+export function rank(engine: Engine, planned: Plan, ownKey?: string): Ranking {
+  // without a traced pass there are no wires: a column reads as a list
+  if (planned.wires.length === 0) return rankAsColumn(planned);
+  const chain = rankAsChain(planned);
+  if (chain !== null) return chain;
+  const {
+    viz,
+    cache: { crashes, rankings },
+  } = engine;
+  if (viz === null || planned.slots.length + planned.wires.length > MAX_FOR_DOT) return rankPlainly(planned);
+  const key = ownKey ?? planKey(planned);
+  const known = rankings.get(key);
+  if (known !== undefined) return known;
+  const times = crashes.get(key) ?? 0;
+  if (times >= MAX_CRASHES) return rankPlainly(planned);
+  if (broken.has(viz)) throw new Error("the layout engine crashed");
+  try {
+    const ranking = rankWithDot(planned, viz);
+    crashes.delete(key);
+    rankings.set(key, ranking);
+    checkpoint();
+    return ranking;
+  } catch (error) {
+    if (error instanceof Pause) throw error;
+    if (!isCrash(error)) return rankPlainly(planned);
+    broken.add(viz);
+    crashes.set(key, times + 1);
+    throw error;
+  }
+}
+
+function rankWithDot(planned: Plan, viz: Viz): Ranking {
+  const ranked = withTail(planned, (head) => rankByDot(head, viz));
+  const isFree =
+    planned.order?.isStrict !== true &&
+    planned.order?.isSource !== true &&
+    planned.slots.every(({ ports }) => ports === null);
+  const ranking = isFree ? oriented(planned, ranked) : ranked;
+  packTables(planned, ranking);
+  packUnread(planned, ranking);
+  return ranking;
+}
+
+/** Whether an error is a WebAssembly trap, after which the instance is in an unknown state. */
+function isCrash(error: unknown): boolean {
+  return !(error instanceof Error) || error.name === "RuntimeError" || error instanceof RangeError;
+}

@@ -1,0 +1,66 @@
+/**
+ * Cells as in NASNet: ops on a few states, joined in pairs. As in the figures of their papers, ops stand in one row beside
+ * those that they are joined with, and joins in a row below.
+ */
+
+import { BORDER, type Frame } from "../../view/frame.js";
+import { holdsSteps } from "../../view/repeats/contents.js";
+import type { Plan, PlanWire } from "../plan.js";
+
+/** Most crossings that are less disturbing than ops away from what joins them. */
+export const FOR_ROWS = 2;
+
+/** With fewer joins there is nothing to put in a row, and what fewer read is no state. */
+const [LEAST_JOINS, LEAST_READERS] = [3, 3];
+
+/** What of a plan, or of a frame, tells whether it is a cell. */
+interface Flow {
+  slots: readonly unknown[];
+  wires: readonly Pick<PlanWire, "from" | "fromPort" | "to">[];
+}
+
+/** The rows of a cell, from left to right as the model makes its joins: ops, and joins. Null if the plan is no cell. */
+export function cellRows({ slots, wires }: Flow): [ops: number[], joins: number[]] | null {
+  const sources = slots.map(() => new Set<number>());
+  const readers = new Map<number, Set<number>>();
+  for (const { from, fromPort, to } of wires) {
+    const source = from === BORDER ? BORDER - 1 - fromPort : from;
+    sources[to]?.add(source);
+    readers.set(source, (readers.get(source) ?? new Set()).add(to));
+  }
+  const isState = (item: number) => (readers.get(item)?.size ?? 0) >= LEAST_READERS;
+  const stateOf = (op: number) => [...(sources[op] ?? [])].find(isState);
+  const isOp = (item: number) =>
+    sources[item]?.size === 1 && readers.get(item)?.size === 1 && stateOf(item) !== undefined;
+  const opsOf = (join: number) => [...(sources[join] ?? [])].filter(isOp).sort((a, b) => a - b);
+  const joins = slots.flatMap((_, item) => {
+    const read = [...(sources[item] ?? [])];
+    return read.length === 2 && read.some(isOp) && read.every((one) => isOp(one) || isState(one)) ? [item] : [];
+  });
+  const ops = joins.flatMap(opsOf);
+  const states = ops.map((op) => stateOf(op) ?? BORDER);
+  // a state that comes later may be made of what is joined
+  const isMadeBefore = Math.max(...states) < Math.min(...ops, ...joins);
+  return isMadeBefore && joins.length >= LEAST_JOINS && new Set(states).size > 1 ? [ops, joins] : null;
+}
+
+/** Frames are immutable, and those with one source are one. */
+const sideways = new WeakMap<Frame, Frame | null>();
+
+/** A cell that runs from top to bottom, to be laid out from left to right, where its ops are below each other; else null. */
+export function sidewaysCell(frame: Frame): Frame | null {
+  const known = sideways.get(frame);
+  if (known !== undefined) return known;
+  // several outputs are those of parallel streams
+  const mayTurn =
+    frame.direction === "TB" && frame.outputs.length === 1 && frame.placing === undefined && !holdsSteps(frame.id);
+  const made: Frame | null =
+    mayTurn && cellRows({ slots: frame.items, wires: frame.wires }) !== null ? { ...frame, direction: "LR" } : null;
+  sideways.set(frame, made);
+  return made;
+}
+
+/** Item → its place in its row. */
+export function placesIn(rows: number[][], { slots }: Plan): number[] {
+  return slots.map((_, item) => Math.max(0, ...rows.map((row) => row.indexOf(item))));
+}

@@ -1,0 +1,45 @@
+/**
+ * Fans: several branches between one item and one that joins them, such as Inception's, ASPP's, or query, key and value.
+ * No branch is the trunk there, so that the join is centred below its branches, and the fork above.
+ */
+import { BORDER } from "../../view/frame.js";
+import { NONE, nearestCommon } from "../layering/dominators.js";
+import type { Plan, PlanWire } from "../plan.js";
+
+/** Fewer branches, such as a block's beside its shortcut, have a main one. */
+const LEAST_BRANCHES = 3;
+
+/** Take the marks of trunk and spine from the ends of the branches of every fan. */
+export function openFans(plan: Plan): void {
+  const wires = plan.wires.filter(({ from, to, rail }) => !rail && from !== to);
+  const { inputs, slots, outputs } = plan;
+  const last = inputs + slots.length + outputs - 1;
+  // input ports, items and output ports are numbered in this order
+  const ends = wires.map(({ from, fromPort, to, toPort }) => ({
+    source: from === BORDER ? fromPort : inputs + from,
+    target: to === BORDER ? inputs + slots.length + toPort : inputs + to,
+  }));
+  const branches = slots.map(() => new Set<number>());
+  for (const { source, target } of ends) branches[target - inputs]?.add(source);
+  // most containers have none
+  if (branches.every(({ size }) => size < LEAST_BRANCHES)) return;
+  const forks = nearestCommon(last + 1, ends);
+  const joins = nearestCommon(
+    last + 1,
+    ends.map(({ source, target }) => ({ source: last - target, target: last - source })),
+  );
+  slots.forEach((_, item) => {
+    const join = inputs + item;
+    const fork = forks[join] ?? NONE;
+    if ((branches[item]?.size ?? 0) < LEAST_BRANCHES || fork === NONE || last - (joins[last - fork] ?? NONE) !== join)
+      return;
+    wires.forEach((wire, i) => {
+      if (ends[i]?.target === join || ends[i]?.source === fork) unmark(wire);
+    });
+  });
+}
+
+function unmark(wire: PlanWire): void {
+  wire.trunk = false;
+  wire.spine = false;
+}

@@ -1,0 +1,38 @@
+/**
+ * A U in a picture from left to right: the encoder is left of the decoder, and skips run to the right, so that it is drawn
+ * as in a picture from top to bottom. In lines it would be none.
+ */
+
+import type { Frame, Item, View } from "../../../view/frame.js";
+import { holdsSteps } from "../../../view/repeats/contents.js";
+import { hasU } from "../structured.js";
+
+/** The model, to be laid out from top to bottom, if it is a U that would run from left to right; else null. */
+export function uprightU({ root, shapes }: View): Frame | null {
+  if (root.direction === "TB" || root.placing || !shapes.includes("u")) return null;
+  const upright = uprightOf(root);
+  return hasU(upright) ? upright : null;
+}
+
+/** Frames are immutable, and those with one source are one. */
+const known = new WeakMap<Frame, Frame>();
+
+function uprightOf(frame: Frame): Frame {
+  const before = known.get(frame);
+  if (before !== undefined) return before;
+  const direction = isSameInBoth(frame) ? frame.direction : frame.turned ? "LR" : "TB";
+  const items = frame.items.map((item): Item => {
+    if (item.frame === null) return item;
+    // repeats run as what is around them
+    const isAlong = item.kind === "group" && item.frame.direction === frame.direction;
+    return { ...item, frame: { ...uprightOf(item.frame), ...(isAlong && { direction }) } };
+  });
+  const made: Frame = { ...frame, direction, items };
+  known.set(frame, made);
+  return made;
+}
+
+/** Whether a frame has its direction in any picture: steps of a loop, and what an author put in lines. */
+function isSameInBoth({ id, placing }: Frame): boolean {
+  return holdsSteps(id) || (placing !== undefined && (placing.most > 0 || placing.lines > 0));
+}

@@ -1,0 +1,259 @@
+/** Chooses the modules to expand when the author gives no options. */
+import { ancestors, type GraphIndex, ROOT } from "../../graph/graph.js";
+import { shownIndex } from "../grouping/shown_index.js";
+import { isPlain, tellingOf } from "../labels/container_words.js";
+import type { State } from "../state.js";
+import { exemplars } from "./exemplars.js";
+import { Filling } from "./filling.js";
+import { type Join, joining, showsJoin } from "./joins.js";
+import { legendRoom } from "./legend_room.js";
+import { boxed, innermost, isOpenable, shownIn, timesOf } from "./openable.js";
+import { BROAD, fitting, MAX_VISIBLE, nodesIn, type Page, WIDEST } from "./page_limits.js";
+import { twinsOf } from "./twins.js";
+
+/** What is expanded. */
+export interface Expansion {
+  expanded: string[];
+  /**
+   * How much that tells: 1 with exemplars of the costliest class of blocks and in all towers, less with another or
+   * only a part of the way to one, 0 without; undefined for models without blocks.
+   */
+  telling: number | undefined;
+}
+
+/** Most exemplars of a class that are tried. */
+const MOST_TRIED = 3;
+/** How much an exemplar tells beside open towers without one; if it is in the other of them; and the right one beside closed towers. */
+const ONE_TOWER = 0.995;
+const OTHER_TOWER = 0.99;
+export const ALONE = 0.98;
+/** How much a block with its layers closed tells, another exemplar, one of another class than the costliest, and the whole way to one but itself. */
+const BLOCK = 0.97;
+const SAME_CLASS = 0.95;
+const OTHER_CLASS = 0.9;
+const WAY = 0.5;
+/** How much all towers tell without a block. */
+const TOWERS = 0.6;
+
+/** Whether all towers are open, but not a block in each. */
+export function lacksTower(telling: number): boolean {
+  return telling > ALONE && telling < 1;
+}
+
+/**
+ * Opens, besides what is open at the start, an exemplar of each class of blocks that carries the model, as far as the picture
+ * stays on a page. Fills what is left of a screen breadth first, modules with few parameters last.
+ */
+export function defaultExpansion(
+  traced: GraphIndex,
+  start: State,
+  page: Page,
+  isClosed: (id: string) => boolean,
+): Expansion {
+  const index = shownIndex(traced, start);
+  const isHidden = (id: string) =>
+    isClosed(id) || ancestors(index, id).some((around) => index.nodes.get(around)?.kind === "bundle");
+  const known = exemplars(
+    shownIndex(traced, { plumbing: start.plumbing === true, functions: start.functions !== false }),
+  );
+  const visible = known.map((paths) => onePerContainer(paths.filter((path) => !path.some(isHidden))));
+  const spare = (state: State, width: number) => (page.mayScroll ? legendRoom(traced, state, width) : 0);
+  const within = (width: number) =>
+    fitting(start, { ...page, height: page.tallest, width, column: Math.max(page.width, BROAD), spare });
+  const fits = within(page.mayScroll ? WIDEST : page.widest);
+  const { expanded, blocks, telling } = withExemplars(index, start, visible, [within(page.widest), fits]);
+  const room = { index, isClosed, fits };
+  // where the skips of a repeated block end in its parts, these are open before others
+  const veiled = blocks.filter((id) => timesOf(index, id) > 1 && !showsJoin(index, id));
+  const unveiled = withJoins(room, expanded, veiled, ["skip"]);
+  const filled = new Filling(index, start, page, unveiled).breadthFirst(isClosed);
+  const whole = withJoins(room, filled, blocks, ["skip", "join"]);
+  return { expanded: whole, telling: known.length > 0 ? telling : undefined };
+}
+
+/** The ways to the exemplar that tells most, and to those in other towers, and parts of the model that are like no other. */
+export function mainPaths(traced: GraphIndex, start: State): readonly string[] {
+  const index = shownIndex(traced, { plumbing: start.plumbing === true, functions: start.functions !== false });
+  const [main = [], ...others] = exemplars(index).map(([path = []]) => path);
+  return [
+    ...main,
+    ...others.filter((path) => path.length > 1 && path[0] !== main[0]).flat(),
+    ...partsOfTheirOwn(index),
+  ];
+}
+
+/** Least share of a model's weights in a part that no bundle hides, unless there is another of its class. */
+const LARGE = 0.1;
+/** Most of such parts: where a model has more, a page may have no room for them. */
+const FEW = 4;
+
+/** Large parts of a model whose class it has once, such as an encoder. */
+export function partsOfTheirOwn(index: GraphIndex): string[] {
+  const parts = shownIn(index, ROOT).flatMap((id) => {
+    const [whole, telling] = [index.nodes.get(id), tellingOf(index, boxed(index, id).chain)];
+    return whole?.kind === "module" && telling !== undefined ? [{ id, whole, telling }] : [];
+  });
+  const weights = parts.reduce((sum, { whole }) => sum + whole.parameters.total, 0);
+  const least = Math.max(1, LARGE * Math.max(weights, index.graph.model.parameters.total));
+  const large = parts.filter(({ whole, telling }) => !isPlain(telling) && whole.parameters.total >= least);
+  if (large.length > FEW) return [];
+  const isOwn = (name: string) => parts.filter(({ telling }) => telling.class === name).length === 1;
+  return large.flatMap(({ id, telling }) => (isOwn(telling.class) ? [id] : []));
+}
+
+/** The first paths that lead into different containers. */
+function onePerContainer(paths: string[][]): string[][] {
+  const containers = paths.map((path) => path.slice(0, -1).join(" "));
+  return paths
+    .filter((path, i) => path.length === 1 || containers.indexOf(containers[i] ?? "") === i)
+    .slice(0, MOST_TRIED);
+}
+
+/** The first paths that lead into different parts of the model, such as an encoder and a decoder of one class. */
+function onePerPart(paths: string[][]): string[][] {
+  const parts = paths.map(([part]) => part);
+  return paths
+    .filter((path, i) => path.length > 1 && parts.indexOf(path[0]) === i)
+    .concat(paths[0]?.length === 1 ? [paths[0]] : []);
+}
+
+/** Whether a picture with these open is no larger than a page. */
+type Fits = (expanded: string[]) => boolean;
+
+/** Opens the ways to exemplars of each class, of the first as much as fits; what it is known by may be wider. */
+function withExemplars(
+  index: GraphIndex,
+  start: State,
+  classes: string[][][],
+  [fits, fitsWide]: readonly [Fits, Fits],
+): { expanded: string[]; blocks: string[]; telling: number } {
+  const withTwins = (ids: string[]) => [...new Set(ids.flatMap((id) => twinsOf(index, id)))];
+  const { path, open, telling } = mostTelling(index, classes, (ids) => fits(withTwins(ids)));
+  let expanded = [...new Set([...start.expanded, ...withTwins(open)])];
+  const add = (ids: string[], isFitting = fits) => {
+    const more = [...new Set([...expanded, ...withTwins(ids)])];
+    if (ids.length > 0 && nodesIn(index, more) <= MAX_VISIBLE && isFitting(more)) expanded = more;
+  };
+  const block = path[path.length - 1] ?? "";
+  // it may hold all of its layers in a sequence
+  if (expanded.includes(block)) {
+    add(plainIn(index, block));
+    const way = nestedIn(index, block);
+    for (const i of way.keys()) add(way.slice(0, i + 1));
+  }
+  const firsts = classes.flatMap(onePerPart);
+  for (const first of firsts) if (first !== path) add(first);
+  if (expanded.includes(block)) add(coreOf(index, block), fitsWide);
+  const blocks = [path, ...firsts].map((way) => way[way.length - 1] ?? "");
+  return { expanded, blocks: [...new Set(blocks)].filter((id) => expanded.includes(id)), telling };
+}
+
+interface Room {
+  index: GraphIndex;
+  isClosed: (id: string) => boolean;
+  fits: Fits;
+}
+
+/** With those parts of blocks open in which tensors come together, as far as the page has room. */
+function withJoins(
+  { index, isClosed, fits }: Room,
+  open: string[],
+  blocks: string[],
+  kinds: readonly Join[],
+): string[] {
+  let expanded = open;
+  const add = (id: string) => {
+    const more = [...new Set([...expanded, ...twinsOf(index, id)])];
+    if (!isClosed(id) && nodesIn(index, more) <= MAX_VISIBLE && fits(more)) expanded = more;
+  };
+  const around = new Set(blocks);
+  // iterating a set includes elements added meanwhile
+  for (const container of around) {
+    for (const id of joining(index, container, kinds)) if (!expanded.includes(id)) add(id);
+    for (const id of shownIn(index, innermost(index, container))) if (expanded.includes(id)) around.add(id);
+  }
+  return expanded;
+}
+
+interface Choice {
+  /** The way to an exemplar. */
+  path: string[];
+  /** What to open of it, and around others. */
+  open: string[];
+  telling: number;
+}
+
+function mostTelling(index: GraphIndex, classes: string[][][], fits: (ids: string[]) => boolean): Choice {
+  const [main = [], ...others] = classes;
+  // what is around other exemplars too, so that towers look alike
+  const around = classes.flatMap(([path = []]) => path.slice(0, -1));
+  const first = new Set(main[0]);
+  const towers = others.flatMap(([path = []]) => (path.slice(0, -1).every((id) => first.has(id)) ? [] : [path]));
+  const [best, one] = towers.length === 0 ? [1, 1] : [ALONE, ONE_TOWER];
+  const inAll = towers.flat();
+  const choices: Choice[] = [
+    ...main
+      .slice(0, 1)
+      .flatMap((path) => [
+        ...(towers.length > 0 ? [{ path, open: [...around, ...path, ...inAll], telling: 1 }] : []),
+        { path, open: [...around, ...path], telling: one },
+      ]),
+    ...towers.map((path) => ({ path, open: [...around, ...path], telling: OTHER_TOWER })),
+    // without its layers, if they are in a sequence
+    ...main
+      .slice(0, 1)
+      .flatMap((path) => (endsInSequence(index, path) ? [{ path, open: path.slice(0, -1), telling: BLOCK }] : [])),
+    ...main.map((path, i) => ({ path, open: path, telling: i === 0 ? best : SAME_CLASS })),
+    ...(towers.length > 0 ? [{ path: main[0] ?? [], open: around, telling: TOWERS }] : []),
+    ...others.flatMap(([path]) => (path === undefined ? [] : [{ path, open: path, telling: OTHER_CLASS }])),
+    ...main.slice(0, 1).flatMap((path) =>
+      path.slice(1).map((_, i) => {
+        const open = path.slice(0, path.length - 1 - i);
+        return { path, open, telling: (WAY * open.length) / path.length };
+      }),
+    ),
+  ];
+  choices.sort((a, b) => b.telling - a.telling);
+  return choices.find(({ open }) => fits(open)) ?? { path: [], open: [], telling: 0 };
+}
+
+function endsInSequence(index: GraphIndex, path: string[]): boolean {
+  const node = index.nodes.get(innermost(index, path[path.length - 1] ?? ""));
+  return path.length > 1 && node?.kind === "module" && isPlain(node);
+}
+
+/** Plain sequences in a block. */
+function plainIn(index: GraphIndex, id: string): string[] {
+  return shownIn(index, innermost(index, id)).filter((inner) => {
+    const node = index.nodes.get(innermost(index, inner));
+    return node?.kind === "module" && isPlain(node) && isOpenable(index, inner);
+  });
+}
+
+/** Least share of a block's weights in the part that it is known by, such as a mixture of experts. */
+const CORE = 0.8;
+
+/** The part that holds nearly all of a block. */
+function coreOf(index: GraphIndex, block: string): string[] {
+  const weightsOf = (id: string) => {
+    const node = index.nodes.get(innermost(index, id));
+    return node?.kind === "module" ? node.parameters.total : 0;
+  };
+  const most = Math.max(1, CORE * weightsOf(block));
+  return shownIn(index, innermost(index, block)).filter((id) => weightsOf(id) >= most && isOpenable(index, id));
+}
+
+/** The way into what a block holds of its own class, such as the smaller hourglass in each of them. */
+function nestedIn(index: GraphIndex, block: string): string[] {
+  const own = index.nodes.get(innermost(index, block));
+  const way: string[] = [];
+  for (let at: string | undefined = block; at !== undefined; ) {
+    const inside = shownIn(index, innermost(index, at));
+    at = inside.find((id) => {
+      const node = index.nodes.get(innermost(index, id));
+      return own?.kind === "module" && node?.kind === "module" && node.class === own.class;
+    });
+    if (at !== undefined) way.push(at);
+  }
+  return way;
+}

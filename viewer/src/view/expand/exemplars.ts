@@ -1,0 +1,267 @@
+/** Finds what shows best what a model is made of: an exemplar of each class of blocks that carry it. */
+import { append } from "../../graph/append.js";
+import { ancestors, contentsOf, type GraphIndex, type GraphNode, type ModuleNode, ROOT } from "../../graph/graph.js";
+import { isPlain, tellingOf } from "../labels/container_words.js";
+import { familyOf, LAYERS } from "../labels/op_families.js";
+import { costOf } from "./cost.js";
+import { joinIn } from "./joins.js";
+import { boxed, type Entry, entriesIn, innermost, isInformative, isOpenable, membersOf } from "./openable.js";
+import { reached } from "./twins.js";
+
+/** A block where it is visible. */
+interface Block {
+  /** The boxes around it, outermost first, and itself. */
+  path: string[];
+  /** Its class, and those of the wrappers around it. */
+  classes: string[];
+  /** Equal for blocks with the same ops and classes inside. */
+  shape: string;
+  /** The same without ops, and their number. */
+  modules: string;
+  ops: number;
+  times: number;
+  cost: number;
+  weights: number;
+}
+
+/** Least share of a model's cost that a class of blocks has to carry. */
+const CARRIES = 0.1;
+/** As much as that, of its weights: a decoder that is called with a few tokens only costs little. */
+const WEIGHS = 0.2;
+/** Least share of a wrapper's cost inside the blocks that it holds, and inside those of one class. */
+const MAINLY = 0.5;
+const NEARLY_ALL = 0.7;
+
+/**
+ * For each class of blocks that carries a model, the costliest first, paths to its exemplars, the most typical first.
+ * Blocks of one class in different towers count as several; those beyond the costliest come last.
+ */
+export function exemplars(index: GraphIndex): string[][][] {
+  const made = known.get(index) ?? find(index);
+  known.set(index, made);
+  return made;
+}
+
+const known = new WeakMap<GraphIndex, string[][][]>();
+
+function find(index: GraphIndex): string[][][] {
+  const survey = new Survey(index);
+  const found = survey.blocks();
+  const all = costOfAll(found);
+  const classOf = ({ classes }: Block) => classes[classes.length - 1] ?? "";
+  const isNested = ([first]: Block[]) => first !== undefined && survey.nested.has(classOf(first));
+  // what holds itself is the idea of a model, whatever its stem costs
+  const byClass = grouped(found, classOf).sort((a, b) => Number(isNested(b)) - Number(isNested(a)));
+  const weightsOf = (blocks: Block[]) => blocks.reduce((sum, block) => sum + block.weights, 0);
+  const weights = Math.max(index.graph.model.parameters.total, weightsOf(found));
+  const carrying = byClass.filter(
+    (blocks) => costOfAll(blocks) >= CARRIES * all || weightsOf(blocks) >= Math.max(1, WEIGHS * weights),
+  );
+  const towers = carrying.map((blocks) => grouped(blocks, ({ classes }) => classes.join(" ")));
+  const ranked = [...towers.map(([first = []]) => first), ...towers.flatMap((others) => others.slice(1))];
+  return ranked.map((blocks) => {
+    const alike = grouped(blocks, ({ shape }) => shape, timesOfAll);
+    return byTelling(index, alike).flatMap((same) => mostTypical(same).map(({ path }) => path));
+  });
+}
+
+/** Least share of the blocks that do less, for those that do more to be as typical. */
+const TYPICAL = 0.4;
+
+/** Blocks with a skip tell more than those of their class that have none; of the same modules, those with more ops between them. */
+function byTelling(index: GraphIndex, alike: Block[][]): Block[][] {
+  const told = alike.map((blocks) => {
+    const [{ path = [], modules = "", ops = 0 } = {}] = blocks;
+    const isSkip = joinIn(index, path[path.length - 1] ?? "") === "skip";
+    return { blocks, ops, isSkip, kind: `${isSkip} ${modules}`, times: timesOfAll(blocks) };
+  });
+  // the most frequent come first
+  const kinds = [...new Set(told.map(({ kind }) => kind))];
+  const most = new Map([...told].reverse().map(({ kind, times }) => [kind, times]));
+  const opsOf = ({ ops, kind, times }: (typeof told)[0]) => (times >= TYPICAL * (most.get(kind) ?? 0) ? ops : -1);
+  const place = ({ kind, isSkip }: (typeof told)[0]) => kinds.indexOf(kind) - (isSkip ? kinds.length : 0);
+  // not by pairs of which one does more: blocks of other modules between them would hide it, differently in each browser
+  return told.sort((a, b) => place(a) - place(b) || opsOf(b) - opsOf(a)).map(({ blocks }) => blocks);
+}
+
+function costOfAll(blocks: Block[]): number {
+  return blocks.reduce((sum, { cost }) => sum + cost, 0);
+}
+
+/** Beside each other, blocks that stand for several come first: the one before them may differ in what it reads. */
+function mostTypical(blocks: Block[]): Block[] {
+  const beside = new Map<string, Block[]>();
+  for (const block of blocks) append(beside, block.path.slice(0, -1).join(" "), block);
+  return [...beside.values()].flatMap((some) => some.sort((a, b) => b.times - a.times));
+}
+
+function timesOfAll(blocks: Block[]): number {
+  return blocks.reduce((sum, { times }) => sum + times, 0);
+}
+
+/** Blocks by a key, the largest group first. */
+function grouped(blocks: Block[], keyOf: (block: Block) => string, size = costOfAll): Block[][] {
+  const groups = new Map<string, Block[]>();
+  for (const block of blocks) append(groups, keyOf(block), block);
+  return [...groups.values()].sort((a, b) => size(b) - size(a));
+}
+
+class Survey {
+  readonly #calls = new Map<string, number>();
+  readonly #layers = new Map<string, number>();
+  readonly #wrappers = new Map<string, boolean>();
+  /** Classes of modules that hold another of their class, such as an hourglass around a smaller one. */
+  readonly nested = new Set<string>();
+
+  constructor(readonly index: GraphIndex) {
+    for (const node of index.graph.nodes) {
+      if (node.kind !== "module") continue;
+      this.#calls.set(node.class, (this.#calls.get(node.class) ?? 0) + 1);
+      if (!isPlain(node) && ancestors(index, node.id).some((id) => isOf(index.nodes.get(id), node.class)))
+        this.nested.add(node.class);
+    }
+  }
+
+  /** The outermost modules in a container that are no wrappers. */
+  blocks(id = ROOT, path: string[] = [], classes: string[] = [], times = 1): Block[] {
+    return this.#parts(id).flatMap((part): Block[] => {
+      const node = this.#module(part.id);
+      if (node === undefined) return [];
+      const inner = innermost(this.index, part.id);
+      const names = isPlain(node) ? classes : [...classes, node.class];
+      const all = times * part.times;
+      const way = [...path, ...this.#functionsAround(part.id), part.id];
+      if (this.#isWrapper(part.id)) return this.blocks(inner, way, names, all);
+      const kinds = this.#kinds(inner);
+      return [
+        {
+          path: [...way, ...this.#core(part.id)],
+          classes: [...classes, node.class],
+          ...kinds,
+          times: all,
+          cost: times * this.#cost(part),
+          weights: all * node.parameters.total,
+        },
+      ];
+    });
+  }
+
+  /** The sequence that holds all layers of a block. */
+  #core(id: string): string[] {
+    const holding = entriesIn(this.index, innermost(this.index, id)).filter((entry) => this.#layersIn(entry.id) > 0);
+    const [only] = holding;
+    const node = only && this.index.nodes.get(innermost(this.index, only.id));
+    return holding.length === 1 && node?.kind === "module" && isPlain(node) ? [only?.id ?? ""] : [];
+  }
+
+  /** The children of a container that are blocks or wrappers: with several layers inside. */
+  #parts(id: string): Entry[] {
+    return entriesIn(this.index, id).flatMap((entry): Entry[] => {
+      if (this.index.nodes.get(entry.id)?.kind === "function") {
+        return this.#parts(entry.id).map((part) => ({ ...part, times: part.times * entry.times }));
+      }
+      const node = this.index.nodes.get(innermost(this.index, entry.id));
+      if (node?.kind !== "module" || !isOpenable(this.index, entry.id)) return [];
+      const shows = isInformative(this.index, node) || this.#isWrapper(entry.id);
+      return this.#layersIn(node.id) > 1 && shows ? [entry] : [];
+    });
+  }
+
+  /** The calls of functions around a module in its container, the outermost first. */
+  #functionsAround(id: string): string[] {
+    const around = ancestors(this.index, id);
+    return around
+      .slice(
+        0,
+        around.findIndex((at) => this.index.nodes.get(at)?.kind !== "function"),
+      )
+      .reverse();
+  }
+
+  /** The module of a box that says most by its class. */
+  #module(id: string): ModuleNode | undefined {
+    return tellingOf(this.index, boxed(this.index, id).chain);
+  }
+
+  #cost({ id, times }: Entry): number {
+    const node = this.index.nodes.get(innermost(this.index, id));
+    if (node?.kind !== "module") return 0;
+    return times * costOf(this.index, node);
+  }
+
+  /** Whether a module matters by the blocks in it: a plain container, the model's body, a row of blocks of one class. */
+  #isWrapper(id: string): boolean {
+    const known = this.#wrappers.get(id) ?? this.#holdsBlocks(id);
+    this.#wrappers.set(id, known);
+    return known;
+  }
+
+  #holdsBlocks(id: string): boolean {
+    const node = this.#module(id);
+    const inner = innermost(this.index, id);
+    const parts = this.#parts(inner);
+    const [own, inside] = [this.#cost({ id, times: 1 }), this.#costAll(parts)];
+    if (node === undefined || parts.length === 0 || inside < MAINLY * own || this.nested.has(node.class)) return false;
+    if (isPlain(node) || this.#calls.get(node.class) === 1) return true;
+    const byClass = new Map<string, Entry[]>();
+    for (const part of parts) append(byClass, this.#module(part.id)?.class ?? "", part);
+    const [main = []] = [...byClass.values()].sort((a, b) => this.#costAll(b) - this.#costAll(a));
+    if (this.#costAll(main) < NEARLY_ALL * own || this.#weights(main) < NEARLY_ALL * node.parameters.total)
+      return false;
+    const [only] = main;
+    return main.length === 1 && only?.times === 1 ? this.#isWrapper(only.id) : this.#isRow(inner, main);
+  }
+
+  /** A layer that reads a long memory spends nearly all on attention, and is no row of attentions. */
+  #weights(entries: Entry[]): number {
+    return entries.reduce((sum, { id, times }) => sum + times * (this.#module(id)?.parameters.total ?? 0), 0);
+  }
+
+  #costAll(entries: Entry[]): number {
+    return entries.reduce((sum, entry) => sum + this.#cost(entry), 0);
+  }
+
+  /** Whether the last of several blocks reads, by way of others, what the first made. */
+  #isRow(container: string, blocks: Entry[]): boolean {
+    const members = blocks.flatMap(({ id }) => membersOf(this.index, container, id));
+    const [first = "", last = ""] = [members[0], members[members.length - 1]];
+    const { links } = contentsOf(this.index, this.index.parent.get(first) ?? ROOT);
+    return reached(links, first).has(last);
+  }
+
+  /** The classes and functions inside a module. */
+  #kinds(id: string): Pick<Block, "shape" | "modules" | "ops"> {
+    const inside = entriesIn(this.index, id).map(({ id: child }) => {
+      const node = this.index.nodes.get(child);
+      if (node?.kind !== "module") {
+        const isOp = node?.kind === "op";
+        return { shape: isOp ? node.name : (node?.kind ?? ""), modules: "", ops: Number(isOp) };
+      }
+      const { shape, modules, ops } = this.#kinds(child);
+      return { shape: `${node.class}(${shape})`, modules: `${node.class}(${modules})`, ops };
+    });
+    return {
+      shape: inside.map(({ shape }) => shape).join(),
+      modules: inside.map(({ modules }) => modules).join(""),
+      ops: inside.reduce((sum, { ops }) => sum + ops, 0),
+    };
+  }
+
+  /** How many layers with weights, or attention, a module holds. */
+  #layersIn(id: string): number {
+    const known = this.#layers.get(id) ?? this.#countLayers(id);
+    this.#layers.set(id, known);
+    return known;
+  }
+
+  #countLayers(id: string): number {
+    const inside = entriesIn(this.index, id);
+    const node = this.index.nodes.get(id);
+    if (inside.length === 0) return node !== undefined && LAYERS.includes(familyOf(this.index, node)) ? 1 : 0;
+    return inside.reduce((sum, entry) => sum + entry.times * this.#layersIn(entry.id), 0);
+  }
+}
+
+function isOf(node: GraphNode | undefined, name: string): boolean {
+  return node?.kind === "module" && node.class === name;
+}

@@ -1,0 +1,72 @@
+/** What a module shows when it is open that its name doesn't tell: where tensors come together inside of it. */
+import { type GraphIndex, type GraphNode, ROOT } from "../../graph/graph.js";
+import { familyOf, LAYERS } from "../labels/op_families.js";
+import { foldedContents } from "../repeats/contents.js";
+import { costOf } from "./cost.js";
+import { innermost, isOpenable, shownIn, timesOf } from "./openable.js";
+
+/** `skip`: what enters the module meets what was made of it, as in a residual; `join`: branches inside meet, as in a gate. */
+export type Join = "skip" | "join";
+
+/** Modules in a container that are worth opening by what comes together in them, the costliest first. */
+export function joining(index: GraphIndex, container: string, kinds: readonly Join[]): string[] {
+  const found = shownIn(index, innermost(index, container)).filter((id) => {
+    // a run in it is of blocks, and no part of one
+    const isPart = isOpenable(index, id) && timesOf(index, id) === 1;
+    const join = isPart ? joinIn(index, id) : undefined;
+    return join !== undefined && kinds.includes(join);
+  });
+  return found.sort((a, b) => costIn(index, b) - costIn(index, a));
+}
+
+/** Whether a residual or a gate shows among the parts of a module itself. */
+export function showsJoin(index: GraphIndex, id: string): boolean {
+  const inner = innermost(index, id);
+  const meets = ([child, sources]: [string, Set<string>]) =>
+    index.nodes.get(child)?.kind === "op" && kindOf([...sources]) !== undefined;
+  return [...sourcesIn(index, inner)].some(meets);
+}
+
+/** What comes together in a module that holds layers; undefined if its layers follow one another. */
+export function joinIn(index: GraphIndex, id: string): Join | undefined {
+  const inner = innermost(index, id);
+  const node = index.nodes.get(inner);
+  if (node?.kind !== "module" || familyOf(index, node) === "normalisation") return undefined;
+  if (!shownIn(index, inner).some((child) => isLayer(index, index.nodes.get(child)))) return undefined;
+  const kinds = [...sourcesIn(index, inner).values()].map((sources) => kindOf([...sources]));
+  return kinds.includes("skip") ? "skip" : kinds.find((kind) => kind !== undefined);
+}
+
+function kindOf(sources: string[]): Join | undefined {
+  if (sources.length < 2) return undefined;
+  const outside = sources.filter((source) => source.startsWith(" ")).length;
+  return outside === 0 ? "join" : outside < sources.length ? "skip" : undefined;
+}
+
+/** Child → the tensors that it reads, with a blank before those from outside; weights are none. */
+function sourcesIn(index: GraphIndex, id: string): Map<string, Set<string>> {
+  const { contents } = foldedContents(index, id);
+  const sources = new Map<string, Set<string>>();
+  for (const { from, to, fromPort } of contents.links) {
+    if (to === null || isWeight(index.nodes.get(from ?? ROOT))) continue;
+    const known = sources.get(to) ?? new Set();
+    sources.set(to, known.add(`${from ?? ""} ${fromPort}`));
+  }
+  return sources;
+}
+
+function isWeight(node: GraphNode | undefined): boolean {
+  return node?.kind === "parameter" || node?.kind === "buffer" || node?.kind === "constant";
+}
+
+/** Layers, and modules of several kinds of them. */
+function isLayer(index: GraphIndex, node: GraphNode | undefined): boolean {
+  if (node === undefined) return false;
+  const family = familyOf(index, node);
+  return LAYERS.includes(family) || (node.kind === "module" && family === "other");
+}
+
+function costIn(index: GraphIndex, id: string): number {
+  const node = index.nodes.get(innermost(index, id));
+  return node?.kind === "module" ? costOf(index, node) : 0;
+}

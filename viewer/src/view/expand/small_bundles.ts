@@ -1,0 +1,39 @@
+/** Bundles of so few nodes that these tell more: a picture avoids them, and shows their nodes where a page has room. */
+import { childrenOf, type GraphIndex } from "../../graph/graph.js";
+import { shownIndex } from "../grouping/shown_index.js";
+import type { State } from "../state.js";
+import { legendRoom } from "./legend_room.js";
+import { BROAD, type Page, WIDEST } from "./page_limits.js";
+
+/** Most nodes of a bundle that saves less than it hides. */
+const FEW = 3;
+/** How much less a picture tells with each of them: a block of another class without them is worth more. */
+export const HIDES = 0.12;
+
+/** Bundles of a few nodes, but of inputs and outputs. */
+export function smallBundles(index: GraphIndex): string[][] {
+  return index.graph.nodes
+    .filter(({ kind }) => kind === "bundle")
+    .map(({ id }) => childrenOf(index, id))
+    .filter((ids) => ids.length <= FEW && !ids.some((id) => /^(input|output)$/.test(index.nodes.get(id)?.kind ?? "")));
+}
+
+/** The state with the nodes of small bundles, as far as the page has room. */
+export function withoutSmallBundles(traced: GraphIndex, state: State, page: Page): State {
+  let best = state;
+  for (const ids of smallBundles(shownIndex(traced, state))) {
+    const kept = [...(best.kept ?? []), ...ids];
+    const most = best.most === undefined ? {} : { most: best.most + ids.length - 1 };
+    const tried: State = { ...best, ...most, kept };
+    const count = (one: State) => smallBundles(shownIndex(traced, one)).length;
+    if (count(tried) < count(best) && isWithin(traced, page, tried)) best = tried;
+  }
+  return best;
+}
+
+function isWithin(traced: GraphIndex, page: Page, state: State): boolean {
+  const { width, height } = page.measure(state);
+  if (!page.mayScroll) return width <= page.widest && height <= page.tallest;
+  const scale = Math.max(1, width / Math.max(page.width, BROAD));
+  return width <= WIDEST && height <= (page.tallest + legendRoom(traced, state, width)) * scale;
+}

@@ -1,0 +1,163 @@
+/** Sizes of a few layers that follow one another, as papers write them: `64 → 256 → 64`, `16 → 32 → 32, 3×3`. */
+import { append } from "../../graph/append.js";
+import { ancestors, childrenOf, type GraphIndex, type ModuleNode } from "../../graph/graph.js";
+import { shortName } from "../../graph/names.js";
+import { isPlain, layersIn } from "./container_words.js";
+import { layerSizes } from "./labels.js";
+import { type Family, familyOf } from "./op_families.js";
+
+/** Most layers that a box lists, and most letters of their sizes with a class before them. */
+const MOST_LAYERS = 4;
+const MOST_LETTERS = 48;
+const LISTED: readonly Family[] = ["convolution", "linear"];
+
+/** Layers of one class, each of which reads only the one before. */
+export interface LayerRow {
+  /** Their class. */
+  layer: string;
+  sizes: string;
+}
+
+/** A layer by what its box says of it: `3 → 64, 7×7, s2`. */
+interface Sized {
+  node: ModuleNode;
+  from: string;
+  to: string;
+  /** `7×7 s2`. */
+  window: string;
+}
+
+/** Layers side by side that read the same and have the same sizes, such as a gate and what it opens. */
+interface Step {
+  layers: number[];
+  sources: string;
+}
+
+/** Undefined unless all layers in a container with weights are of one kind, and each reads the one before. */
+export function layerRow(index: GraphIndex, node: ModuleNode): LayerRow | undefined {
+  const layers = layersIn(index, node, MOST_LAYERS + 1);
+  const sized = layers.flatMap((layer) => sizedOf(index, layer));
+  const [first] = sized;
+  if (first === undefined || sized.length < layers.length || layers.length > MOST_LAYERS) return undefined;
+  if (layers.some((layer) => layer.class !== first.node.class)) return undefined;
+  // a layer that is called again is no other
+  if (new Set(layers.map(({ path }) => path)).size < layers.length) return undefined;
+  const steps = stepsOf(index, node, sized)?.map(({ layers: [at = 0] }) => sized[at] ?? first);
+  if (steps === undefined || steps.length < 2) return undefined;
+  if (steps.some(({ from }, i) => i > 0 && from !== steps[i - 1]?.to)) return undefined;
+  const [layer, sizes] = [shortName(first.node.class), textOf(first, steps)];
+  // a class whose layers are all as wide says more by its weights
+  if (!isPlain(node) && steps.every(({ from, to }) => from === to)) return undefined;
+  const name = isPlain(node) ? layer : shortName(node.class);
+  return name.length + sizes.length < MOST_LETTERS ? { layer, sizes } : undefined;
+}
+
+function sizedOf(index: GraphIndex, node: ModuleNode): Sized[] {
+  if (!LISTED.includes(familyOf(index, node))) return [];
+  const [, from, to, window = ""] = /^(\S+) → ([^\s,]+)(?:, (.+))?$/.exec(layerSizes(index, node)) ?? [];
+  return from === undefined || to === undefined ? [] : [{ node, from, to, window: window.replaceAll(",", "") }];
+}
+
+function textOf(first: Sized, steps: Sized[]): string {
+  const widths = [first.from, ...steps.map(({ to }) => to)].join(" → ");
+  const windows = steps.map(({ window }) => window);
+  const window = new Set(windows).size === 1 ? first.window : windows.join(" + ");
+  return window === "" ? widths : `${widths}, ${window}`;
+}
+
+/** Undefined if layers read anything else than the layers before, or the first anything else than what enters. */
+function stepsOf(index: GraphIndex, container: ModuleNode, layers: Sized[]): Step[] | undefined {
+  const readers = new Readers(index, container, layers);
+  const steps: Step[] = [];
+  if (readers.hasUncalled()) return undefined;
+  for (const [at, layer] of layers.entries()) {
+    const sources = readers.sourcesOf(at).join();
+    const step = steps[steps.length - 1];
+    const other = layers[step?.layers[0] ?? at] ?? layer;
+    const isBeside = step?.sources === sources && layer.from === other.from && layer.to === other.to;
+    if (step !== undefined && isBeside && layer.window === other.window) step.layers.push(at);
+    else if (step === undefined ? readers.isFirst(at) : sources === step.layers.join())
+      steps.push({ layers: [at], sources });
+    else return undefined;
+  }
+  // nothing tells whether the last are joined
+  return steps.at(-1)?.layers.length === 1 ? steps : undefined;
+}
+
+/** Which layers of a container read which. */
+class Readers {
+  /** Node inside → the layer that it is in; undefined for what is between layers. */
+  readonly #inside = new Map<string, number | undefined>();
+
+  constructor(
+    readonly index: GraphIndex,
+    container: ModuleNode,
+    readonly layers: Sized[],
+  ) {
+    this.#add(container.id, undefined);
+  }
+
+  #add(id: string, layer: number | undefined): void {
+    const at = this.layers.findIndex(({ node }) => node.id === id);
+    const own = at < 0 ? layer : at;
+    this.#inside.set(id, own);
+    for (const child of childrenOf(this.index, id)) this.#add(child, own);
+  }
+
+  /** Whether a layer reads only what enters the container. */
+  isFirst(layer: number): boolean {
+    return this.sourcesOf(layer).every((source) => typeof source === "string");
+  }
+
+  /** Whether ops between layers use weights of others, which are not called. */
+  hasUncalled(): boolean {
+    return [...this.#inside].some(([id, at]) => at === undefined && usesOthers(this.index, id));
+  }
+
+  /** The layers from which tensors come to one, and nodes outside; weights are no source. */
+  sourcesOf(layer: number): (number | string)[] {
+    const found = new Set<number | string>();
+    const seen = new Set([...this.#inside].flatMap(([id, at]) => (at === layer ? [id] : [])));
+    // iterating a set includes elements added meanwhile
+    for (const id of seen) {
+      for (const from of producersOf(this.index).get(id) ?? []) {
+        const at = this.#inside.has(from) ? this.#inside.get(from) : from;
+        if (at === layer || isWeight(this.index, from)) continue;
+        if (at === undefined) seen.add(from);
+        else found.add(at);
+      }
+    }
+    return [...found].sort();
+  }
+}
+
+/** Whether an op uses weights of another module than that whose call it is in. */
+function usesOthers(index: GraphIndex, id: string): boolean {
+  const node = index.nodes.get(id);
+  if (node?.kind !== "op") return false;
+  const around = ancestors(index, id)
+    .map((one) => index.nodes.get(one))
+    .find((one) => one?.kind === "module");
+  const path = around?.kind === "module" ? around.path : "";
+  return Object.values(node.weights ?? {}).some(
+    (weight) => (index.graph.parameters.get(weight)?.owner ?? path) !== path,
+  );
+}
+
+function isWeight(index: GraphIndex, id: string): boolean {
+  const kind = index.nodes.get(id)?.kind;
+  return kind === "parameter" || kind === "buffer" || kind === "constant";
+}
+
+const known = new WeakMap<GraphIndex, Map<string, string[]>>();
+
+/** Node → those whose tensors it reads; cached per graph. */
+function producersOf(index: GraphIndex): Map<string, string[]> {
+  let producers = known.get(index);
+  if (producers === undefined) {
+    producers = new Map();
+    for (const [from, edges] of index.graph.adjacency) for (const { to } of edges) append(producers, to, from);
+    known.set(index, producers);
+  }
+  return producers;
+}

@@ -1,0 +1,57 @@
+/** Where a picture is in its stage, may be, and is seen. */
+import { ZoomTransform } from "d3-zoom";
+import type { Viewport } from "../picture/scene.js";
+
+/** This much of it always stays visible, px. */
+const ALWAYS_VISIBLE = 48;
+
+interface Size {
+  width: number;
+  height: number;
+}
+
+/** Never out of the stage. @param size the picture's own */
+export function keepVisible(
+  { x, y, k }: ZoomTransform,
+  size: Size,
+  { clientWidth, clientHeight }: HTMLElement,
+): ZoomTransform {
+  const within = (start: number, length: number, frame: number) => {
+    const least = Math.min(ALWAYS_VISIBLE, frame / 2);
+    return Math.min(Math.max(start, least - length * k), frame - least);
+  };
+  return new ZoomTransform(k, within(x, size.width, clientWidth), within(y, size.height, clientHeight));
+}
+
+/** In the middle of its element, which may have another ratio of sides. @param stage both are on screen */
+export function restingIn(element: DOMRect, stage: DOMRect, { width, height }: Size): ZoomTransform {
+  const k = Math.min(element.width / width, element.height / height);
+  const [x, y] = [(element.width - width * k) / 2, (element.height - height * k) / 2];
+  return new ZoomTransform(k, element.left - stage.left + x, element.top - stage.top + y);
+}
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+/** Where a point of a picture is. @param stage on screen */
+export function pointOnScreen(stage: DOMRect, transform: ZoomTransform, x: number, y: number): Point {
+  const [left, top] = transform.apply([x, y]);
+  return { x: stage.left + left, y: stage.top + top };
+}
+
+/** How far apart two events are, px. */
+export function distance(one: MouseEvent, other: MouseEvent): number {
+  return Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
+}
+
+/** What of a picture is in the stage and in the window. */
+export function visiblePart(stage: DOMRect, { x, y, k }: ZoomTransform): Viewport {
+  const left = Math.max(stage.left, 0) - stage.left;
+  const top = Math.max(stage.top, 0) - stage.top;
+  const width = Math.min(stage.right, innerWidth) - stage.left - left;
+  const height = Math.min(stage.bottom, innerHeight) - stage.top - top;
+  const scale = width > 0 && height > 0 ? k : 0;
+  return { x: (left - x) / k, y: (top - y) / k, width: width / k, height: height / k, scale };
+}

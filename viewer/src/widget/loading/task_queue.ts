@@ -1,0 +1,229 @@
+/**
+ * Runs what needs a diagram's data, the core or the layout engine, one task after the other: loads at the first need,
+ * reports failures to the reader, and retries on request.
+ */
+import type { Viz } from "../../layout/layout.js";
+import type { Session } from "../../session/session.js";
+import { fill, strings } from "../../shared/strings.js";
+import type { StatusLine } from "../controls/status_line.js";
+import {
+  discardData,
+  discardViz,
+  LoadError,
+  loadData,
+  loadOwn,
+  loadViz,
+  loadVizScript,
+  loadWorkerViz,
+  type Part,
+  type PartName,
+  wasmAllowed,
+} from "./loader.js";
+
+/** The page's policy forbids WebAssembly, and with it any other picture. */
+class WasmForbiddenError extends Error {}
+
+/** The reader doesn't want to wait any longer. */
+class StoppedError extends Error {}
+
+type Attempt = (stop: AbortSignal) => Promise<void>;
+
+/** Graphs with fewer nodes are laid out faster than a worker starts. */
+const LARGE_GRAPH = 2000;
+
+export class TaskQueue {
+  /** The open diagram, once it was loaded. */
+  session: Session | undefined;
+  readonly #id: string;
+  readonly #url: string | undefined;
+  readonly #notes: string | null;
+  readonly #status: StatusLine;
+  #loading: Promise<Session> | undefined;
+  /** The layout engine, once it has started. */
+  #viz: Viz | undefined;
+  #last: Promise<void> = Promise.resolve();
+  /** Stop the tasks that wait or run. */
+  readonly #stops = new Set<AbortController>();
+  /** Tasks that failed because something did not load. */
+  #failed: Attempt[] = [];
+
+  /**
+   * @param host names the diagram and its data script, beside which viz.js lies, unless the page brings everything inline
+   * @param status shows delays and failures to the reader
+   */
+  constructor(host: Element, status: StatusLine) {
+    const source = host.getAttribute("src");
+    this.#id = host.getAttribute("graph") ?? "";
+    this.#notes = host.getAttribute("notes");
+    // resolved now: instant navigation may change the page's address under a kept element
+    this.#url = source === null ? undefined : new URL(source, document.baseURI).href;
+    this.#status = status;
+  }
+
+  /** Load what is missing; after a failure, the next call tries again. */
+  async load(): Promise<[Session, Viz]> {
+    const url = this.#url && new URL("viz.js", this.#url).href;
+    const [session] = await Promise.all([this.#loadSession(), loadVizScript(url)]);
+    const viz = await (session.data.nodes.length < LARGE_GRAPH ? loadViz(url) : loadWorkerViz(url));
+    this.#viz = viz;
+    return [session, viz];
+  }
+
+  /** Load what is missing and lay out the picture, in slices, unless the reader asks for something first. */
+  async prepare(): Promise<void> {
+    const [session, viz] = await this.load();
+    await this.inSlices(() => {
+      if (this.#stops.size === 0) session.layout(viz);
+    });
+  }
+
+  /** Run work that remembers what it did, as layouts do, in slices: the page stays responsive. */
+  async inSlices<T>(work: () => T, stop?: AbortSignal): Promise<T> {
+    return (await loadOwn("core.js")).inSlices(work, stop);
+  }
+
+  /** Drop what waits or runs, if readers are told that it takes long; whether it was. What it loads still comes. */
+  stop(): boolean {
+    const { isWaiting } = this.#status;
+    if (isWaiting) for (const stop of this.#stops) stop.abort(new StoppedError());
+    return isWaiting;
+  }
+
+  /**
+   * Run a task now if everything is loaded, the picture laid out, and nothing waits for the reader to try again;
+   * otherwise do nothing. Never fails: for what a moving pointer asks.
+   */
+  ifLoaded(task: (session: Session, viz: Viz) => void): void {
+    const { session } = this;
+    const viz = this.#viz;
+    if (!session?.isLaidOut || viz === undefined || this.#failed.length > 0) return;
+    try {
+      task(session, viz);
+    } catch {
+      // an explicit action of the reader will report it
+    }
+  }
+
+  /** Run a task that needs the layout engine after those before it. Resolves on success, even if that takes a retry. */
+  withLayout(task: (session: Session, viz: Viz, stop: AbortSignal) => void | Promise<void>): Promise<void> {
+    return this.#enqueue(async (stop) => {
+      if (!wasmAllowed()) throw new WasmForbiddenError();
+      for (;;) {
+        const [session, viz] = await this.load();
+        stop.throwIfAborted();
+        // loading works again: readers have repeated what failed, or moved on
+        if (this.#failed.splice(0).length > 0) this.#status.clear();
+        try {
+          return await task(session, viz, stop);
+        } catch (error) {
+          await this.#mend(error, viz);
+        }
+      }
+    });
+  }
+
+  /** Make it possible to run a task again that failed with this error; throws the error where that is no use. */
+  async #mend(error: unknown, viz: Viz): Promise<void> {
+    const core = await loadOwn("core.js");
+    const answered = core.pauseOf(error);
+    if (answered !== undefined) await answered;
+    // layout gives up on a container that breaks the engine twice
+    else if (core.isBroken(viz)) discardViz();
+    else throw error;
+  }
+
+  /** Run a task that needs the data only. */
+  withSession(task: (session: Session) => void | Promise<void>): Promise<void> {
+    return this.#enqueue((stop) => this.#loadSession().then(unless(stop, task)));
+  }
+
+  /** Run a task that needs one of the viewer's parts. */
+  withPart<Name extends PartName>(name: Name, task: (part: Part<Name>) => void | Promise<void>): Promise<void> {
+    return this.#enqueue((stop) => loadOwn(name).then(unless(stop, task)));
+  }
+
+  /** Give another session to the next tasks. */
+  replaceSession(session: Session): void {
+    this.session = session;
+    this.#loading = Promise.resolve(session);
+  }
+
+  /** Resolves when every task so far has succeeded or failed. */
+  get settled(): Promise<void> {
+    return this.#last;
+  }
+
+  /** Run again, in order, what failed because something did not load. */
+  retry(): void {
+    for (const attempt of this.#failed.splice(0)) this.#append(attempt);
+  }
+
+  #loadSession(): Promise<Session> {
+    this.#loading ??= this.#open().catch((error: unknown) => {
+      this.#loading = undefined;
+      throw error;
+    });
+    return this.#loading;
+  }
+
+  async #open(): Promise<Session> {
+    const [folded, core] = await Promise.all([loadData(this.#id, this.#url), loadOwn("core.js")]);
+    const comparing = folded.before === undefined ? undefined : await loadOwn("compare.js");
+    try {
+      const data = await core.unfold(folded, this.#notes);
+      const { before, graph, details = false } = data;
+      this.session = await core.openInSlices(data, before && comparing?.compare(before, graph, details));
+    } catch {
+      throw discardData(this.#id, this.#url);
+    }
+    return this.session;
+  }
+
+  #enqueue(task: Attempt): Promise<void> {
+    return new Promise((resolve) => {
+      const attempt = async (stop: AbortSignal) => {
+        try {
+          stop.throwIfAborted();
+          this.#status.wait(strings.loading);
+          await Promise.race([stopped(stop), task(stop)]);
+          this.#status.done();
+          resolve();
+        } catch (error) {
+          if (error instanceof LoadError) this.#failed.push(attempt);
+          this.#report(error);
+        }
+      };
+      this.#append(attempt);
+    });
+  }
+
+  #append(attempt: Attempt): void {
+    const stop = new AbortController();
+    this.#stops.add(stop);
+    this.#last = this.#last.then(() => attempt(stop.signal)).then(() => void this.#stops.delete(stop));
+  }
+
+  #report(error: unknown): void {
+    if (error instanceof StoppedError) this.#status.say(strings.stopped);
+    else if (error instanceof WasmForbiddenError) this.#status.say(strings.stillPicture);
+    else if (error instanceof LoadError) this.#status.offerRetry(fill(strings.loadFailed, error.file));
+    else {
+      console.error(error);
+      this.#status.say(strings.drawFailed);
+    }
+  }
+}
+
+/** Rejects once the reader doesn't want to wait any longer. */
+function stopped(stop: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    stop.addEventListener("abort", () => reject(stop.reason));
+  });
+}
+
+function unless<T>(stop: AbortSignal, task: (value: T) => void | Promise<void>): typeof task {
+  return (value) => {
+    stop.throwIfAborted();
+    return task(value);
+  };
+}

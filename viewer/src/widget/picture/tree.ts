@@ -1,0 +1,198 @@
+/** The nodes of a picture as an ARIA tree: one tab stop, and arrow keys that move it. */
+
+import type { Box } from "../../layout/layout.js";
+import { fill, strings } from "../../shared/strings.js";
+import type { Scene, TreeNode } from "./scene.js";
+import { pathOf, ranks, step } from "./tree_navigation.js";
+
+export class Tree {
+  readonly picture: SVGSVGElement;
+  readonly #nodes: readonly TreeNode[];
+  /** Id of a node → its index in reading order. */
+  readonly #positions: Map<string, number>;
+  /** Draws the picture, where the document holds only a part of it. */
+  readonly #scene: Scene | undefined;
+  /** Of a picture that is drawn as a whole: id of a node → its element. */
+  readonly #drawn: ReadonlyMap<string, SVGElement>;
+  /** Id of the node that was made the tab stop. */
+  #current: string | undefined;
+
+  /**
+   * Give a picture its roles; its label becomes the tree's.
+   *
+   * @param scene draws the picture, where the document holds only a part of it
+   * @param before the tree of the previous picture, whose tab stop stays
+   */
+  constructor(picture: SVGSVGElement, scene?: Scene, before?: Tree) {
+    this.picture = picture;
+    if (before !== undefined) this.#current = before.#current;
+    const elements = [...picture.querySelectorAll<SVGElement>("[data-id]")];
+    this.#nodes = scene?.nodes ?? nodesOf(elements);
+    this.#positions = new Map(this.#nodes.map(({ id }, i) => [id, i]));
+    this.#scene = scene;
+    this.#drawn = new Map(scene === undefined ? elements.map((element) => [idOf(element), element]) : []);
+    picture.setAttribute("role", "tree");
+    this.#describe(elements);
+    if (scene !== undefined) scene.onAdded = (added) => this.#describe(added);
+  }
+
+  /** Number of nodes, drawn or not. */
+  get size(): number {
+    return this.#nodes.length;
+  }
+
+  /** Ids of all nodes, drawn or not. */
+  get ids(): Iterable<string> {
+    return this.#positions.keys();
+  }
+
+  has(id: string): boolean {
+    return this.#positions.has(id);
+  }
+
+  /** The element of a node; draws it where it is not yet in the document. */
+  find(id: string): SVGElement | undefined {
+    const at = this.#positions.get(id);
+    if (at === undefined) return undefined;
+    return this.#scene === undefined ? this.#drawn.get(id) : this.#scene.element(pathOf(this.#nodes, at));
+  }
+
+  /** Where a node is in a picture that the document holds only a part of; undefined for others. */
+  box(id: string): Box | undefined {
+    return this.#scene?.box(pathOf(this.#nodes, this.#positions.get(id) ?? -1));
+  }
+
+  /** The element of a node, if it is in the document. */
+  findDrawn(id: string): SVGElement | undefined {
+    if (!this.#positions.has(id)) return undefined;
+    return this.picture.querySelector<SVGElement>(`[data-id="${CSS.escape(id)}"]`) ?? undefined;
+  }
+
+  /** Whether a node can be expanded or collapsed. */
+  canToggle(id: string): boolean {
+    return this.#nodes[this.#positions.get(id) ?? -1]?.expanded !== undefined;
+  }
+
+  /** What a key does on a node: move to another one, toggle it, or nothing. */
+  step(id: string, key: string): SVGElement | "toggle" | undefined {
+    const next = step(this.#nodes, this.#positions.get(id) ?? -1, key);
+    return typeof next === "object" ? this.find(this.#nodes[next.to]?.id ?? "") : next;
+  }
+
+  setTabStop(element: SVGElement): void {
+    this.#current = idOf(element);
+    this.#moveTabStop(element);
+  }
+
+  focus(node: SVGElement): void {
+    this.setTabStop(node);
+    // the camera reveals it where that is wanted; the browser would scroll the page
+    header(node).focus({ preventScroll: true });
+  }
+
+  get tabStop(): SVGElement | null {
+    return this.picture.querySelector<SVGElement>("[tabindex='0']");
+  }
+
+  #moveTabStop(element: SVGElement): void {
+    this.tabStop?.setAttribute("tabindex", "-1");
+    header(element).setAttribute("tabindex", "0");
+  }
+
+  /** The drawn nodes that another picture does not have. */
+  addedSince(other: Tree): SVGElement[] {
+    const elements = this.picture.querySelectorAll<SVGElement>("[data-id]");
+    return [...elements].filter((element) => !other.#positions.has(idOf(element)));
+  }
+
+  #describe(elements: SVGElement[]): void {
+    for (const element of elements) {
+      const node = this.#nodes[this.#positions.get(idOf(element)) ?? -1];
+      if (node !== undefined) describe(element, node);
+      describeRun(element);
+      if (idOf(element) === this.#current) this.#moveTabStop(element);
+    }
+    // another node is the tab stop while the current one is not drawn
+    const first = this.tabStop === null ? this.picture.querySelector<SVGElement>("[data-id]") : null;
+    if (first !== null) this.#moveTabStop(first);
+  }
+}
+
+/** The drawn node at (or around) an event's target. */
+export function nodeAt(target: EventTarget | null): SVGElement | null {
+  return target instanceof Element ? target.closest<SVGElement>("[data-id]") : null;
+}
+
+export function idOf(element: SVGElement): string {
+  return element.dataset.id ?? "";
+}
+
+function nodesOf(elements: SVGElement[]): TreeNode[] {
+  const open: SVGElement[] = [];
+  const items = elements.map((element) => {
+    while (open.length > 0 && !open[open.length - 1]?.contains(element)) open.pop();
+    open.push(element);
+    return { id: idOf(element), level: open.length, expanded: expansion(element) };
+  });
+  const found = ranks(items);
+  return items.map((item, i) => ({ ...item, ...(found[i] ?? { at: 1, of: 1 }) }));
+}
+
+/** Undefined where the drawing does not say that the node can be expanded. */
+function expansion(element: SVGElement): boolean | undefined {
+  const expanded = element.getAttribute("aria-expanded");
+  return expanded === null ? undefined : expanded === "true";
+}
+
+/** The item of an expanded node is its title, moved before its inside; every item states its own level. */
+function describe(element: SVGElement, { level, expanded, at, of }: TreeNode): void {
+  const item = header(element);
+  if (item !== element) element.querySelector(":scope > .mg-panel")?.after(item);
+  element.removeAttribute("aria-expanded");
+  if (expanded !== undefined) item.setAttribute("aria-expanded", String(expanded));
+  item.setAttribute("role", "treeitem");
+  item.setAttribute("tabindex", "-1");
+  item.setAttribute("aria-level", String(level));
+  // the document may hold only some of the siblings
+  item.setAttribute("aria-posinset", String(at));
+  item.setAttribute("aria-setsize", String(of));
+  item.setAttribute("aria-label", textOf(item));
+}
+
+/** The pill `×12` of a run is a button for pointers; the keyboard's way is a key on the node. */
+function describeRun(element: SVGElement): void {
+  const pill = pillOf(element);
+  if (pill === null) return;
+  const label = fill(pill.classList.contains("mg-unrolled") ? strings.roll : strings.unroll, pill.textContent.trim());
+  pill.setAttribute("role", "button");
+  pill.setAttribute("aria-label", label);
+  const hint = document.createElementNS("http://www.w3.org/2000/svg", "title");
+  hint.textContent = label;
+  pill.prepend(hint);
+  header(element).setAttribute("aria-keyshortcuts", RUN_KEY);
+}
+
+/** Shows the repeats of a run one by one, or as one. */
+export const RUN_KEY = "r";
+
+/** The run that a node represents or begins. */
+export function runOf(element: SVGElement): string | undefined {
+  return pillOf(element)?.dataset.run;
+}
+
+function pillOf(element: SVGElement): SVGElement | null {
+  return header(element).querySelector<SVGElement>(":scope > [data-run]");
+}
+
+/** The visible text of an item. */
+function textOf(item: SVGElement): string {
+  const texts = [...item.querySelectorAll("text, title")];
+  // also keeps them apart for who copies or reads the picture's text
+  for (const text of texts) text.after(" ");
+  return texts.map((text) => text.textContent).join(" ");
+}
+
+/** The part of a node that toggles it and stays in place: the title of an expanded one, else all of it. */
+export function header(element: SVGElement): SVGElement {
+  return element.querySelector(":scope > .mg-header") ?? element;
+}
