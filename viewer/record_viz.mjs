@@ -8,6 +8,7 @@ const PLANS = 3000;
 
 const contents = `
   export { instance } from "@viz-js/viz";
+  export { atOnce } from "./src/shared/slices.ts";
   export { rankByDot } from "./src/layout/layering/dot.ts";
   export { randomPlan } from "./test/random_plans.ts";
 `;
@@ -17,7 +18,7 @@ const { outputFiles } = await build({
   stdin: { contents, resolveDir: import.meta.dirname },
   write: false,
 });
-const { instance, randomPlan, rankByDot } = await import(
+const { atOnce, instance, randomPlan, rankByDot } = await import(
   `data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`
 );
 
@@ -26,7 +27,7 @@ const { library, running } = await startChanged(instance, (module) => {
   original = module;
   return watched(module);
 });
-for (let seed = 0; seed < PLANS; seed += 1) rankByDot(randomPlan(seed), library);
+for (let seed = 0; seed < PLANS; seed += 1) atOnce(rankByDot(randomPlan(seed), library));
 const functions = called(running);
 record(original, functions);
 console.log(`${functions.length} functions are called`);

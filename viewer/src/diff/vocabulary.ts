@@ -1,6 +1,6 @@
 /** What comparisons know of names and values. */
 import type { Json } from "../graph/graph.js";
-import { type Family, familyTold } from "../view/labels/family_words.js";
+import { familyTold } from "../view/labels/family_words.js";
 
 const PLUMBING =
   /^(view|view_as|reshape|permute|transpose|contiguous|getitem|unsqueeze|squeeze|expand|expand_as|flatten|unflatten|t|T|mT|chunk|split|unbind|size|to|type|type_as|float|half|bfloat16|repeat|movedim|swapaxes|detach|clone|broadcast_to|narrow|select|identity|Identity|alias)$/;
@@ -28,21 +28,10 @@ export function isRearranging(label: string): boolean {
   return isReshaping(label) || isPermuting(label);
 }
 
-const families = new Map<string, Family>();
-
-export function familyOf(label: string): Family {
-  let family = families.get(label);
-  if (family === undefined) {
-    family = familyTold(label).family;
-    families.set(label, family);
-  }
-  return family;
-}
-
 /** Whether two names tell one family of layers, of which one may take the place of another. */
 export function areOfOneFamily(a: string, b: string): boolean {
-  const family = familyOf(a);
-  return family !== "other" && family !== "elementwise" && family !== "shape" && family === familyOf(b);
+  const family = familyTold(a).family;
+  return family !== "other" && family !== "elementwise" && family !== "shape" && family === familyTold(b).family;
 }
 
 /** `0`, `layer_3`, `block1`: the name of a member of a list. */

@@ -4,6 +4,7 @@ import { DETAIL_SIZE } from "../layout/coord/metrics.js";
 import { textWidth } from "../layout/coord/text_metrics.js";
 import type { Layout, Placed } from "../layout/layout.js";
 import { placeInRows } from "../shared/legend_rows.js";
+import { memoByObject } from "../shared/memo.js";
 import { strings } from "../shared/strings.js";
 import type { Family } from "../view/labels/op_families.js";
 import { HUES, type Hue, hueOf } from "./palette.js";
@@ -46,17 +47,12 @@ function keysOf(layout: Layout): Key[] {
 }
 
 /** What a reader opens or closes leaves most containers as they are. */
-const families = new WeakMap<Placed, ReadonlySet<Family>>();
-
-function familiesOf(placed: Placed): ReadonlySet<Family> {
-  const known = families.get(placed);
-  if (known !== undefined) return known;
+const familiesOf = memoByObject((placed: Placed): ReadonlySet<Family> => {
   const found = new Set<Family>();
   for (const item of placed.frame.items) {
     if (hueOf(item.family) !== "other") found.add(item.family);
     else if (item.frame === null && /^(module|function|op)$/.test(item.kind) && item.glyph === null) found.add("other");
   }
   for (const inner of placed.inner) if (inner !== null) for (const family of familiesOf(inner)) found.add(family);
-  families.set(placed, found);
   return found;
-}
+});

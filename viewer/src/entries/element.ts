@@ -87,16 +87,15 @@ class ModelGraph extends HTMLElement {
   /** The current picture as SVG text, drawn as the build draws it. */
   async picture(): Promise<string> {
     if (this.#widget === undefined) throw new Error("this diagram has no picture");
-    const widget = this.#widget;
-    const [session, viz] = await widget.load();
-    return widget.inSlices(() => session.svg(viz));
+    const [session, layout] = await this.#widget.tasks.layOut();
+    return session.drawing.picture(layout).svg;
   }
 
   /** Expand or collapse a module call; failures are shown to the reader. */
   async toggle(id: string): Promise<void> {
     if (this.#widget === undefined) return;
     void toggleModule(this.#widget, id);
-    await this.#widget.settled;
+    await this.#widget.tasks.settled;
   }
 
   #start(): void {
@@ -172,7 +171,7 @@ function pickOrSelect(widget: Widget, id: string): boolean {
 
 /** Do what a key is for; whether it was for something. */
 function onKeyDown(widget: Widget, event: KeyboardEvent): boolean {
-  if (event.key === "Escape" && !widget.modes.isOver && widget.stop()) return true;
+  if (event.key === "Escape" && !widget.modes.isOver && widget.tasks.stop()) return true;
   if (widget.modes.onKey(event)) return true;
   const { target, key } = event;
   const node = nodeAt(target);

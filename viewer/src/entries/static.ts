@@ -12,7 +12,7 @@ import { flatPainter, type Typeface, themeColours } from "../flat/flat_painter.j
 import { makeTypeface } from "../flat/typeface.js";
 import { childrenOf, type GraphData, type GraphIndex, type GraphNode } from "../graph/graph.js";
 import { index } from "../graph/indexing.js";
-import { annotated } from "../graph/overlay.js";
+import { annotate } from "../graph/overlay.js";
 import { isBroken, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
 import type { Step } from "../session/diagram_data.js";
 import { Session } from "../session/session.js";
@@ -88,7 +88,7 @@ function render(graphJson: string, requestJson: string): string {
 
 function shownGraph(graphJson: string, { before = null, details = false, overlay }: RenderRequest): GraphData {
   if (before !== null) return comparedGraphs(before, graphJson, details).graph;
-  return annotated(JSON.parse(graphJson) as GraphData, overlay);
+  return annotate(JSON.parse(graphJson) as GraphData, overlay);
 }
 
 /** Repeats the last `render`. Synchronous, because V8 can only interrupt code before the first `await`. */

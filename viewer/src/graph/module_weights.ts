@@ -1,15 +1,15 @@
-/** Removes weights that are drawn with their module. */
+/** Removes weights that are shown by name at the ops that read them. */
 import type { Steps } from "../shared/slices.js";
 import type { Graph, GraphNode } from "./graph.js";
 import { shortName } from "./names.js";
-import { leavingOut, withNames } from "./without.js";
+import { withNames, withoutSteps } from "./without.js";
 
-/** What layers call their weights. A token or a scale in a list of parameters is no layer's, and drawn like any other weight. */
+/** Names of the weights of layers. A token or a scale in a list of parameters belongs to no layer and is drawn. */
 const OF_LAYER = /weight|bias|^running_/;
 
 /**
- * Removes weights of a module that other modules use, too, and of a layer that is only there to hold them, such as a convolution
- * whose weights functions beside it take: each op that reads one names it.
+ * Removes weights of a module that other modules use too, and of a layer that only holds them, such as a convolution
+ * whose weights are passed to functions: each op that reads one names it.
  */
 export function* withoutWeightsOfModules(graph: Graph): Steps<Graph> {
   const paths = new Set(graph.nodes.flatMap((node) => (node.kind === "module" ? [node.path] : [])));
@@ -32,5 +32,5 @@ export function* withoutWeightsOfModules(graph: Graph): Steps<Graph> {
   };
   const removed = new Set(graph.nodes.filter(isNamed).map(({ id }) => id));
   yield;
-  return yield* leavingOut(withNames(graph, removed), removed);
+  return yield* withoutSteps(withNames(graph, removed), removed);
 }

@@ -8,23 +8,23 @@ import { withoutDeadEnds } from "./dead_ends.js";
 import type { Graph, GraphNode } from "./graph.js";
 import { withoutHidden } from "./hidden.js";
 import { withoutWeightsOfModules } from "./module_weights.js";
-import { removingPlumbing } from "./plumbing.js";
+import { withoutPlumbing } from "./plumbing.js";
 import { foldSeries, type Simplified } from "./series.js";
 import { without } from "./without.js";
 
-/** Merge series of nodes; without `plumbing`, also leave out what is secondary. */
-export function* simplifying(graph: Graph, plumbing: boolean): Steps<Simplified> {
+/** Merge series of nodes and, without `plumbing`, leave out what is secondary. */
+export function* simplify(graph: Graph, plumbing: boolean): Steps<Simplified> {
   if (plumbing) return yield* foldSeries(graph);
   const variable = yield* withoutConstants(yield* withoutDeadEnds(graph));
   yield;
-  const essential = yield* removingPlumbing(variable);
+  const essential = yield* withoutPlumbing(variable);
   yield;
   const layers = asLayer(yield* withoutWeightsOfModules(essential));
   yield;
   return yield* foldSeries(yield* withoutHidden(layers));
 }
 
-/** Turns a model that is a single PyTorch layer with one op into that layer's box, with the op's id. */
+/** Turns a model that is one PyTorch layer with one op into the box of that layer, with the op's id. */
 function asLayer(graph: Graph): Graph {
   const { model, nodes } = graph;
   const [op, ...more] = nodes.filter(({ kind }) => kind === "op" || kind === "module");

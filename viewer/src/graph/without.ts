@@ -4,11 +4,11 @@ import type { Edge, Graph, GraphNode } from "./graph.js";
 
 /** The graph without some nodes, their edges, and modules that become empty. */
 export function without(graph: Graph, removed: ReadonlySet<string>): Graph {
-  return atOnce(leavingOut(graph, removed));
+  return atOnce(withoutSteps(graph, removed));
 }
 
 /** The same in steps. */
-export function* leavingOut(graph: Graph, removed: ReadonlySet<string>): Steps<Graph> {
+export function* withoutSteps(graph: Graph, removed: ReadonlySet<string>): Steps<Graph> {
   if (removed.size === 0) return graph;
   const emptied = emptiedModules(graph, removed);
   yield;
@@ -45,7 +45,7 @@ export function emptiedModules(graph: Graph, removed: ReadonlySet<string>): Set<
   return emptied;
 }
 
-/** Shows the names of removed constants and weights at the ops that use them. */
+/** Names removed constants and weights at the ops that use them. */
 export function withNames(graph: Graph, removed: ReadonlySet<string>): Graph {
   const used = new Map<string, Record<string, string>>();
   for (const node of graph.nodes) {

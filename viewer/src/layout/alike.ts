@@ -1,5 +1,7 @@
 /** Equal frames share their layout: those of the blocks of a stack differ only in the names of their tensors. */
 
+import { memoByObject } from "../shared/memo.js";
+import type { Steps } from "../shared/slices.js";
 import type { Frame, Item, Wire } from "../view/frame.js";
 import { holdsSteps } from "../view/repeats/contents.js";
 import type { Geometry } from "./coord/geometry.js";
@@ -24,17 +26,8 @@ export interface Alike {
   width: number | null;
 }
 
-/** Frames are immutable, and those left to right are laid out for several lengths of lines. */
-const keys = new WeakMap<Frame, string>();
-
-/** A key of everything in a frame that decides positions, except what is inside its open items. */
-export function frameKey(frame: Frame): string {
-  const key = keys.get(frame) ?? keyOf(frame);
-  keys.set(frame, key);
-  return key;
-}
-
-function keyOf(frame: Frame): string {
+/** A key of everything in a frame that decides positions, except the insides of its open items. */
+export const frameKey = memoByObject((frame: Frame): string => {
   const { id, direction, items, wires, inputs, outputs, placing } = frame;
   const nets = numberNets(wires);
   let key = `${direction} ${holdsSteps(id)} ${items.length} ${inputs.length} ${outputs.length} ${JSON.stringify(placing)}`;
@@ -43,7 +36,7 @@ function keyOf(frame: Frame): string {
     key += wireKey(wire, nets[i] ?? 0);
   });
   return key;
-}
+});
 
 /** With the lengths of texts, which may contain anything. */
 function itemKey(item: Item): string {
@@ -75,31 +68,26 @@ function wireKey({ from, to, fromPort, toPort, flow, label }: Wire, net: number)
 }
 
 /** Lays out what has a key among the parts of a frame, unless that was done. */
-export type Once = (key: string, make: () => Geometry) => Geometry;
+export type Once = (key: string, make: () => Steps<Geometry>) => Steps<Geometry>;
 
 /** For frames that have this in common, and the same inside: with another length, many of their lines stay. */
 export function onceFor({ geometries }: Alike, inside: string): Once {
-  return (key, make) => {
+  return function* (key, make) {
     const whole = `${key} ${inside}`;
-    const geometry = geometries.get(whole) ?? make();
+    const geometry = geometries.get(whole) ?? (yield* make());
     geometries.set(whole, geometry);
     return geometry;
   };
 }
 
-/** Geometry → its number. */
-const numbers = new WeakMap<Geometry, number>();
 let numbered = 0;
+
+const numberOf = memoByObject((_: Geometry) => {
+  numbered += 1;
+  return numbered;
+});
 
 /** A key of the geometries of a frame's open items. */
 export function innerKey(inner: readonly ({ geometry: Geometry } | null)[]): string {
   return inner.map((placed) => (placed === null ? "" : numberOf(placed.geometry))).join();
-}
-
-function numberOf(geometry: Geometry): number {
-  const known = numbers.get(geometry);
-  if (known !== undefined) return known;
-  numbered += 1;
-  numbers.set(geometry, numbered);
-  return numbered;
 }

@@ -1,5 +1,6 @@
 /** The layout of one container whose open items have their sizes: in one flow, in lines, or by its structure. */
 
+import { noSteps, type Steps } from "../shared/slices.js";
 import { AROUND_LINES } from "../view/expand/page_limits.js";
 import type { Frame, Placing } from "../view/frame.js";
 import { holdsSteps } from "../view/repeats/contents.js";
@@ -40,32 +41,34 @@ export interface Context extends Engine {
 }
 
 /** The layout of a frame with all of its items closed; null if none is open, or all are below each other. */
-export function closedGeometry(context: Context, frame: Frame, ports: PortOrder | null): Geometry | null {
+export function* closedGeometry(context: Context, frame: Frame, ports: PortOrder | null): Steps<Geometry | null> {
   if (frame.items.length > MOST_IN_ORDER || frame.placing) return null;
   if (context.viz === null || holdsSteps(frame.id) || frame.items.every((item) => item.frame === null)) return null;
   const order = ofPorts(ports);
   if (isBareChain(plan(frame, [], order))) return null;
   const at = { around: frame.direction, isNarrow: context.isNarrow };
   const around: Surrounding = { ...A_LINE, ...at, key: `closed ${at.around} ${at.isNarrow}`, order };
-  return shaped(context, frame, around, []) ?? inOrder(context, frame, around, []);
+  return (yield* shaped(context, frame, around, [])) ?? (yield* inOrder(context, frame, around, []));
 }
 
 /** One flow or, left to right, several lines if it is longer than `line`. */
-export function geometryIn(
+export function* geometryIn(
   context: Context,
   frame: Frame,
   surrounding: Surrounding,
   inner: (Inner | null)[],
   once: Once,
-): Geometry {
+): Steps<Geometry> {
   if (holdsSteps(frame.id)) {
     const steps = { ...surrounding, key: `steps ${surrounding.key}` };
-    return geometryOf(context, frame, steps, inner, (planned) => inOneRow(planned, rank(context, planned)));
+    return yield* geometryOf(context, frame, steps, inner, function* (planned) {
+      return inOneRow(planned, yield* rank(context, planned));
+    });
   }
-  if (frame.placing?.lines === 0) return asPlaced(context, frame, surrounding, inner, frame.placing);
-  const inShape = shaped(context, frame, surrounding, inner);
+  if (frame.placing?.lines === 0) return yield* asPlaced(context, frame, surrounding, inner, frame.placing);
+  const inShape = yield* shaped(context, frame, surrounding, inner);
   if (inShape !== null) return inShape;
-  const whole = once("whole", () => inOrder(context, frame, surrounding, inner));
+  const whole = yield* once("whole", () => inOrder(context, frame, surrounding, inner));
   const isRoot = surrounding.item === null;
   const outside = isRoot ? A_LINE : { ...surrounding, order: null, leavesAtEnd: true };
   const { align = "start" } = frame.placing ?? {};
@@ -78,17 +81,21 @@ export function geometryIn(
     lines > 0
       ? { enough: line, longest: line, widest: line }
       : { enough: line, longest: widest - AROUND_LINES, widest };
-  const inLines = wrapped({ frame, inner, geometry: whole, once, ...room }, (kind, part, parts, along, order) => {
-    if (kind === "column") return geometryOf(context, part, column, parts, (planned) => asColumn(planned, align));
-    const leavesAtEnd = kind === "last" && surrounding.around === "LR";
-    const key = `line ${leavesAtEnd} ${JSON.stringify(along)}`;
-    return geometryOf(
-      context,
-      part,
-      { ...A_LINE, key, order: order ?? null, leavesAtEnd, ...(along && { alongLine: along }) },
-      parts,
-    );
-  });
+  const inLines = yield* wrapped(
+    { frame, inner, geometry: whole, once, ...room },
+    (kind, part, parts, along, order) => {
+      if (kind === "column")
+        return geometryOf(context, part, column, parts, (planned) => noSteps(asColumn(planned, align)));
+      const leavesAtEnd = kind === "last" && surrounding.around === "LR";
+      const key = `line ${leavesAtEnd} ${JSON.stringify(along)}`;
+      return geometryOf(
+        context,
+        part,
+        { ...A_LINE, key, order: order ?? null, leavesAtEnd, ...(along && { alongLine: along }) },
+        parts,
+      );
+    },
+  );
   return inLines ?? whole;
 }
 
@@ -99,11 +106,11 @@ function asPlaced(
   surrounding: Surrounding,
   inner: (Inner | null)[],
   placing: Placing,
-): Geometry {
+): Steps<Geometry> {
   const { align } = placing;
-  const ranked = (planned: Plan) => {
+  const ranked = function* (planned: Plan) {
     Object.assign(planned, { align });
-    return placing.most > 0 ? arranged(planned, placing) : reordered(planned, rank(context, planned), placing);
+    return placing.most > 0 ? arranged(planned, placing) : reordered(planned, yield* rank(context, planned), placing);
   };
   const key = `${JSON.stringify(placing)} ${surrounding.key}`;
   const around = { ...surrounding, key, order: null, keepsRows: align !== undefined };
@@ -111,31 +118,36 @@ function asPlaced(
 }
 
 /** The layout of a structure that the frame has, if any. */
-function shaped(context: Context, frame: Frame, surrounding: Surrounding, inner: (Inner | null)[]): Geometry | null {
+function* shaped(
+  context: Context,
+  frame: Frame,
+  surrounding: Surrounding,
+  inner: (Inner | null)[],
+): Steps<Geometry | null> {
   if (context.up || frame.direction !== "TB" || surrounding.around !== "TB") return null;
-  return structured(frame, inner, context.shapes, placeIn(context, surrounding));
+  return yield* structured(frame, inner, context.shapes, placeIn(context, surrounding));
 }
 
 /** Lays out the parts of a structure. */
 export function placeIn(context: Context, surrounding: Surrounding): Place {
-  return ({ frame, inner, closed, moved, moves, isAround, up = false, isRail }) => {
+  return function* ({ frame, inner, closed, moved, moves, isAround, up = false, isRail }) {
     const around = { ...(isAround ? surrounding : A_LINE), isNarrow: true, up, keepsRows: true };
     const key = `${isAround ? "around" : "column"} ${moves} ${up} ${surrounding.key}`;
-    const ranked = (planned: Plan) => {
+    const ranked = function* (planned: Plan) {
       for (const wire of planned.wires) if (isRail?.(wire)) Object.assign(wire, { rail: true, trunk: false });
-      return moved(planned, rank(context, planned));
+      return moved(planned, yield* rank(context, planned));
     };
     const lay = (all: (Inner | null)[], order: Order | null) =>
       geometryOf(context, frame, { ...around, key: `${key} ${order === null}`, order }, all, ranked);
-    if (inner.every((one, i) => one === (closed[i] ?? null))) return lay(inner, null);
-    const order = orderOf(lay(closed, null), frame, null);
-    const strict: Try = { across: () => null, make: () => lay(inner, { ...order, isStrict: true }) };
-    return mostInOrder(frame, order, [], lay(inner, order), [strict]);
+    if (inner.every((one, i) => one === (closed[i] ?? null))) return yield* lay(inner, null);
+    const order = orderOf(yield* lay(closed, null), frame, null);
+    const strict: Try = { across: () => noSteps(null), make: () => lay(inner, { ...order, isStrict: true }) };
+    return yield* mostInOrder(frame, order, [], yield* lay(inner, order), [strict]);
   };
 }
 
 /** The layout that keeps the order, unless edges cross for it; found once for equal containers. */
-function inOrder(context: Context, frame: Frame, around: Surrounding, inner: (Inner | null)[]): Geometry {
+function* inOrder(context: Context, frame: Frame, around: Surrounding, inner: (Inner | null)[]): Steps<Geometry> {
   const { order } = around;
   const planned = plan(frame, inner, order, around.isNarrow, context.shapes);
   const isClosed = inner.every((one) => one === null);
@@ -143,7 +155,7 @@ function inOrder(context: Context, frame: Frame, around: Surrounding, inner: (In
   const branches = isClosed ? [...towers, ...branchesOf(planned)] : [];
   const ownKey = planKey(planned);
   const free = () => geometryOfPlan(context, planned, around, undefined, ownKey);
-  if (order === null && branches.length === 0) return free();
+  if (order === null && branches.length === 0) return yield* free();
   const key = `in order ${around.key} ${towers.join(";")}|${ownKey}`;
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;
@@ -152,19 +164,21 @@ function inOrder(context: Context, frame: Frame, around: Surrounding, inner: (In
     return tryOf(context, frame, at, () => plan(frame, inner, at.order, at.isNarrow, context.shapes));
   };
   const others = [inThis({ isStrict: true })];
-  const first = free();
+  const first = yield* free();
   if (isClosed) {
     const mirror = { ...around, key: `mirrored ${around.key}` };
-    const turned = (one: Plan) => mirrored(rank(context, one, ownKey));
+    const turned = function* (one: Plan) {
+      return mirrored(yield* rank(context, one, ownKey));
+    };
     others.unshift(
       tryOf(context, frame, mirror, () => planned, turned),
       inThis({ isStrict: true, isSource: true }),
       ...rowsOf(towers, first).map((rows) => inThis({ isStrict: true, rows, places: placesIn(rows, planned) })),
     );
   }
-  const most = mostInOrder(frame, order ?? ANY_ORDER, branches, first, others);
+  const most = yield* mostInOrder(frame, order ?? ANY_ORDER, branches, first, others);
   const rows = branches.length > towers.length + 1 ? cellRows(planned) : null;
-  const cell = rows && inThis({ isStrict: true, rows, places: placesIn(rows, planned) }).make();
+  const cell = rows && (yield* inThis({ isStrict: true, rows, places: placesIn(rows, planned) }).make());
   const found = cell !== null && crossings(cell, frame) <= crossings(most, frame) + FOR_ROWS ? cell : most;
   context.cache.geometries.set(key, found);
   return found;
@@ -185,22 +199,23 @@ function tryOf(
   planned: () => Plan,
   ranked = (one: Plan) => rank(context, one),
 ): Try {
-  const found = once(() => {
-    const made = planned();
-    return { planned: made, ranking: keepPlaces(made, ranked(made)) };
-  });
+  let found: { planned: Plan; ranking: Ranking } | undefined;
+  const find = function* () {
+    if (found === undefined) {
+      const made = planned();
+      found = { planned: made, ranking: keepPlaces(made, yield* ranked(made)) };
+    }
+    return found;
+  };
   return {
     // where it turns, ports are at other places
-    across: () => (surrounding.around === frame.direction ? found().ranking : null),
-    make: () => geometryOfPlan(context, found().planned, surrounding, () => found().ranking),
-  };
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
+    *across() {
+      return surrounding.around === frame.direction ? (yield* find()).ranking : null;
+    },
+    *make() {
+      const { planned: made, ranking } = yield* find();
+      return yield* geometryOfPlan(context, made, surrounding, () => noSteps(ranking));
+    },
   };
 }
 
@@ -209,23 +224,23 @@ function geometryOf(
   frame: Frame,
   surrounding: Surrounding,
   inner: (Inner | null)[],
-  ranked?: (plan: Plan) => Ranking,
-): Geometry {
+  ranked?: (plan: Plan) => Steps<Ranking>,
+): Steps<Geometry> {
   const planned = plan(frame, inner, surrounding.order, surrounding.isNarrow, context.shapes);
   return geometryOfPlan(context, planned, surrounding, ranked);
 }
 
-function geometryOfPlan(
+function* geometryOfPlan(
   context: Context,
   planned: Plan,
   surrounding: Surrounding,
-  ranked?: (plan: Plan) => Ranking,
+  ranked: (plan: Plan) => Steps<Ranking> = (one) => rank(context, one, ownKey),
   ownKey = planKey(planned),
-): Geometry {
+): Steps<Geometry> {
   const key = `${surrounding.key}|${ownKey}`;
   const known = context.cache.geometries.get(key);
   if (known !== undefined) return known;
-  const ranking = keepPlaces(planned, ranked === undefined ? rank(context, planned, ownKey) : ranked(planned));
+  const ranking = keepPlaces(planned, yield* ranked(planned));
   const rows = route(planned, ranking);
   const [closed, routed] = closeLoops(planned, surrounding.keepsRows === true ? rows : evenly(planned, ranking, rows));
   const rises = context.up || surrounding.up === true;

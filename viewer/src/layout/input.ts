@@ -1,5 +1,6 @@
 /** Reduces a frame to a plan, the input of ranking and routing. */
 
+import { memoByObject, memoInObject } from "../shared/memo.js";
 import { BORDER, type Frame, type Item, type Wire } from "../view/frame.js";
 import { SHAPES, type Shape } from "../view/shapes.js";
 import type { Ports } from "./coord/geometry.js";
@@ -110,29 +111,17 @@ function closedIfOpen(slot: Slot, item: Item | undefined, vertical: boolean): Pi
   return { round: false, along: vertical ? size.height : size.width, ports: null };
 }
 
-/** Items are immutable, and planned several times. */
-const closedSizes = new WeakMap<Item, ReturnType<typeof boxSize>>();
-
-function closedSize(item: Item): ReturnType<typeof boxSize> {
-  const size = closedSizes.get(item) ?? boxSize(item);
-  closedSizes.set(item, size);
-  return size;
-}
+/** Items are planned several times. */
+const closedSize = memoByObject(boxSize);
 
 /** What all plans of a frame have in common. */
 interface Facts {
-  dense: boolean;
   nets: number[];
   /** Item → its slot while it is closed. */
   closed: (item: number) => Slot;
 }
 
-/** Frames are immutable, and planned several times. */
-const known = new WeakMap<Frame, Facts>();
-
-function factsOf(frame: Frame, dense: boolean): Facts {
-  const before = known.get(frame);
-  if (before?.dense === dense) return before;
+const factsOf = memoInObject((frame: Frame, dense: boolean): Facts => {
   const { items, wires } = frame;
   const vertical = frame.direction === "TB";
   const nets = numberNets(wires);
@@ -154,10 +143,8 @@ function factsOf(frame: Frame, dense: boolean): Facts {
     slots[i] = slot;
     return slot;
   };
-  const facts = { dense, nets, closed };
-  known.set(frame, facts);
-  return facts;
-}
+  return { nets, closed };
+});
 
 /** Wire → the number of its tensor. */
 export function numberNets(wires: Wire[]): number[] {

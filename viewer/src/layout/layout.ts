@@ -2,7 +2,7 @@
  * View → layout. Containers are laid out separately, innermost first, with expanded children as boxes of fixed size.
  * Equal containers share one geometry, and containers untouched by a toggle keep theirs.
  */
-import { checkpoint } from "../shared/slices.js";
+import { atOnce, mapSteps, type Steps } from "../shared/slices.js";
 import { AROUND_LINES } from "../view/expand/page_limits.js";
 import type { Frame, Item, View } from "../view/frame.js";
 import type { Direction } from "../view/state.js";
@@ -59,7 +59,12 @@ const MOST_PLACED = 8;
  *
  * @throws if the instance crashes (`isBroken`); call again with a new one. The cache stays valid.
  */
-export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutCache()): Layout {
+export function layout(view: View, viz: Viz | null, cache?: LayoutCache): Layout {
+  return atOnce(layoutSteps(view, viz, cache));
+}
+
+/** The same in steps. */
+export function* layoutSteps(view: View, viz: Viz | null, cache: LayoutCache = layoutCache()): Steps<Layout> {
   const place = (around: number, frame = view.root) =>
     placeFrame(
       { viz, cache, line: view.line, shapes: view.shapes, around, isNarrow: view.narrow, up: false },
@@ -67,29 +72,29 @@ export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutC
       null,
       frame.direction,
     );
-  const root = placeU(view, place) ?? placeLines(view, place);
+  const root = (yield* placeU(view, place)) ?? (yield* placeLines(view, place));
   const { geometry, shaped } = root;
   const { direction, legend } = view;
   return { root, width: geometry.width, height: geometry.height, direction, shaped, legend };
 }
 
 /** A model that is a U, from left to right, too. */
-function placeU(view: View, place: (around: number, frame: Frame) => Placed): Placed | null {
+function* placeU(view: View, place: (around: number, frame: Frame) => Steps<Placed>): Steps<Placed | null> {
   const upright = uprightU(view);
-  const placed = upright && place(AROUND_FRAMES[0], upright);
+  const placed = upright && (yield* place(AROUND_FRAMES[0], upright));
   return placed?.geometry.shaped === true ? placed : null;
 }
 
 /** In one flow or, left to right, in lines that are shorter if they would be too wide and nothing becomes a tangle for it. */
-function placeLines(view: View, place: (around: number) => Placed): Placed {
+function* placeLines(view: View, place: (around: number) => Steps<Placed>): Steps<Placed> {
   const [first, ...tighter] = AROUND_FRAMES;
-  let root = place(first);
+  let root = yield* place(first);
   if (view.root.direction === "TB") return root;
   const room = view.line + AROUND_LINES;
   for (const around of tighter) {
     const { width } = root.geometry;
     if (width <= room || width > HOPELESS * room) break;
-    const other = place(around);
+    const other = yield* place(around);
     const isLegible = width <= BROAD * room && tangle(other) > tangle(root) + A_TANGLE;
     if (other.geometry.width < width && !isLegible) root = other;
   }
@@ -105,13 +110,13 @@ function tangle({ frame, geometry, inner }: Placed): number {
 }
 
 /** `around` is the direction of the parent frame, and `ports` the order of the frame's ports there. */
-function placeFrame(
+function* placeFrame(
   context: Context,
   frame: Frame,
   item: Item | null,
   around: Direction,
   ports: PortOrder | null = null,
-): Placed {
+): Steps<Placed> {
   const title = item === null ? "" : titleForms(item, context.isNarrow).map(({ lines, width }) => `${lines} ${width}`);
   const looks = `${context.shapes} ${context.isNarrow} ${context.up}`;
   const kind = item !== null && isStep(item) ? "step" : "";
@@ -120,14 +125,15 @@ function placeFrame(
   const wholeKey = `${placeKey} ${context.line} ${context.around}`;
   const before = placedFrames.get(frame)?.get(wholeKey);
   if (before !== undefined) return before;
-  const alike = alikeOf(context, frame, { around, key, placeKey }, ports);
+  const alike = yield* alikeOf(context, frame, { around, key, placeKey }, ports);
   const outer = item === null ? context.line + AROUND_LINES : context.line;
   const inside = { ...context, isNarrow: context.isNarrow || alike.hasColumns };
   inside.line = Math.max(SHORTEST_LINE, outer - context.around);
-  const place = (arms: Arms | null): Placed | null => {
-    const inner = frame.items.map((child, i) => {
+  const place = function* (arms: Arms | null): Steps<Placed | null> {
+    const inner = yield* mapSteps(frame.items, function* (child, i) {
       const within = arms === null ? inside : { ...inside, isNarrow: true, up: arms.right.includes(i) };
-      return child.frame && placeFrame(within, child.frame, child, frame.direction, alike.ports[i] ?? null);
+      const order = alike.ports[i] ?? null;
+      return child.frame && (yield* placeFrame(within, child.frame, child, frame.direction, order));
     });
     const surrounding = { item, around, isNarrow: context.isNarrow, key, order: alike.order };
     const [sizes, insides] = [inner.map(innerSize), innerKey(inner)];
@@ -137,32 +143,32 @@ function placeFrame(
       arms === null
         ? geometryIn(context, frame, surrounding, sizes, onceFor(alike, insides))
         : inU(frame, sizes, arms, placeIn(context, surrounding));
-    const geometry = alike.geometries.get(within) ?? lay();
+    const geometry = alike.geometries.get(within) ?? (yield* lay());
     if (geometry === null) return null;
     alike.geometries.set(within, geometry);
     return { frame, geometry, inner, shaped: geometry.shaped === true || inner.some((one) => one?.shaped) };
   };
-  const joined = alike.arms === null ? placeJoined(inside, frame, { ...A_LINE, item, around, key }) : null;
-  const placed = joined ?? (alike.arms && place(alike.arms)) ?? place(null);
+  const joined = alike.arms === null ? yield* placeJoined(inside, frame, { ...A_LINE, item, around, key }) : null;
+  const placed = joined ?? (alike.arms && (yield* place(alike.arms))) ?? (yield* place(null));
   if (placed === null) throw new Error("expected a layout");
-  const best = narrower(context, placed, { item, around }, alike.width);
+  const best = yield* narrower(context, placed, { item, around }, alike.width);
   remember(frame, wholeKey, best);
-  checkpoint();
+  yield;
   return best;
 }
 
 /** A cell that is too broad for a column while all in it is closed runs from left to right, if it is narrower then. */
-function narrower(
+function* narrower(
   context: Context,
   placed: Placed,
   { item, around }: { item: Item | null; around: Direction },
   closedWidth: number | null,
-): Placed {
+): Steps<Placed> {
   const width = closedWidth ?? placed.geometry.width;
   // what flows up is laid out downwards and turned upside down
   const mayTurn = item !== null && !context.up && around === "TB" && width > BROAD * context.line;
   const sideways = mayTurn ? sidewaysCell(placed.frame) : null;
-  const other = sideways && placeFrame(context, sideways, item, "TB");
+  const other = sideways && (yield* placeFrame(context, sideways, item, "TB"));
   return other !== null && other.geometry.width < placed.geometry.width ? other : placed;
 }
 
@@ -173,19 +179,19 @@ function remember(frame: Frame, key: string, placed: Placed): void {
 }
 
 /** A frame with two open containers that are one U; null if it has none. */
-function placeJoined(context: Context, frame: Frame, surrounding: Surrounding): Placed | null {
+function* placeJoined(context: Context, frame: Frame, surrounding: Surrounding): Steps<Placed | null> {
   if (context.up || frame.placing || frame.direction !== "TB" || surrounding.around !== "TB") return null;
   const joined = joinedU(frame, context.shapes);
   if (joined === null) return null;
   const { frame: whole, arms, owners, pair, insides } = joined;
-  const inner = whole.items.map((child, i) => {
+  const inner = yield* mapSteps(whole.items, function* (child, i) {
     const within = { ...context, isNarrow: true, up: arms.right.includes(i) };
-    return child.frame && placeFrame(within, child.frame, child, "TB");
+    return child.frame && (yield* placeFrame(within, child.frame, child, "TB"));
   });
   const panels = new Panels(joined);
   const sizes = inner.map(innerSize);
   const at = { ...surrounding, isNarrow: context.isNarrow, key: `joined ${surrounding.key}` };
-  const geometry = inU(whole, sizes, arms, placeIn(context, at), panels);
+  const geometry = yield* inU(whole, sizes, arms, placeIn(context, at), panels);
   const [outside, ...parts] = (geometry && panels.apart(geometry)) ?? [];
   if (outside === undefined) return null;
   const ownedBy = (owner: number) => inner.filter((_, i) => owners[i] === owner);
@@ -201,21 +207,21 @@ function placeJoined(context: Context, frame: Frame, surrounding: Surrounding): 
 }
 
 /** What a frame shares with equal ones in equal surroundings. */
-function alikeOf(
+function* alikeOf(
   context: Context,
   frame: Frame,
   { around, key, placeKey }: { around: Direction; key: string; placeKey: string },
   ports: PortOrder | null,
-): Alike {
+): Steps<Alike> {
   const { alike } = context.cache;
   const whole = `${placeKey} ${aroundTowers(frame, context.shapes).join(";")}|${frameKey(frame)}`;
   const known = alike.get(whole);
   if (known !== undefined) return known;
-  const closed = closedGeometry(context, frame, ports);
+  const closed = yield* closedGeometry(context, frame, ports);
   const made: Alike = {
     ports: closed === null ? [] : portOrders(frame, closed),
     order: closed === null ? ofPorts(ports) : orderOf(closed, frame, ports),
-    arms: armsOf(context, frame, around, key),
+    arms: yield* armsOf(context, frame, around, key),
     geometries: new Map(),
     hasColumns: hasColumns(frame, context.shapes),
     width: closed?.width ?? null,
@@ -225,9 +231,9 @@ function alikeOf(
 }
 
 /** The arms of a frame that is drawn as a U; inside of one, all runs in one flow. */
-function armsOf(context: Context, frame: Frame, around: Direction, key: string): Arms | null {
+function* armsOf(context: Context, frame: Frame, around: Direction, key: string): Steps<Arms | null> {
   if (context.up || frame.placing || frame.direction !== "TB" || around !== "TB") return null;
-  return risingIn(frame, context.shapes, placeIn(context, { ...A_LINE, key: `closed ${key}` }));
+  return yield* risingIn(frame, context.shapes, placeIn(context, { ...A_LINE, key: `closed ${key}` }));
 }
 
 /** Space around the lines of open containers, as `AROUND_LINES`: more if the picture becomes too wide. */

@@ -1,4 +1,5 @@
 /** The input of ranking and routing: sizes, ports and wires in flow coordinates (u across, v along the flow). */
+import { memoByKey } from "../shared/memo.js";
 import type { Alignment } from "../view/frame.js";
 import type { Ports } from "./coord/geometry.js";
 import { LABEL_SIZE } from "./coord/metrics.js";
@@ -96,16 +97,10 @@ export const LABEL_HEIGHT = 12;
 /** With more wires than this at one side of an item, the trunk is not centred. */
 export const MOST_AROUND_TRUNK = 3;
 
-/** Label → its width: there are few, each on many wires. */
-const widths = new Map<string, number>();
-
 /** Width of a tensor's label, bold as some are, so that layouts don't depend on which. */
-export function labelWidth(label: string): number {
-  if (label === "") return 0;
-  const width = widths.get(label) ?? Math.ceil(textWidth(label, LABEL_SIZE, true));
-  widths.set(label, width);
-  return width;
-}
+export const labelWidth = memoByKey((label: string) =>
+  label === "" ? 0 : Math.ceil(textWidth(label, LABEL_SIZE, true)),
+);
 
 /** Distance of the lane of a return from what is left of it. */
 const BESIDE_LANE = 12;

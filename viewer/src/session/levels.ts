@@ -1,5 +1,7 @@
 /** Levels of detail: where a picture is too small to read, which containers are one block each, and which boxes get larger names. */
+
 import type { Box, Placed } from "../layout/layout.js";
+import { memoByObject } from "../shared/memo.js";
 
 /** Names are 12 px high at scale 1, and legible from 7 px on. Blocks appear below the first scale, and disappear above the second. */
 const FAR = 7 / 12;
@@ -147,19 +149,11 @@ function titled(item: Item, box: Box, title: Box | null, scale: number): Block |
   return name === "" || size < LEGIBLE ? undefined : { ...at, lines: [name], size };
 }
 
-/** Asked for at every step of a zoom. */
-const notesInside = new WeakMap<Item, readonly number[]>();
-
-/** The numbers of the notes on a part and on what is in it. */
-function notesIn(item: Item): readonly number[] {
-  let found = notesInside.get(item);
-  if (found === undefined) {
-    const all = [...(item.notes ?? []), ...(item.frame?.items.flatMap(notesIn) ?? [])];
-    found = [...new Set(all)].sort((one, other) => one - other);
-    notesInside.set(item, found);
-  }
-  return found;
-}
+/** The numbers of the notes on an item and inside it. Every step of a zoom needs them. */
+const notesIn = memoByObject((item: Item): readonly number[] => {
+  const all = [...(item.notes ?? []), ...(item.frame?.items.flatMap(notesIn) ?? [])];
+  return [...new Set(all)].sort((one, other) => one - other);
+});
 
 /** A name, the number of repeats and the numbers of notes, which signs tell in the picture. */
 export function nameOf({ name, times, notes = [] }: Item): string {

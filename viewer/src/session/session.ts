@@ -1,25 +1,24 @@
 /**
- * One open diagram: the graph, what of it is shown, and everything the widget asks about them. The methods named
- * `with…` return another state and change nothing; `show` makes a state the current one.
+ * One open diagram: the graph, what of it is shown, and everything the widget asks about them. `show` makes another state
+ * the current one; `transitions` makes other states.
  */
 import type { Compared } from "../diff/compared.js";
 import type { Difference } from "../diff/difference.js";
 import { withChangesOpen } from "../diff/union/opened.js";
-import { draw, drawItem, picture } from "../draw/draw.js";
+import { drawItem, picture } from "../draw/draw.js";
 import { drawLabel, wireParts } from "../draw/wires.js";
 import { ancestors, type GraphData, type GraphIndex, type OnlyIn } from "../graph/graph.js";
-import { indexed, indexingData } from "../graph/indexing.js";
-import { annotated } from "../graph/overlay.js";
+import { index, indexDataSteps, indexGraph } from "../graph/indexing.js";
+import { annotate } from "../graph/overlay.js";
 import { subgraph } from "../graph/subgraph.js";
-import { type Layout, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
-import { atOnce, type Steps } from "../shared/slices.js";
-import { toggle, toggleRun } from "../view/expand/toggle.js";
+import { type Layout, type LayoutCache, layoutCache, layoutSteps, type Viz } from "../layout/layout.js";
+import type { Steps } from "../shared/slices.js";
 import type { Frame, Item } from "../view/frame.js";
 import { withFunctions } from "../view/grouping/functions.js";
-import { shownIndex } from "../view/grouping/shown_index.js";
+import { shownIndex, shownIndexSteps } from "../view/grouping/shown_index.js";
 import { localName } from "../view/labels/labels.js";
 import { firstMember, runsIn, shownContents } from "../view/repeats/contents.js";
-import { view } from "../view/view.js";
+import { view, viewSteps } from "../view/view.js";
 import { classScale, type Scale } from "./colour_scale.js";
 import { Costs, LENSES, type Measure } from "./costs.js";
 import type { DiagramData, SessionState } from "./diagram_data.js";
@@ -29,7 +28,7 @@ import { mapOf } from "./map.js";
 import { pathOf, tensorText } from "./naming.js";
 import { Flow } from "./reachability.js";
 import { Rolled } from "./rolled.js";
-import * as transitions from "./transitions.js";
+import { Transitions } from "./transitions.js";
 
 /** Draws a picture and its parts as SVG text. */
 const drawing = { picture, drawItem, drawLabel, wireParts, blocks };
@@ -44,11 +43,11 @@ const CACHED_SUBGRAPHS = 4;
 
 /** Open a diagram, or what changed in it, in steps. */
 export function* opening(data: DiagramData, compared?: Compared): Steps<Session> {
-  return new Session(data, compared, yield* indexingOf(data, compared));
+  return new Session(data, compared, yield* indexDataSteps(graphOf(data, compared)));
 }
 
-function indexingOf(data: DiagramData, compared: Compared | undefined): Steps<GraphIndex> {
-  return indexingData(compared?.graph ?? annotated(data.graph, data.overlay));
+function graphOf(data: DiagramData, compared: Compared | undefined): GraphData {
+  return compared?.graph ?? annotate(data.graph, data.overlay);
 }
 
 export class Session {
@@ -70,15 +69,16 @@ export class Session {
   #costs: Costs | undefined;
   #rolled: { state: SessionState; rolled: Rolled } | undefined;
   /** Cache of the last layout's flow. */
-  #flow: { root: Layout["root"]; hidden: OnlyIn | undefined; flow: Flow } | undefined;
+  #flow: { layout: Layout; hidden: OnlyIn | undefined; flow: Flow } | undefined;
   /** Of two versions, the one whose own nodes and edges are hidden. */
   hidden: OnlyIn | undefined;
 
+  readonly transitions = new Transitions(this);
   /** Cache of the current state's layout: another one may be in the making. */
   #laid: { state: SessionState; layout: Layout } | undefined;
 
   /** @param traced the index, where it was made in steps: `opening` */
-  constructor(data: DiagramData, compared?: Compared, traced: GraphIndex = atOnce(indexingOf(data, compared))) {
+  constructor(data: DiagramData, compared?: Compared, traced: GraphIndex = index(graphOf(data, compared))) {
     this.data = data.graph;
     this.traced = traced;
     this.difference = compared?.difference;
@@ -89,7 +89,7 @@ export class Session {
 
   /** The trace with calls of functions as nodes, unless the author leaves them out. */
   get grouped(): GraphIndex {
-    this.#grouped ??= indexed(withFunctions(this.traced.graph, () => this.initial.functions !== false));
+    this.#grouped ??= indexGraph(withFunctions(this.traced.graph, () => this.initial.functions !== false));
     return this.#grouped;
   }
 
@@ -104,30 +104,35 @@ export class Session {
     return shownIndex(this.#subgraph(state), state);
   }
 
-  /** The layout of the current state. */
-  layout(viz: Viz): Layout {
-    if (this.#laid?.state !== this.#state) this.#laid = { state: this.#state, layout: this.layoutOf(this.#state, viz) };
-    return this.#laid.layout;
+  /** The layout of the current state, once it is made. */
+  get laidOut(): Layout | undefined {
+    return this.#laid?.state === this.#state ? this.#laid.layout : undefined;
   }
 
-  /** Whether asking for the current layout takes no time. */
-  get isLaidOut(): boolean {
-    return this.#laid?.state === this.#state;
+  /** Lay out the current state. */
+  *layOut(viz: Viz | null): Steps<Layout> {
+    return this.laidOut ?? (yield* this.show(() => this.#state, viz));
+  }
+
+  /** Lay out another state and make it the current one; the old one stays where this throws. */
+  *show(next: (session: Session) => SessionState, viz: Viz | null): Steps<Layout> {
+    // so that `next` finds it
+    yield* shownIndexSteps(this.#subgraph(this.#state), this.#state);
+    const state = next(this);
+    const layout = yield* this.layOutState(state, viz);
+    this.#state = state;
+    this.#laid = { state, layout };
+    return layout;
+  }
+
+  /** The layout of any state. */
+  *layOutState(state: SessionState, viz: Viz | null): Steps<Layout> {
+    return yield* layoutSteps(yield* viewSteps(this.#subgraph(state), state), viz, this.#cache);
   }
 
   /** What the current picture shows, without positions. */
   get frame(): Frame {
     return view(this.#subgraph(this.#state), this.#state).root;
-  }
-
-  /** The layout of any state. */
-  layoutOf(state: SessionState, viz: Viz | null): Layout {
-    return layout(view(this.#subgraph(state), state), viz, this.#cache);
-  }
-
-  /** The picture of the current state, as SVG text. */
-  svg(viz: Viz): string {
-    return draw(this.layout(viz));
   }
 
   /** A map of the current picture as SVG text. Areas are shares of the cost that gives colours, else of the parameters. */
@@ -141,84 +146,22 @@ export class Session {
     return mapOf(this.frame.items, { of, total }, lens === "intensity" ? "flops" : lens, size);
   }
 
-  /** Lay out a state and make it the current one; the old one stays where this throws. */
-  show(state: SessionState, viz: Viz): Layout {
-    const made = this.layoutOf(state, viz);
-    this.#state = state;
-    this.#laid = { state, layout: made };
-    return made;
-  }
-
   /** The edges of the current picture. */
-  flow(viz: Viz): Flow {
-    const layout = this.layout(viz);
-    const { root } = layout;
+  flow(layout: Layout): Flow {
     const { hidden } = this;
-    if (this.#flow?.root !== root || this.#flow.hidden !== hidden)
-      this.#flow = { root, hidden, flow: new Flow(layout, hidden) };
+    if (this.#flow?.layout.root !== layout.root || this.#flow.hidden !== hidden)
+      this.#flow = { layout, hidden, flow: new Flow(layout, hidden) };
     return this.#flow.flow;
   }
 
-  // -- other states ---------------------------------------------------------------------------------------------------
-
-  /** A module expanded or collapsed. */
-  withToggled(id: string): SessionState {
-    return toggle(this.visibleGraph(), this.#state, id);
-  }
-
-  /** A run of repeats shown one by one, or as one. */
-  withToggledRun(run: string): SessionState {
-    return toggleRun(this.visibleGraph(), this.#state, run);
-  }
-
-  /** A module and every module inside it expanded. */
-  withExpandedBelow(id: string): SessionState {
-    return transitions.expandBelow(this.visibleGraph(), this.#state, id);
-  }
-
-  /** A module and every module inside it collapsed. */
-  withCollapsedBelow(id: string): SessionState {
-    return transitions.collapseBelow(this.visibleGraph(), this.#state, id);
-  }
-
-  /** A module and its siblings expanded. */
-  withExpandedSiblings(id: string): SessionState {
-    return transitions.expandSiblings(this.visibleGraph(), this.#state, id);
-  }
-
-  /** Exactly this many levels expanded, everywhere. */
-  withLevels(depth: number): SessionState {
-    return transitions.expandTo(this.visibleGraph(), this.#state, depth);
-  }
-
-  /** A node made visible, whatever hides it. */
-  withNode(id: string, state: SessionState = this.#state): SessionState {
-    return transitions.withNode(this, state, id);
-  }
-
-  /** One module or function call as the whole picture; the whole model without an id. */
-  withIsolated(id: string | undefined, state: SessionState = this.#state): SessionState {
-    return transitions.isolate(this, state, id);
-  }
-
   /** Begin with what holds changes open, and all else closed. */
-  openChanges(viz: Viz): void {
+  *openChanges(viz: Viz): Steps<void> {
     const closed = { ...this.initial, expanded: [], unrolled: [], functions: false };
-    this.initial = withChangesOpen(this.traced, closed, (state) => this.layoutOf(state, viz));
+    this.initial = yield* withChangesOpen(this.traced, closed, (state) => this.layOutState(state, viz));
     this.#state = this.initial;
   }
 
   // -- questions ------------------------------------------------------------------------------------------------------
-
-  /** Whether a node can be the whole picture. */
-  canIsolate(id: string): boolean {
-    return transitions.canIsolate(this, id);
-  }
-
-  /** The visible node that a node is, or is inside of. */
-  visibleAncestor(id: string, isVisible: (id: string) => boolean): string | undefined {
-    return transitions.visibleAncestor(this, id, isVisible);
-  }
 
   /** Ids of the modules around a node, from the inside out; the root's is empty. */
   ancestors(id: string): string[] {
@@ -229,11 +172,11 @@ export class Session {
   isolatedPath(): { id: string; name: string }[] {
     const { root } = this.#state;
     if (root === undefined) return [];
-    const index = this.traced.nodes.has(root) ? this.traced : this.grouped;
-    return [root, ...ancestors(index, root)].reverse().flatMap((id) => {
-      const node = index.nodes.get(id);
+    const graph = this.traced.nodes.has(root) ? this.traced : this.grouped;
+    return [root, ...ancestors(graph, root)].reverse().flatMap((id) => {
+      const node = graph.nodes.get(id);
       if (node?.kind === "function") return [{ id, name: node.name }];
-      return node?.kind === "module" ? [{ id, name: localName(index, node) }] : [];
+      return node?.kind === "module" ? [{ id, name: localName(graph, node) }] : [];
     });
   }
 
@@ -289,9 +232,9 @@ export class Session {
     if (root === undefined) return this.traced;
     let part = this.#subgraphs.get(root);
     if (part === undefined) {
-      const index = this.traced.nodes.has(root) ? this.traced : this.grouped;
-      if (!index.nodes.has(root)) return this.traced;
-      part = indexed(subgraph(index, root));
+      const around = this.traced.nodes.has(root) ? this.traced : this.grouped;
+      if (!around.nodes.has(root)) return this.traced;
+      part = indexGraph(subgraph(around, root));
       this.#subgraphs.set(root, part);
     }
     return part;

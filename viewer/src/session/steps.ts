@@ -1,12 +1,13 @@
 /** The steps of a tour: what an author wants a picture to show → the state that shows it, and the nodes that it is about. */
+
 import { ancestors, type GraphIndex, type GraphNode, ROOT } from "../graph/graph.js";
 import { hiddenIn } from "../graph/hidden.js";
 import { shortName } from "../graph/names.js";
 import type { Layout, Placed, Viz } from "../layout/layout.js";
+import { atOnce } from "../shared/slices.js";
 import { glob, matching } from "../view/patterns.js";
 import type { Lens, SessionState, Step } from "./diagram_data.js";
 import type { Session } from "./session.js";
-import { isolate, withNode } from "./transitions.js";
 
 /** One step as its author wrote it: patterns of modules and functions as of `expand`, or ids and names of other nodes. */
 export interface StepOptions {
@@ -31,8 +32,8 @@ export function stepOf(session: Session, options: StepOptions, viz: Viz | null):
   const found = (patterns: string[] | null | undefined) => (patterns ?? []).flatMap((one) => nodesOf(session, one));
   const [focus, lit] = [found(options.focus), found(options.highlight)];
   const alone = found(options.alone == null ? [] : [options.alone])[0];
-  const root = alone !== undefined && session.canIsolate(alone) ? alone : undefined;
-  const opened = withOpen(session.grouped, isolate(session, session.initial, root), found(options.open));
+  const root = alone !== undefined && session.transitions.canIsolate(alone) ? alone : undefined;
+  const opened = withOpen(session.grouped, session.transitions.isolate(root, session.initial), found(options.open));
   const { state, layout } = [found(options.open), focus, lit].reduce(
     (at, ids) => (ids.length === 0 || ids.some((id) => at.drawn.has(id)) ? at : reach(session, at.state, ids[0], viz)),
     shown(session, opened, viz),
@@ -101,13 +102,13 @@ interface Shown {
 }
 
 function shown(session: Session, state: SessionState, viz: Viz | null): Shown {
-  const layout = session.layoutOf(state, viz);
+  const layout = atOnce(session.layOutState(state, viz));
   return { state, layout, drawn: drawnIn(layout.root) };
 }
 
 /** Make a node visible that a closed module or a rolled repeat hides. */
 function reach(session: Session, state: SessionState, id: string | undefined, viz: Viz | null): Shown {
-  return shown(session, id === undefined ? state : withNode(session, state, id), viz);
+  return shown(session, id === undefined ? state : session.transitions.reveal(id, state), viz);
 }
 
 function withOpen(index: GraphIndex, state: SessionState, ids: string[]): SessionState {

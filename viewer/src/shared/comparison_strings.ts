@@ -1,4 +1,4 @@
-/** The words of comparisons, which come with `compare.js`; sites translate them as all others. */
+/** Messages of `compare.js`. */
 import { withTranslations } from "./strings.js";
 
 export const words = withTranslations({
@@ -10,7 +10,6 @@ export const words = withTranslations({
   compareWith: "Compare with",
   chooseVersion: "Choose a version",
   thisVersion: "this version",
-  endComparison: "End the comparison (Esc)",
   noVersions: "No other version of this documentation was found.",
   noSuchVersion: "This documentation has no version {0}.",
   notLoaded: "{0} can't be compared: {1} did not load.",

@@ -1,4 +1,4 @@
-/** The words of search and details, which come with `explore.js`; sites translate them as all others. */
+/** Messages of `explore.js`: search and details. */
 import { withTranslations } from "./strings.js";
 
 export const words = withTranslations({

@@ -1,4 +1,4 @@
-/** The words of lenses, which come with `lenses.js`; sites translate them as all others. */
+/** Messages of `lenses.js`. */
 import { withTranslations } from "./strings.js";
 
 export const words = withTranslations({

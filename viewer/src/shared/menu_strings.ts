@@ -1,4 +1,4 @@
-/** The words of the menu, which come with `menu.js`; sites translate them as all others. */
+/** Messages of `menu.js`. */
 import { withTranslations } from "./strings.js";
 
 export const words = withTranslations({
@@ -51,7 +51,7 @@ export const words = withTranslations({
   escapeDoes: "one step back",
 });
 
-/** The rows of the help, by parts. */
+/** The rows of the help, by section. */
 export function keys(): Record<string, (readonly [key: string, effect: string])[]> {
   return {
     [words.pointer]: [

@@ -1,4 +1,4 @@
-/** The words of tours and of links from prose, which come with `prose.js`; sites translate them as all others. */
+/** Messages of `prose.js`. */
 const ENGLISH = {
   tour: "Steps of the tour",
   previousStep: "Previous step (P)",

@@ -1,11 +1,10 @@
-/** The words of recordings, which come with `recording.js`; sites translate them as all others. */
+/** Messages of `recording.js`. */
 import { withTranslations } from "./strings.js";
 
 export const words = withTranslations({
   training: "Training",
   recorded: "Recorded values",
   stepOf: "Step {0}",
-  stepRange: "Steps {0} to {1}",
   lossAt: "loss {0}",
   noLoss: "no loss was recorded",
   tintBy: "Tint by",
@@ -51,7 +50,6 @@ export const words = withTranslations({
 
   findings: "What to look at",
   nothingFound: "Nothing unusual was found.",
-  notInDiagram: "not in this diagram",
   missing: "Recorded, but not in this diagram",
   chooseNode: "Choose a node of the diagram to see its values over time.",
   nothingRecorded: "Nothing was recorded of {0}.",

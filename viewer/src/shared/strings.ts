@@ -1,6 +1,6 @@
 /**
- * All words of the widget. A site translates them in a script that runs before the widget's:
- * `globalThis.modelDiagramsStrings = { zoomIn: "Vergrößern", … }`; missing keys stay English. `{0}` and `{1}` are
+ * All messages of the widget. A site translates them in a script that runs before the widget's:
+ * `globalThis.modelDiagramsStrings = { zoomIn: "Vergrößern", … }`. Missing keys stay English; `{0}` and `{1}` are
  * placeholders.
  */
 const ENGLISH = {
@@ -99,11 +99,11 @@ const ENGLISH = {
 
 declare global {
   var modelDiagramsStrings: Partial<typeof ENGLISH> | undefined;
-  /** Set by the widget for its parts, which come later: each would bring all words again. */
+  /** Set by the widget for the scripts that it loads later, so that they don't repeat all messages. */
   var modelDiagramsWords: Readonly<typeof ENGLISH>;
 }
 
-/** Whether a script is a part of the widget; set by the build. */
+/** Whether the widget loads this script later; set by the build. */
 declare const IS_PART: boolean;
 
 if (typeof IS_PART === "undefined" || !IS_PART)
@@ -111,17 +111,17 @@ if (typeof IS_PART === "undefined" || !IS_PART)
 
 export const strings: Readonly<typeof ENGLISH> = globalThis.modelDiagramsWords;
 
-/** No key of the widget's own words: a site's translation is of one of them. */
+/** Keys must differ from those of the widget's own messages: a site translates all of them in one object. */
 type Unshared = Record<string, string> & { [Key in keyof typeof ENGLISH]?: never };
 
-/** The words of a part of the widget, which come with its script, beside the widget's own; as the site translates them. */
+/** The messages of a script and those of the widget, translated by the site. */
 export function withTranslations<Words extends Unshared>(
   english: Words,
 ): Readonly<Record<keyof Words, string> & typeof ENGLISH> {
   return { ...english, ...strings };
 }
 
-/** A text with its placeholders filled in. */
+/** Fill in the placeholders of a text. */
 export function fill(text: string, ...values: (string | number)[]): string {
   return text.replace(/\{(\d)\}/g, (_, position: string) => String(values[Number(position)] ?? ""));
 }

@@ -1,11 +1,10 @@
 /** How thick edges are where they follow the size of their tensors. */
+
 import type { GraphIndex, TensorSpec } from "../graph/graph.js";
+import { memoByObject } from "../shared/memo.js";
 
 /** Steps of thickness; style.ts has a rule for each but the first. */
 const STEPS = 4;
-
-/** Graph → logarithms of the least and the most bytes of a tensor. */
-const ranges = new WeakMap<GraphIndex, readonly [least: number, most: number]>();
 
 /** The step of a tensor, from 1, in equal ratios between the smallest and the largest tensor of the graph. */
 export function edgeWidth(index: GraphIndex, tensor: string): number {
@@ -15,9 +14,8 @@ export function edgeWidth(index: GraphIndex, tensor: string): number {
   return Math.min(STEPS, 1 + Math.floor((STEPS * (Math.log2(bytes) - least)) / (most - least)));
 }
 
-function rangeOf(index: GraphIndex): readonly [number, number] {
-  const known = ranges.get(index);
-  if (known !== undefined) return known;
+/** Logarithms of the least and the most bytes of a tensor. */
+const rangeOf = memoByObject((index: GraphIndex): readonly [least: number, most: number] => {
   let [least, most] = [Number.POSITIVE_INFINITY, 0];
   for (const edges of index.graph.adjacency.values()) {
     for (const { tensor } of edges) {
@@ -27,9 +25,8 @@ function rangeOf(index: GraphIndex): readonly [number, number] {
       most = Math.max(most, Math.log2(bytes));
     }
   }
-  ranges.set(index, [least, most]);
   return [least, most];
-}
+});
 
 /** 0 where a size is not known. */
 function bytesOf(spec: TensorSpec | undefined): number {

@@ -1,6 +1,6 @@
 /** The outline: all modules and shown functions of a graph as rows, with repeats grouped as the picture groups them. */
 import { contentsOf, type FunctionNode, type GraphIndex, type ModuleNode, ROOT } from "../graph/graph.js";
-import { indexed } from "../graph/indexing.js";
+import { indexGraph } from "../graph/indexing.js";
 import { withFunctions } from "./grouping/functions.js";
 import { shownIndex } from "./grouping/shown_index.js";
 import { spanName } from "./labels/group_names.js";
@@ -40,7 +40,7 @@ interface Siblings {
 export function outlineRows(traced: GraphIndex): OutlineRow[] {
   // runs come from the simplified graph, as in pictures; modules from the trace, as pictures omit some
   const shown = shownIndex(traced, {});
-  const listed = indexed(withFunctions(traced.graph, (id) => shown.nodes.has(id)));
+  const listed = indexGraph(withFunctions(traced.graph, (id) => shown.nodes.has(id)));
   const inside = (id: string) => entriesOf(callsIn(listed, contentsOf(listed, id).children), repeatsIn(shown, id));
   const rows: OutlineRow[] = [];
   // the list grows while it is walked

@@ -15,9 +15,10 @@
  *   another part of it is visible (`camera.viewport`). "selected": `widget.selected` changed. "lit": `widget.lit` did;
  * - listen to the window or the document: only inside `widget.whileConnected((signal) => …)`, with its signal, which
  *   aborts when the diagram leaves the page. It runs again when the diagram comes back;
- * - change what is shown: `widget.change((session) => session.withNode(id), idThatStaysInPlace)`. This loads what is
- *   needed, queues, draws, and shows a message if that fails. `withLayout` and `withSession` do the same for other
- *   tasks. Their promises resolve on success only, even if that takes a retry. `ifLoaded` is for tasks that must not wait;
+ * - change what is shown: `widget.change(({ transitions }) => transitions.toggle(id), idThatStaysInPlace)`. This loads
+ *   what is needed, queues, draws, and shows a message if that fails. `widget.tasks` does the same for other tasks, with
+ *   `withLayout`, `withSession` and `withPart`. Their promises resolve on success only, even if that takes a retry.
+ *   `tasks.ifLaidOut` is for tasks that must not wait;
  * - select (`select`), scroll to a node (`reveal`), and announce something to screen readers (`announce`).
  *
  * Everything about graphs comes from `widget.session`, undefined until it was loaded. Elements of nodes come from
@@ -26,12 +27,13 @@
 import type { Layout, Viz } from "../layout/layout.js";
 import type { SessionState } from "../session/diagram_data.js";
 import type { Session } from "../session/session.js";
+import type { Steps } from "../shared/slices.js";
 import { readable } from "../shared/text.js";
 import { Camera } from "./camera/camera.js";
 import { box } from "./controls/dom.js";
 import { StatusLine } from "./controls/status_line.js";
 import { Toolbar } from "./controls/toolbar.js";
-import { loadOwn, type Part, type PartName, wasmAllowed } from "./loading/loader.js";
+import { loadOwn, wasmAllowed } from "./loading/loader.js";
 import { TaskQueue } from "./loading/task_queue.js";
 import { Modes } from "./modes.js";
 import { ShownPicture } from "./picture/shown_picture.js";
@@ -66,9 +68,11 @@ export class Widget {
   /** One line of text below the picture. */
   readonly status = new StatusLine({
     retry: () => this.#retry(),
-    stop: () => this.stop(),
+    stop: () => this.tasks.stop(),
     onFocusLost: () => this.#focusPicture(),
   });
+  /** What needs the data or the layout engine, one task after the other. */
+  readonly tasks: TaskQueue;
   /** What was entered, and Escape leaves. */
   readonly modes = new Modes(() => this.#focusPicture());
   /** Set while the reader is asked to choose a node: gets the next one that is clicked or entered. */
@@ -89,13 +93,12 @@ export class Widget {
   readonly #liveRegion = box("mg-unseen-text");
   readonly #listeners: Record<EventName, (() => void)[]> = { drawn: [], moved: [], selected: [], lit: [] };
   readonly #keys = new Map<string, KeyHandler[]>();
-  readonly #queue: TaskQueue;
   readonly #onConnect: ((signal: AbortSignal) => void)[] = [];
   #connection = new AbortController();
 
   constructor(host: HTMLElement, picture: SVGSVGElement) {
     this.host = host;
-    this.#queue = new TaskQueue(host, this.status);
+    this.tasks = new TaskQueue(host, this.status);
     this.camera = new Camera(this.stage, this.canvas, {
       isFullscreen: () => host.matches(":fullscreen"),
       footTop: () => this.foot.getBoundingClientRect().top,
@@ -159,72 +162,38 @@ export class Widget {
   // -- data -----------------------------------------------------------------------------------------------------------
 
   get session(): Session | undefined {
-    return this.#queue.session;
-  }
-
-  load(): Promise<[Session, Viz]> {
-    return this.#queue.load();
+    return this.tasks.session;
   }
 
   /** Load ahead of need; failures are reported when the reader asks for something. */
   prefetch(): void {
     if (!wasmAllowed()) return;
     loadOwn("explore.js").catch(() => undefined);
-    this.#queue.prepare().then(
+    this.tasks.prepare().then(
       // the page's own picture may be replaced by one that moves smoothly
       () => this.updateViewport(),
       () => undefined,
     );
   }
 
-  ifLoaded(task: (session: Session, viz: Viz) => void): void {
-    this.#queue.ifLoaded(task);
-  }
-
-  inSlices<T>(work: () => T): Promise<T> {
-    return this.#queue.inSlices(work);
-  }
-
-  withSession(task: (session: Session) => void | Promise<void>): Promise<void> {
-    return this.#queue.withSession(task);
-  }
-
-  /** Run a task that needs one of the viewer's parts, another script. */
-  withPart<Name extends PartName>(name: Name, task: (part: Part<Name>) => void | Promise<void>): Promise<void> {
-    return this.#queue.withPart(name, task);
-  }
-
-  withLayout(task: (session: Session, viz: Viz, stop: AbortSignal) => void | Promise<void>): Promise<void> {
-    return this.#queue.withLayout(task);
-  }
-
-  /** Give up what takes long, if the reader is told that it does; whether there was such a thing. */
-  stop(): boolean {
-    return this.#queue.stop();
-  }
-
-  /** Resolves when every task so far has succeeded or failed. */
-  get settled(): Promise<void> {
-    return this.#queue.settled;
-  }
-
   /** Show another state; the node with this id stays where it is on screen. */
-  change(next: (session: Session) => SessionState, id = ""): Promise<void> {
-    return this.withLayout(async (session, viz, stop) => {
-      const state = await this.#queue.inSlices(() => next(session), stop);
-      const layout = await this.#queue.inSlices(() => session.show(state, viz), stop);
-      this.#show(session, layout, id);
-    });
+  change(next: (session: Session) => SessionState, id: string | (() => string) = ""): Promise<void> {
+    return this.tasks.change(next, (session, layout) =>
+      this.#show(session, layout, typeof id === "string" ? id : id()),
+    );
+  }
+
+  /** Select and reveal a node, after making it visible. */
+  async show(id: string): Promise<void> {
+    if (!this.tree.has(id)) await this.change(({ transitions }) => transitions.reveal(id));
+    this.goTo(id);
   }
 
   /** Show another session instead: what changed since another version, or the model again. */
-  exchange(next: (session: Session, viz: Viz) => Session): Promise<void> {
-    return this.withLayout(async (session, viz, stop) => {
-      const other = next(session, viz);
-      const layout = await this.#queue.inSlices(() => other.layout(viz), stop);
+  exchange(next: (session: Session, viz: Viz) => Steps<Session>): Promise<void> {
+    return this.tasks.exchange(next, (session, layout) => {
       this.select(undefined);
-      this.#queue.replaceSession(other);
-      this.#show(other, layout, "");
+      this.#show(session, layout, "");
     });
   }
 
@@ -248,9 +217,15 @@ export class Widget {
     return isChange;
   }
 
+  /** The visible node that a node is, or is inside of. */
+  visibleAncestor(id: string): string | undefined {
+    if (this.tree.has(id)) return id;
+    return this.session?.transitions.visibleAncestor(id, (at) => this.tree.has(at));
+  }
+
   /** Select and reveal a node, or the visible one that it is inside of. */
   goTo(id: string): void {
-    const visible = this.session === undefined ? id : this.session.visibleAncestor(id, (at) => this.tree.has(at));
+    const visible = this.visibleAncestor(id);
     const node = this.tree.find(visible ?? "");
     if (visible === undefined || node === undefined) return;
     this.tree.setTabStop(node);
@@ -295,6 +270,6 @@ export class Widget {
 
   #retry(): void {
     this.status.clear();
-    this.#queue.retry();
+    this.tasks.retry();
   }
 }

@@ -6,7 +6,7 @@ import { draw } from "../../src/draw/draw.js";
 import { drawLabel } from "../../src/draw/wires.js";
 import type { GraphData, OnlyIn } from "../../src/graph/graph.js";
 import { index } from "../../src/graph/indexing.js";
-import { removingPlumbing } from "../../src/graph/plumbing.js";
+import { withoutPlumbing } from "../../src/graph/plumbing.js";
 import { layout } from "../../src/layout/layout.js";
 import { atOnce } from "../../src/shared/slices.js";
 import type { Frame, Item } from "../../src/view/frame.js";
@@ -206,7 +206,7 @@ describe("the union of two graphs", () => {
     const sides = new Map<string, OnlyIn>(Object.entries(only));
     for (const [from, edges] of Object.entries(graph.adjacency))
       graph.adjacency[from] = edges.map((edge) => ({ ...edge, only: sides.get(from + edge.to) }));
-    const { adjacency } = atOnce(removingPlumbing(index(graph).graph));
+    const { adjacency } = atOnce(withoutPlumbing(index(graph).graph));
     const from = (id: string) => adjacency.get(id)?.map((edge) => `${edge.to} ${edge.only}`);
     expect([from("/norm"), from("/relu")]).toEqual([["/mul before"], ["/add after"]]);
   });

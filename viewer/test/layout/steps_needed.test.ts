@@ -1,4 +1,5 @@
 /** What views and layouts of large models cost, counted in steps: times depend on the machine. */
+
 import { instance } from "@viz-js/viz";
 import { describe, expect, it } from "vitest";
 import { contentsOf, type GraphData, type GraphIndex, type Link, ROOT } from "../../src/graph/graph.js";
@@ -7,6 +8,7 @@ import { branchesOf, mostInOrder, type Try } from "../../src/layout/decross/bran
 import { ANY_ORDER, acrossIn } from "../../src/layout/decross/order.js";
 import { plan } from "../../src/layout/input.js";
 import { layout, layoutCache, type Viz } from "../../src/layout/layout.js";
+import { atOnce, noSteps } from "../../src/shared/slices.js";
 import { runId, shownContents } from "../../src/view/repeats/contents.js";
 import { findRuns } from "../../src/view/repeats/repeats.js";
 import { view } from "../../src/view/view.js";
@@ -101,14 +103,15 @@ describe("layout", () => {
     const branches = [inOrder ? [second, first] : [first, second]];
     const routed: string[] = [];
     const attempt = (name: string, at: readonly number[]): Try => ({
-      across: () => ({ across: at, inputs: [], outputs: [] }),
+      across: () => noSteps({ across: at, inputs: [], outputs: [] }),
       make: () => {
         routed.push(name);
-        return geometry;
+        return noSteps(geometry);
       },
     });
     const turned = across.map((place) => -place);
-    mostInOrder(root, ANY_ORDER, branches, geometry, [attempt("same", across), attempt("turned", turned)]);
+    const others = [attempt("same", across), attempt("turned", turned)];
+    atOnce(mostInOrder(root, ANY_ORDER, branches, geometry, others));
     expect(routed).toEqual(["turned"]);
   });
 

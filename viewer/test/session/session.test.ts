@@ -49,8 +49,8 @@ it("lists the nodes that are drawn as one", () => {
 
 it("returns other states without changing its own", () => {
   const session = new Session({ graph: nested, state: COLLAPSED });
-  expect(session.withToggled("a").expanded).toEqual(["a"]);
-  expect(session.withLevels(1).expanded).toEqual(["a"]);
-  expect(session.withNode("a.b/mul").expanded).toEqual(["a", "a.b"]);
+  expect(session.transitions.toggle("a").expanded).toEqual(["a"]);
+  expect(session.transitions.expandTo(1).expanded).toEqual(["a"]);
+  expect(session.transitions.reveal("a.b/mul").expanded).toEqual(["a", "a.b"]);
   expect(session.state).toBe(COLLAPSED);
 });

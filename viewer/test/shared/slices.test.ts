@@ -4,7 +4,7 @@ import { draw } from "../../src/draw/draw.js";
 import type { GraphData } from "../../src/graph/graph.js";
 import type { SessionState } from "../../src/session/diagram_data.js";
 import { opening, Session } from "../../src/session/session.js";
-import { checkpoint, inSlices, Pause, resumed, type Steps } from "../../src/shared/slices.js";
+import { atOnce, inSlices, type Steps } from "../../src/shared/slices.js";
 import albert from "../graphs/albert.json";
 import cnn from "../graphs/cnn.json";
 import translator from "../graphs/translator.json";
@@ -23,19 +23,16 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Runs work in slices, and counts them. */
-async function counted<T>(work: () => T): Promise<{ made: T; slices: number }> {
-  let slices = 0;
-  const made = await inSlices(() => {
-    slices += 1;
-    return work();
-  });
-  return { made, slices };
-}
-
-async function opened(graph: GraphData, state: SessionState): Promise<{ made: Session; slices: number }> {
-  const begun = new Map<string, Steps<Session>>();
-  return counted(() => resumed(begun, "", () => opening({ graph, state })));
+/** Runs steps in slices, and counts them. */
+async function counted<T>(work: Steps<T>): Promise<{ made: T; slices: number }> {
+  let slices = 1;
+  const next = work.next.bind(work);
+  work.next = (...value) => {
+    const step = next(...value);
+    if (!step.done) slices += 1;
+    return step;
+  };
+  return { made: await inSlices(work), slices };
 }
 
 it.each(
@@ -51,13 +48,13 @@ it.each(
   const modules = graph.nodes.filter(({ kind }) => kind === "module").map(({ id }) => id);
   const state: SessionState = { expanded: modules.sort(), unrolled: [], direction };
   const viz = await instance();
-  const { made: session, slices: opens } = await opened(graph, state);
-  const { made: layout, slices } = await counted(() => session.layoutOf(state, viz));
+  const { made: session, slices: opens } = await counted(opening({ graph, state }));
+  const { made: layout, slices } = await counted(session.layOut(viz));
   expect(opens).toBeGreaterThan(3);
   // a slice for each container's frame, and one for its layout
   expect(slices).toBeGreaterThan(modules.length / 2);
-  const atOnce = draw(new Session({ graph, state }).layoutOf(state, viz));
-  expect(draw(layout) === atOnce).toBe(true);
+  const whole = draw(atOnce(new Session({ graph, state }).layOut(viz)));
+  expect(draw(layout) === whole).toBe(true);
 });
 
 it("keeps the current layout while another one is made", async () => {
@@ -66,63 +63,45 @@ it("keeps the current layout while another one is made", async () => {
   const closed: SessionState = { expanded: [], unrolled: [], direction: "TB" };
   const viz = await instance();
   const session = new Session({ graph, state: closed });
-  expect(session.isLaidOut).toBe(false);
-  const before = session.layout(viz);
-  const open = { ...closed, expanded: modules.sort() };
-  let isSame = true;
-  const { made } = await counted(() => {
-    isSame &&= session.isLaidOut && session.layout(viz) === before && session.state === closed;
-    return session.show(open, viz);
-  });
-  expect(isSame).toBe(true);
-  expect(session.layout(viz)).toBe(made);
+  expect(session.laidOut).toBeUndefined();
+  const before = atOnce(session.layOut(viz));
+  const work = session.show(() => ({ ...closed, expanded: modules.sort() }), viz);
+  let step = work.next();
+  for (; !step.done; step = work.next()) {
+    expect(session.laidOut).toBe(before);
+    expect(session.state).toBe(closed);
+  }
+  expect(session.laidOut).toBe(step.value);
 });
 
-it("does all at once outside of slices", () => {
-  expect(() => checkpoint()).not.toThrow();
-});
-
-it("waits where work says until when", async () => {
-  const order: string[] = [];
-  const answer = new Promise<void>((resolve) => setTimeout(resolve, 5)).then(() => {
-    order.push("answer");
-  });
-  await inSlices(() => {
-    order.push("asked");
-    if (order.length === 1) throw new Pause(answer);
-  });
-  expect(order).toEqual(["asked", "answer", "asked"]);
-});
-
-it("fails as the work does", async () => {
-  const failing = inSlices(() => {
-    throw new Error("no layout");
-  });
-  await expect(failing).rejects.toThrow("no layout");
-  expect(() => checkpoint()).not.toThrow();
-});
-
-it("begins anew after work that failed", () => {
-  const begun = new Map<string, Steps<string>>();
-  let times = 0;
-  const work = function* (): Steps<string> {
-    yield;
-    times += 1;
-    if (times === 1) throw new Error("once");
-    return "made";
+it("goes on with what it waits for", async () => {
+  const waits = function* (): Steps<string> {
+    const answer = yield new Promise((resolve) => setTimeout(resolve, 5, "answer"));
+    return `the ${answer}`;
   };
-  expect(() => resumed(begun, "", work)).toThrow("once");
-  expect(resumed(begun, "", work)).toBe("made");
+  expect(await inSlices(waits())).toBe("the answer");
+  expect(() => atOnce(waits())).toThrow("run it in slices");
 });
 
-it("lets what a reader does between two slices take its time", async () => {
-  let isDone = false;
-  const work = inSlices(() => {
-    if (isDone) return;
-    isDone = true;
-    checkpoint();
-  });
-  // the first slice has ended, and the second has not begun
-  expect(checkpoint).not.toThrow();
-  await work;
+it("fails as the work does, and as what it waits for", async () => {
+  const fails = function* (pause?: Promise<unknown>): Steps<void> {
+    yield pause;
+    throw new Error("no layout");
+  };
+  await expect(inSlices(fails())).rejects.toThrow("no layout");
+  await expect(inSlices(fails(Promise.reject(new Error("no answer"))))).rejects.toThrow("no answer");
+});
+
+it("can be stopped between two slices", async () => {
+  const stop = new AbortController();
+  const done: number[] = [];
+  const work = function* (): Steps<void> {
+    for (let i = 0; ; i += 1) {
+      done.push(i);
+      if (i === 3) stop.abort(new Error("stopped"));
+      yield;
+    }
+  };
+  await expect(inSlices(work(), stop.signal)).rejects.toThrow("stopped");
+  expect(done).toEqual([0, 1, 2, 3]);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { contentsOf, type GraphData, ROOT } from "../../src/graph/graph.js";
 import { index } from "../../src/graph/indexing.js";
-import { annotated } from "../../src/graph/overlay.js";
+import { annotate } from "../../src/graph/overlay.js";
 import { toggle, toggleRun } from "../../src/view/expand/toggle.js";
 import type { Frame, View } from "../../src/view/frame.js";
 import { shownIndex } from "../../src/view/grouping/shown_index.js";
@@ -35,7 +35,7 @@ describe("index", () => {
 
 it("shows the numbers of notes inside of a box until it is open", () => {
   const notes = ["attn/v", "attn", "attn/q"].map((id) => ({ text: "", nodes: [id] }));
-  const said = annotated(fork, { format: "modeldiagrams-overlay", version: "1.0", graph: "", notes });
+  const said = annotate(fork, { format: "modeldiagrams-overlay", version: "1.0", graph: "", notes });
   const notesIn = (frame: Frame) => frame.items.flatMap((item) => (item.notes ? [[item.id, item.notes]] : []));
   expect(notesIn(show(said).root)).toEqual([["attn", [1, 2, 3]]]);
   const opened = show(said, { expanded: ["attn"] }).root;

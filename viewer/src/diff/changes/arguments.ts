@@ -1,7 +1,8 @@
 /** Facts about what modules say of themselves: sizes and other arguments. */
 import type { Json } from "../../graph/graph.js";
+import { familyTold } from "../../view/labels/family_words.js";
 import { type Item, isInside, own } from "../items.js";
-import { familyOf, isSameValue } from "../vocabulary.js";
+import { isSameValue } from "../vocabulary.js";
 import type { Facts } from "./facts.js";
 
 const SIZE = /^[01]$|features|channels|embed_dim|hidden_size|input_size|normalized_shape|^(dim|nf|nx)$/;
@@ -50,7 +51,7 @@ function sizeOf(value: Json): number | null {
 /** Whether a size is that of the input, so that another module decided it. */
 function follows(x: Item, y: Item, name: string, [before, after]: readonly [number | null, number | null]): boolean {
   if (before === null || after === null) return false;
-  const family = familyOf(y.label);
+  const { family } = familyTold(y.label);
   const isFirst = name === "0" && (family === "convolution" || family === "normalisation");
   const isInput = INPUT_SIDE.test(name) || isFirst || (name === "1" && y.label === "GroupNorm");
   // a depthwise convolution has as many outputs and groups as inputs

@@ -1,8 +1,9 @@
 /** Facts about modules: added, removed, repeated, renamed, moved, wrapped, replaced, reordered. */
 
+import { familyTold } from "../../view/labels/family_words.js";
 import { type Item, inside, isLeaf } from "../items.js";
 import type { Matching } from "../match/match.js";
-import { areOfOneFamily, familyOf, isNumbered, patternOf, stemOf } from "../vocabulary.js";
+import { areOfOneFamily, isNumbered, patternOf, stemOf } from "../vocabulary.js";
 import { sizesAndArguments } from "./arguments.js";
 import { type Facts, NONE, type Place } from "./facts.js";
 import { type Merged, mergedLayers } from "./merged.js";
@@ -91,7 +92,7 @@ function replacement(matching: Matching, facts: Facts, covered: Covered, x: Item
 }
 
 function isLayer(x: Item, y: Item): boolean {
-  const isKnown = /activation|normalisation/.test(familyOf(x.label)) && areOfOneFamily(x.label, y.label);
+  const isKnown = /activation|normalisation/.test(familyTold(x.label).family) && areOfOneFamily(x.label, y.label);
   return isKnown || (isLeaf(x) && isLeaf(y));
 }
 

@@ -1,8 +1,9 @@
 /** What the picture of a difference shows: open is what holds changes, as far as there is room. */
+
 import { ancestors, type GraphIndex, ROOT } from "../../graph/graph.js";
+import type { Steps } from "../../shared/slices.js";
 import { isOpenable } from "../../view/expand/openable.js";
-import type { Measure } from "../../view/expand/page_limits.js";
-import { shownIndex } from "../../view/grouping/shown_index.js";
+import { shownIndexSteps } from "../../view/grouping/shown_index.js";
 import type { State } from "../../view/state.js";
 
 /** Larger pictures leave inner modules closed. */
@@ -10,21 +11,21 @@ const LARGEST = [1100, 2400] as const;
 const STRETCH = 1.6;
 
 /** Open what holds changes, level by level while there is room, in a state in which all is closed. */
-export function withChangesOpen(
+export function* withChangesOpen(
   traced: GraphIndex,
   closed: State,
-  measure: Measure,
+  measure: (state: State) => Steps<{ width: number; height: number }>,
   [most, longest]: readonly [width: number, height: number] = LARGEST,
-): State {
-  const index = shownIndex(traced, closed);
-  const fits = (state: State) => {
-    const { width, height } = measure(state);
+): Steps<State> {
+  const index = yield* shownIndexSteps(traced, closed);
+  const fits = function* (state: State) {
+    const { width, height } = yield* measure(state);
     return width <= most * STRETCH && height <= longest * STRETCH;
   };
   let best = closed;
   for (const level of holdersByLevel(index)) {
     const next: State = { ...best, expanded: [...best.expanded, ...level].sort() };
-    if (!fits(next)) break;
+    if (!(yield* fits(next))) break;
     best = next;
   }
   return best;

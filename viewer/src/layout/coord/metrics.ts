@@ -1,5 +1,6 @@
 /** Sizes shared by layout and drawing. */
 
+import { memoInObject } from "../../shared/memo.js";
 import type { Item } from "../../view/frame.js";
 import { signOf } from "../../view/labels/marks.js";
 import { fitText, textWidth } from "./text_metrics.js";
@@ -207,18 +208,8 @@ const AFTER_DOT = /\.(?=\D)/g;
 
 type TitleForms = readonly [TitleForm, TitleForm, ...TitleForm[]];
 
-/** Items are immutable, and those left to right are laid out for several lengths of lines. */
-const [usualForms, narrowForms] = [new WeakMap<Item, TitleForms>(), new WeakMap<Item, TitleForms>()];
-
 /** A title in one line, in two, and for narrow containers in more; the expand sign is on the first line. */
-export function titleForms(item: Item, isNarrow: boolean): TitleForms {
-  const known = isNarrow ? narrowForms : usualForms;
-  const forms = known.get(item) ?? formsOf(item, isNarrow);
-  known.set(item, forms);
-  return forms;
-}
-
-function formsOf(item: Item, isNarrow: boolean): TitleForms {
+export const titleForms = memoInObject((item: Item, isNarrow: boolean): TitleForms => {
   const { name, detail } = boxWords(item);
   const details = detail === "" ? [] : [detail];
   const two = inLines(item, [name], details);
@@ -235,7 +226,7 @@ function formsOf(item: Item, isNarrow: boolean): TitleForms {
     [names, words],
   ];
   return [...usual, ...forms.map(([title, below]) => inLines(item, title, below))];
-}
+});
 
 function inLines(item: Item, name: string[], detail: string[]): TitleForm {
   const names = name.map((line, i) => (i < name.length - 1 ? textWidth(line, NAME_SIZE, true) : nameWidth(item, line)));

@@ -1,4 +1,5 @@
 /** Forks, and the order of their branches: as the model makes them, the first at the left. */
+import type { Steps } from "../../shared/slices.js";
 import { BORDER, type Frame } from "../../view/frame.js";
 import type { Geometry } from "../coord/geometry.js";
 import type { Plan } from "../plan.js";
@@ -26,20 +27,26 @@ const FOR_NEIGHBOUR = 0.6;
 /** A layout that may be made. */
 export interface Try {
   /** Where its items and ports will be; null if only the layout itself tells. */
-  across: () => Across | null;
-  make: () => Geometry;
+  across: () => Steps<Across | null>;
+  make: () => Steps<Geometry>;
 }
 
 /** Of the layouts of a frame, the one most in order for which no edge crosses; the first has no order. */
-export function mostInOrder(frame: Frame, order: Order, branches: number[][], free: Geometry, others: Try[]): Geometry {
+export function* mostInOrder(
+  frame: Frame,
+  order: Order,
+  branches: number[][],
+  free: Geometry,
+  others: Try[],
+): Steps<Geometry> {
   const valued = (places: Across) => ({ moved: disagreement(places, order), wrong: disorder(branches, places.across) });
   let best = { geometry: free, ...valued(acrossIn(free, frame)) };
   for (const { across, make } of others) {
     if (best.moved === 0 && best.wrong === 0) break;
     // most are no better, and need no routes
-    const value = valued(across() ?? acrossIn(make(), frame));
+    const value = valued((yield* across()) ?? acrossIn(yield* make(), frame));
     if (value.moved > best.moved || (value.moved === best.moved && value.wrong >= best.wrong)) continue;
-    const geometry = make();
+    const geometry = yield* make();
     const kept = best.moved - value.moved;
     const forSides = kept > 0 && geometry.width <= free.width ? FOR_SIDES : 0;
     const most = Math.max(crossings(free, frame), order.crossings) + Math.max(forSides, FOR_NEIGHBOUR * kept);

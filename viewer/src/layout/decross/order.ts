@@ -114,17 +114,15 @@ interface Segment {
   high: number;
 }
 
-/** Equal containers share a geometry. */
-const counted = new WeakMap<Geometry, number>();
-
 /** Number of crossings of wires with different tensors. */
 export function crossings(geometry: Geometry, frame: Frame): number {
-  const known = counted.get(geometry);
-  if (known !== undefined) return known;
-  const count = crossingsIn(geometry, frame);
+  const count = counted.get(geometry) ?? crossingsIn(geometry, frame);
   counted.set(geometry, count);
   return count;
 }
+
+/** Equal containers share a geometry. */
+const counted = new WeakMap<Geometry, number>();
 
 function crossingsIn({ lines }: Geometry, { wires }: Frame): number {
   const [level, upright]: [Segment[], Segment[]] = [[], []];

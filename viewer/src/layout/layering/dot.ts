@@ -2,13 +2,18 @@
  * Ranks, order and positions across the flow from dot: layered drawing after Sugiyama, Tagawa and Toda (1981), with
  * network simplex after Gansner, Koutsofios, North and Vo (1993). The only file that calls viz-js.
  */
-import type { Attributes, Edge, Graph, Node, Viz } from "@viz-js/viz";
+
+import type { Attributes, Edge, Graph, Node, RenderOptions, RenderResult } from "@viz-js/viz";
+import type { Steps } from "../../shared/slices.js";
 import { BORDER } from "../../view/frame.js";
 import { type Order, single } from "../decross/order.js";
 import type { Plan, PlanWire, Slot } from "../plan.js";
 import { portTable, type UsedPorts, usedPorts } from "./port_table.js";
 
-export type { Viz };
+/** dot in this thread, or in a worker, which answers later. */
+export interface Viz {
+  render(graph: Graph, options: RenderOptions): RenderResult | Promise<RenderResult>;
+}
 
 /** Result of dot or its replacement; `across` are centres, ranks count from 0. */
 export interface Ranking {
@@ -34,9 +39,10 @@ const SPINE_WEIGHT = 6;
 const EFFORT = 4;
 
 /** Rank and position the items of a plan. Throws if dot fails. */
-export function rankByDot(plan: Plan, viz: Viz): Ranking {
+export function* rankByDot(plan: Plan, viz: Viz): Steps<Ranking> {
   const fine = fineness(plan);
-  const result = viz.render(dotGraph(plan, fine), { format: "json0", engine: "dot" });
+  const asked = viz.render(dotGraph(plan, fine), { format: "json0", engine: "dot" });
+  const result = asked instanceof Promise ? ((yield asked) as RenderResult) : asked;
   if (result.status !== "success") throw new Error(result.errors.map((error) => error.message).join("; "));
   return readAnswer(plan, JSON.parse(result.output), fine);
 }

@@ -1,5 +1,5 @@
 /** Ranks plans by the simplest means that does; keeps what dot said, and survives its crashes. */
-import { checkpoint, Pause } from "../../shared/slices.js";
+import type { Steps } from "../../shared/slices.js";
 import type { Alike } from "../alike.js";
 import type { Geometry } from "../coord/geometry.js";
 import { oriented } from "../decross/mirror.js";
@@ -51,7 +51,7 @@ const MAX_CRASHES = 2;
 const MAX_FOR_DOT = 1500;
 
 /** Ranks and positions of a plan: by dot unless something simpler does. */
-export function rank(engine: Engine, planned: Plan, ownKey?: string): Ranking {
+export function* rank(engine: Engine, planned: Plan, ownKey?: string): Steps<Ranking> {
   // without a traced pass there are no wires: a column reads as a list
   if (planned.wires.length === 0) return rankAsColumn(planned);
   const chain = rankAsChain(planned);
@@ -68,13 +68,12 @@ export function rank(engine: Engine, planned: Plan, ownKey?: string): Ranking {
   if (times >= MAX_CRASHES) return rankPlainly(planned);
   if (broken.has(viz)) throw new Error("the layout engine crashed");
   try {
-    const ranking = rankWithDot(planned, viz);
+    const ranking = yield* rankWithDot(planned, viz);
     crashes.delete(key);
     rankings.set(key, ranking);
-    checkpoint();
+    yield;
     return ranking;
   } catch (error) {
-    if (error instanceof Pause) throw error;
     if (!isCrash(error)) return rankPlainly(planned);
     broken.add(viz);
     crashes.set(key, times + 1);
@@ -82,8 +81,8 @@ export function rank(engine: Engine, planned: Plan, ownKey?: string): Ranking {
   }
 }
 
-function rankWithDot(planned: Plan, viz: Viz): Ranking {
-  const ranked = withTail(planned, (head) => rankByDot(head, viz));
+function* rankWithDot(planned: Plan, viz: Viz): Steps<Ranking> {
+  const ranked = yield* withTail(planned, (head) => rankByDot(head, viz));
   const isFree =
     planned.order?.isStrict !== true &&
     planned.order?.isSource !== true &&

@@ -2,6 +2,7 @@
  * Frames that end in a chain, such as a stack of equal blocks after the embeddings. Only what is before needs dot, whose
  * time grows faster than the number of items.
  */
+import type { Steps } from "../../shared/slices.js";
 import { BORDER } from "../../view/frame.js";
 import type { Plan, PlanWire } from "../plan.js";
 import { rankAsChain } from "./chain.js";
@@ -11,12 +12,12 @@ import type { Ranking } from "./dot.js";
 const LEAST_ITEMS = 3;
 
 /** A ranking whose tail, if it is a chain, follows what `rank` makes of the rest. */
-export function withTail(plan: Plan, rank: (head: Plan) => Ranking): Ranking {
+export function* withTail(plan: Plan, rank: (head: Plan) => Steps<Ranking>): Steps<Ranking> {
   const start = tailStart(plan);
-  if (plan.slots.length - start <= LEAST_ITEMS) return rank(plan);
+  if (plan.slots.length - start <= LEAST_ITEMS) return yield* rank(plan);
   const tail = rankAsChain(tailFrom(plan, start));
-  if (tail === null) return rank(plan);
-  const head = rank(headTo(plan, start));
+  if (tail === null) return yield* rank(plan);
+  const head = yield* rank(headTo(plan, start));
   const shift = (head.across[start] ?? 0) - (tail.across[0] ?? 0);
   const lowest = head.rank[start] ?? 0;
   return {

@@ -3,6 +3,7 @@
  * those that they are joined with, and joins in a row below.
  */
 
+import { memoByObject } from "../../shared/memo.js";
 import { BORDER, type Frame } from "../../view/frame.js";
 import { holdsSteps } from "../../view/repeats/contents.js";
 import type { Plan, PlanWire } from "../plan.js";
@@ -44,21 +45,15 @@ export function cellRows({ slots, wires }: Flow): [ops: number[], joins: number[
   return isMadeBefore && joins.length >= LEAST_JOINS && new Set(states).size > 1 ? [ops, joins] : null;
 }
 
-/** Frames are immutable, and those with one source are one. */
-const sideways = new WeakMap<Frame, Frame | null>();
-
 /** A cell that runs from top to bottom, to be laid out from left to right, where its ops are below each other; else null. */
-export function sidewaysCell(frame: Frame): Frame | null {
-  const known = sideways.get(frame);
-  if (known !== undefined) return known;
+export const sidewaysCell = memoByObject((frame: Frame): Frame | null => {
   // several outputs are those of parallel streams
   const mayTurn =
     frame.direction === "TB" && frame.outputs.length === 1 && frame.placing === undefined && !holdsSteps(frame.id);
-  const made: Frame | null =
-    mayTurn && cellRows({ slots: frame.items, wires: frame.wires }) !== null ? { ...frame, direction: "LR" } : null;
-  sideways.set(frame, made);
-  return made;
-}
+  return mayTurn && cellRows({ slots: frame.items, wires: frame.wires }) !== null
+    ? { ...frame, direction: "LR" }
+    : null;
+});
 
 /** Item → its place in its row. */
 export function placesIn(rows: number[][], { slots }: Plan): number[] {

@@ -2,6 +2,7 @@
  * Columns beside each other, with their tops in line. Each is laid out as a frame of its own. What goes from one to the
  * next leaves below the first, and turns in the gap between both to the height where it is read.
  */
+import { mapSteps, type Steps } from "../../shared/slices.js";
 import { BORDER, type Frame } from "../../view/frame.js";
 import { MARGIN } from "../coord/enclosure.js";
 import { type Geometry, stretched } from "../coord/geometry.js";
@@ -32,7 +33,7 @@ export interface Part {
   /** Whether ranking ignores a wire. */
   isRail?: (wire: PlanWire) => boolean;
 }
-export type Place = (part: Part) => Geometry;
+export type Place = (part: Part) => Steps<Geometry>;
 
 /** Distance between wires from one column to the next, and from what they pass. */
 const STEP = 10;
@@ -41,19 +42,19 @@ const CLEAR = 12;
 const ARRIVAL = 8;
 
 /** The geometry of a frame with these columns; null if its wires leave no way to draw it so. */
-export function inColumns(
+export function* inColumns(
   frame: Frame,
   inner: readonly (Inner | null)[],
   { columns, join }: Towers,
   place: Place,
-): Geometry | null {
+): Steps<Geometry | null> {
   const made = cut(frame, columns);
   if (made === null || made.across.some(({ from, to }) => to !== from + 1)) return null;
   const none = frame.items.map(() => null);
-  const [block, closed] = [blockOf(made, inner, place), blockOf(made, none, place)];
+  const [block, closed] = [yield* blockOf(made, inner, place), yield* blockOf(made, none, place)];
   if (block === null || closed === null) return null;
   const last = columns.length;
-  const around = place({
+  const around = yield* place({
     ...{ frame: made.parts[last] ?? frame, inner: sizesIn(made, last, inner, block) },
     ...{ closed: sizesIn(made, last, none, closed), moved: centred(made, join), moves: `${join}`, isAround: true },
   });
@@ -61,8 +62,8 @@ export function inColumns(
 }
 
 /** All columns as one item; null if something is in the way of what goes from one to another. */
-function blockOf(made: Cut, inner: readonly (Inner | null)[], place: Place): Block | null {
-  const free = made.parts.slice(0, -1).map((frame, i) =>
+function* blockOf(made: Cut, inner: readonly (Inner | null)[], place: Place): Steps<Block | null> {
+  const free = yield* mapSteps(made.parts.slice(0, -1), (frame, i) =>
     place({
       ...{ frame, inner: sizesIn(made, i, inner), closed: [] },
       ...{ moved: inColumn(made, i), moves: movesOf(made, i), isAround: false },

@@ -1,4 +1,6 @@
 /** Frames whose structure has a layout of its own. Structures are found in the graph alone, whatever is open. */
+import { memoByObject } from "../../shared/memo.js";
+import type { Steps } from "../../shared/slices.js";
 import type { Frame } from "../../view/frame.js";
 import type { Shape } from "../../view/shapes.js";
 import type { Geometry } from "../coord/geometry.js";
@@ -13,16 +15,16 @@ import { inU } from "./u/u.js";
 const BROADEST = 1000;
 
 /** The geometry of a frame by its structure; null if it has none, or if that is too broad while all is closed. */
-export function structured(
+export function* structured(
   frame: Frame,
   inner: readonly (Inner | null)[],
   shapes: readonly Shape[],
   place: Place,
-): Geometry | null {
+): Steps<Geometry | null> {
   const towers = hasColumns(frame, shapes) ? towersOf(frame) : null;
-  const closed = towers === null ? null : inColumns(frame, [], towers, place);
+  const closed = towers === null ? null : yield* inColumns(frame, [], towers, place);
   if (towers === null || closed === null || closed.width > BROADEST) return null;
-  return inner.every((one) => one === null) ? closed : inColumns(frame, inner, towers, place);
+  return inner.every((one) => one === null) ? closed : yield* inColumns(frame, inner, towers, place);
 }
 
 /** Whether a frame has towers. */
@@ -31,9 +33,9 @@ export function hasColumns(frame: Frame, shapes: readonly Shape[]): boolean {
 }
 
 /** The arms of a frame that is drawn as a U; null if it is none, or too broad while all is closed. */
-export function risingIn(frame: Frame, shapes: readonly Shape[], place: Place): Arms | null {
+export function* risingIn(frame: Frame, shapes: readonly Shape[], place: Place): Steps<Arms | null> {
   const arms = shapes.includes("u") ? armsOf(frame) : null;
-  const closed = arms === null ? null : inU(frame, [], arms, place);
+  const closed = arms === null ? null : yield* inU(frame, [], arms, place);
   return closed === null || closed.width > BROADEST ? null : arms;
 }
 
@@ -47,17 +49,7 @@ export function hasU(frame: Frame): boolean {
   return armsOf(frame) !== null || joinedOf(frame) !== null;
 }
 
-const joinedOf = once(joinedIn);
 /** The towers of a frame; null if there are none. */
-export const towersOf = once(towersIn);
-const armsOf = once(armsIn);
-
-/** Finds something in a frame only once. */
-function once<T>(find: (frame: Frame) => T): (frame: Frame) => T {
-  const found = new WeakMap<Frame, { value: T }>();
-  return (frame) => {
-    const known = found.get(frame) ?? { value: find(frame) };
-    found.set(frame, known);
-    return known.value;
-  };
-}
+export const towersOf = memoByObject(towersIn);
+const joinedOf = memoByObject(joinedIn);
+const armsOf = memoByObject((frame: Frame) => armsIn(frame));

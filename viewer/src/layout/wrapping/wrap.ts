@@ -3,6 +3,7 @@
  * stacked as items of a column; the result is an ordinary geometry.
  */
 
+import { mapSteps, type Steps } from "../../shared/slices.js";
 import { BORDER, type Frame, type Wire } from "../../view/frame.js";
 import type { Once } from "../alike.js";
 import type { Box, Geometry, Label } from "../coord/geometry.js";
@@ -21,7 +22,7 @@ export type Place = (
   inner: (Inner | null)[],
   along?: Along,
   order?: Order,
-) => Geometry;
+) => Steps<Geometry>;
 
 /** A frame with its layout as one line, which is kept up to a width, and the longest line and the width to aim at, in px. */
 export interface Whole {
@@ -38,7 +39,7 @@ export interface Whole {
 const MOST_TRIES = 4;
 
 /** The geometry of a frame in lines; null if one line is enough or the frame cannot be broken. */
-export function wrapped(whole: Whole, place: Place): Geometry | null {
+export function* wrapped(whole: Whole, place: Place): Steps<Geometry | null> {
   const { frame, geometry, widest } = whole;
   if (frame.direction !== "LR" || geometry.width <= whole.enough || frame.items.length < 2) return null;
   const tried: Geometry[] = [];
@@ -49,13 +50,13 @@ export function wrapped(whole: Whole, place: Place): Geometry | null {
     // shorter lines may break at the same places
     if (lineOf.join() === before) break;
     before = lineOf.join();
-    const made = inLines(whole, lineOf, place);
+    const made = yield* inLines(whole, lineOf, place);
     if (made === null || made.width >= (tried.at(-1)?.width ?? Number.POSITIVE_INFINITY)) break;
     tried.push(made);
     if (made.width <= widest) break;
     longest -= made.width - widest;
   }
-  return untangled(whole, tried, place);
+  return yield* untangled(whole, tried, place);
 }
 
 /** With more crossings, broader lines and others are worth a try. */
@@ -65,56 +66,59 @@ const OTHER_LENGTHS = [1.2, 0.8] as const;
 export const BROAD = 822 / 740;
 
 /** The narrowest lines or, if too many wires cross there, those that are easiest to follow and about as broad. */
-function untangled(whole: Whole, tried: Geometry[], place: Place): Geometry | null {
+function* untangled(whole: Whole, tried: Geometry[], place: Place): Steps<Geometry | null> {
   const narrowest = tried.at(-1) ?? null;
   if (narrowest === null || crossings(narrowest, whole.frame) <= A_TANGLE) return narrowest;
   const tangled = (one: Geometry) => tangleIn(one, whole.frame);
-  const others = OTHER_LENGTHS.flatMap((factor) => {
-    const lineOf = breakLines(whole.frame, whole.geometry.boxes, whole.longest * factor);
-    return inLines(whole, lineOf, place) ?? [];
-  });
+  const others = yield* mapSteps(OTHER_LENGTHS, (factor) =>
+    inLines(whole, breakLines(whole.frame, whole.geometry.boxes, whole.longest * factor), place),
+  );
   const most = Math.max(narrowest.width, whole.widest * BROAD);
   return [...tried, ...others]
-    .filter(({ width }) => width <= most)
+    .filter((one): one is Geometry => one !== null && one.width <= most)
     .reduce((best, one) => (tangled(one) < tangled(best) ? one : best), narrowest);
 }
 
-function inLines({ frame, inner, geometry: whole, once }: Whole, lineOf: number[], place: Place): Geometry | null {
+function* inLines(
+  { frame, inner, geometry: whole, once }: Whole,
+  lineOf: number[],
+  place: Place,
+): Steps<Geometry | null> {
   const count = Math.max(...lineOf) + 1;
   if (count < 2 || frame.wires.some(({ from, to, flow }) => flow === "return" && lineOf[from] !== lineOf[to]))
     return null;
-  return once(`lines ${lineOf}`, () => {
+  return yield* once(`lines ${lineOf}`, function* () {
     const made = cut(frame, lineOf, count);
     const members = made.lines.map((_, line) =>
       whole.boxes.flatMap((_, item) => (lineOf[item] === line ? [item] : [])),
     );
     const placed: Geometry[] = [];
-    made.lines.forEach((line, i) => {
+    for (const [i, line] of made.lines.entries()) {
       const [kind, items] = [i === count - 1 ? ("last" as const) : ("line" as const), members[i] ?? []];
       const parts = items.map((item) => inner[item] ?? null);
       const along = { onwards: onwardsOf(made, i), fromAbove: i > 0 };
       const lay = (order?: Order) =>
         once(`${kind} ${items} ${JSON.stringify([along, order])}`, () => place(kind, line, parts, along, order));
-      placed.push(leastCrossed(made, i, placed[i - 1], lay, orderInWhole(made, i, items, whole)));
-    });
-    return assemble(place("column", made.column, placed), placed, members, made.pieces);
+      placed.push(yield* leastCrossed(made, i, placed[i - 1], lay, orderInWhole(made, i, items, whole)));
+    }
+    return assemble(yield* place("column", made.column, placed), placed, members, made.pieces);
   });
 }
 
 /** A line in the order that it has in the whole, or in any other if fewer wires cross. */
-function leastCrossed(
+function* leastCrossed(
   made: Lines,
   line: number,
   before: Geometry | undefined,
-  lay: (order?: Order) => Geometry,
+  lay: (order?: Order) => Steps<Geometry>,
   inWhole: Order | undefined,
-): Geometry {
-  const [kept, frame] = [lay(inWhole), made.lines[line]];
+): Steps<Geometry> {
+  const [kept, frame] = [yield* lay(inWhole), made.lines[line]];
   if (frame === undefined || inWhole === undefined) return kept;
   const crossed = (one: Geometry) =>
     crossings(one, frame) + (before === undefined ? 0 : crossingsBetween(made, line, before, one));
   if (crossed(kept) === 0) return kept;
-  const free = lay();
+  const free = yield* lay();
   return crossed(free) < crossed(kept) ? free : kept;
 }
 

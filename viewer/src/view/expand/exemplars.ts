@@ -1,6 +1,8 @@
 /** Finds what shows best what a model is made of: an exemplar of each class of blocks that carry it. */
+
 import { append } from "../../graph/append.js";
 import { ancestors, contentsOf, type GraphIndex, type GraphNode, type ModuleNode, ROOT } from "../../graph/graph.js";
+import { memoByObject } from "../../shared/memo.js";
 import { isPlain, tellingOf } from "../labels/container_words.js";
 import { familyOf, LAYERS } from "../labels/op_families.js";
 import { costOf } from "./cost.js";
@@ -36,15 +38,7 @@ const NEARLY_ALL = 0.7;
  * For each class of blocks that carries a model, the costliest first, paths to its exemplars, the most typical first.
  * Blocks of one class in different towers count as several; those beyond the costliest come last.
  */
-export function exemplars(index: GraphIndex): string[][][] {
-  const made = known.get(index) ?? find(index);
-  known.set(index, made);
-  return made;
-}
-
-const known = new WeakMap<GraphIndex, string[][][]>();
-
-function find(index: GraphIndex): string[][][] {
+export const exemplars = memoByObject((index: GraphIndex): string[][][] => {
   const survey = new Survey(index);
   const found = survey.blocks();
   const all = costOfAll(found);
@@ -63,7 +57,7 @@ function find(index: GraphIndex): string[][][] {
     const alike = grouped(blocks, ({ shape }) => shape, timesOfAll);
     return byTelling(index, alike).flatMap((same) => mostTypical(same).map(({ path }) => path));
   });
-}
+});
 
 /** Least share of the blocks that do less, for those that do more to be as typical. */
 const TYPICAL = 0.4;

@@ -12,7 +12,7 @@ import {
   type ModuleNode,
   ROOT,
 } from "../../graph/graph.js";
-import { indexed } from "../../graph/indexing.js";
+import { indexGraph } from "../../graph/indexing.js";
 import { costOf } from "../expand/cost.js";
 import { bundleWords } from "../labels/bundle_words.js";
 import { familyOf, LAYERS } from "../labels/op_families.js";
@@ -64,7 +64,7 @@ export function bundled(index: GraphIndex, { most = UNLIMITED, ends = UNLIMITED,
   }
   if (beginning.size === 0) return index;
   const nodes = index.graph.nodes.flatMap((node): GraphNode[] => [...(beginning.get(node.id) ?? []), node]);
-  return indexed({ ...index.graph, nodes, hierarchy }, index.series);
+  return indexGraph({ ...index.graph, nodes, hierarchy }, index.series);
 }
 
 /** Share of the model's cost above which a container is its trunk. */

@@ -11,11 +11,11 @@ const MIN_OPS = 3;
  * some of them only, if `isListed` says so. Groups that the author made always are nodes.
  */
 export function withFunctions(graph: Graph, isListed: (id: string) => boolean = () => true): Graph {
-  return atOnce(groupingFunctions(graph, isListed));
+  return atOnce(groupFunctions(graph, isListed));
 }
 
 /** The same in steps. */
-export function* groupingFunctions(graph: Graph, isListed: (id: string) => boolean): Steps<Graph> {
+export function* groupFunctions(graph: Graph, isListed: (id: string) => boolean): Steps<Graph> {
   const calls = Object.values(graph.functions ?? {});
   if (calls.length === 0) return graph;
   const around = yield* surroundings(graph);

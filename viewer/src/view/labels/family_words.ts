@@ -1,4 +1,5 @@
 /** The words by which classes and functions are known. Extend the table where a name is misunderstood. */
+import { memoByKey } from "../../shared/memo.js";
 
 /** A node's kind of computation; decides its colour. */
 export type Family =
@@ -69,22 +70,13 @@ export interface Told {
  * The family of a class or function by the last word that tells one, as nouns end in English: `NormConv` is a convolution.
  * Of words that end at one place, the longest counts.
  */
-export function familyTold(name: string): Told {
-  const found = known.get(name) ?? lastTold(name);
-  known.set(name, found);
-  return found;
-}
-
-/** Name → what it tells. */
-const known = new Map<string, Told>();
-
-function lastTold(name: string): Told {
+export const familyTold = memoByKey((name: string): Told => {
   let best: Told = { name, family: "other", end: 0 };
   for (let start = 0; start < name.length; start += 1) {
     for (const found of begins(name, start) ? wordsAt(name, start) : []) if (found.end > best.end) best = found;
   }
   return best;
-}
+});
 
 function wordsAt(name: string, start: number): Told[] {
   const lower = name.toLowerCase();

@@ -1,7 +1,9 @@
 /** What a closed box says of its inside in place of its weights: `4 heads`, `8 experts`, `3 layers`, `64 → 256 → 64`. */
+
 import { append } from "../../graph/append.js";
 import { childrenOf, type GraphIndex, type ModuleNode } from "../../graph/graph.js";
 import { shortName } from "../../graph/names.js";
+import { memoByObject } from "../../shared/memo.js";
 import { classWords, isPlain } from "./container_words.js";
 import { kernelWords } from "./kernels.js";
 import { formatCount } from "./labels.js";
@@ -44,36 +46,24 @@ function after(sign: string, words: string): string {
   return words === "" ? "" : sign + words;
 }
 
+/** Module → the words for its inside. */
+const wordsIn = memoByObject((_: GraphIndex) => new Map<string, string>());
+
 function known(index: GraphIndex, node: ModuleNode, find: () => string): string {
-  const { words } = knownOf(index);
+  const words = wordsIn(index);
   const found = words.get(node.id) ?? find();
   words.set(node.id, found);
   return found;
 }
 
-interface Known {
-  /** Module → the words for its inside. */
-  words: Map<string, string>;
-  /** Op → the tensor that it takes as its query. */
-  queries: Map<string, string>;
-}
-
-/** Cached per graph: to look among all edges for each op would take long. */
-const knownWords = new WeakMap<GraphIndex, Known>();
-
-function knownOf(index: GraphIndex): Known {
-  const known = knownWords.get(index) ?? { words: new Map(), queries: queriesIn(index) };
-  knownWords.set(index, known);
-  return known;
-}
-
-function queriesIn({ graph }: GraphIndex): Map<string, string> {
+/** Op → the tensor that it takes as its query. */
+const queriesIn = memoByObject(({ graph }: GraphIndex): Map<string, string> => {
   const queries = new Map<string, string>();
   for (const edges of graph.adjacency.values()) {
     for (const { to, argument, tensor } of edges) if (argument === "query") queries.set(to, tensor);
   }
   return queries;
-}
+});
 
 /** Empty unless all attention in a module has as many heads, and a weight there is as wide as these together. */
 function headsIn(index: GraphIndex, node: ModuleNode): string {
@@ -95,7 +85,7 @@ function attentionsIn(index: GraphIndex, id: string): string[] {
 
 /** Heads and their size, from a query of `(batch, heads, tokens, size)`. */
 function queryOf(index: GraphIndex, id: string): { heads: number; size: number } | undefined {
-  const [, heads, , size, ...more] = index.graph.tensors.get(knownOf(index).queries.get(id) ?? "")?.shape ?? [];
+  const [, heads, , size, ...more] = index.graph.tensors.get(queriesIn(index).get(id) ?? "")?.shape ?? [];
   const isKnown = typeof heads === "number" && typeof size === "number" && more.length === 0;
   return isKnown ? { heads, size } : undefined;
 }

@@ -1,5 +1,7 @@
 /** What a block of convolutions does unlike others of its class: `5×5, s2`, `k2, dilation 4`. */
+
 import type { GraphIndex, ModuleNode } from "../../graph/graph.js";
+import { memoInObject } from "../../shared/memo.js";
 import { layersIn } from "./container_words.js";
 import { layerSizes } from "./labels.js";
 import { familyOf } from "./op_families.js";
@@ -7,28 +9,17 @@ import { familyOf } from "./op_families.js";
 /** Most layers in a block; what holds more is a stage. */
 const MOST_LAYERS = 16;
 
-/** Class → the kernels of all modules of it; cached per graph. */
-const known = new WeakMap<GraphIndex, Map<string, ReadonlySet<string>>>();
-
 /** The kernel of a block's convolutions, those of single points aside; empty if all blocks of its class say the same. */
 export function kernelWords(index: GraphIndex, node: ModuleNode): string {
   const own = kernelIn(index, node);
   return own !== "" && kernelsOf(index, node.class).size > 1 ? own : "";
 }
 
-function kernelsOf(index: GraphIndex, name: string): ReadonlySet<string> {
-  const classes = known.get(index) ?? new Map<string, ReadonlySet<string>>();
-  known.set(index, classes);
-  let kernels = classes.get(name);
-  if (kernels === undefined) {
-    const blocks = [...index.nodes.values()].flatMap((node) =>
-      node.kind === "module" && node.class === name ? [node] : [],
-    );
-    kernels = new Set(blocks.map((block) => kernelIn(index, block)));
-    classes.set(name, kernels);
-  }
-  return kernels;
-}
+/** The kernels of all modules of a class. */
+const kernelsOf = memoInObject((index: GraphIndex, name: string): ReadonlySet<string> => {
+  const blocks = [...index.nodes.values()].filter((node) => node.kind === "module" && node.class === name);
+  return new Set(blocks.map((block) => kernelIn(index, block as ModuleNode)));
+});
 
 /** Empty unless all of a block's kernels are of one size, and as dilated. */
 function kernelIn(index: GraphIndex, node: ModuleNode): string {

@@ -1,4 +1,5 @@
 /** The text on nodes and wires: names, details, tensor shapes and numbers. */
+
 import {
   childrenOf,
   type GraphIndex,
@@ -10,6 +11,7 @@ import {
   type TensorSpec,
 } from "../../graph/graph.js";
 import { shortName } from "../../graph/names.js";
+import { memoByObject, memoInObject } from "../../shared/memo.js";
 import { strings } from "../../shared/strings.js";
 import type { Wire } from "../frame.js";
 import { usesSameWeights } from "../repeats/used_weights.js";
@@ -78,12 +80,10 @@ function heldBy(index: GraphIndex, { id, weights = {} }: OpNode): string[] {
 /** A container that says what it holds leaves out its count if that makes more letters: rows of branches would be broad. */
 const LONG = 20;
 
-/** Graph → module and what tells of it → the detail: what a reader opens changes none. */
-const details = new WeakMap<GraphIndex, Map<string, string>>();
+const detailsOf = memoByObject((_: GraphIndex) => new Map<string, string>());
 
 function moduleDetail(index: GraphIndex, node: ModuleNode, telling: GraphNode): string {
-  const known = details.get(index) ?? new Map<string, string>();
-  details.set(index, known);
+  const known = detailsOf(index);
   const key = node === telling ? node.id : `${node.id}\n${telling.id}`;
   const detail = known.get(key) ?? detailOf(index, node, telling);
   known.set(key, detail);
@@ -216,23 +216,10 @@ export function withFormer(index: GraphIndex, wire: Wire): Wire {
   return spec === undefined ? wire : { ...wire, former: labelOf(index, wire.tensor, spec) };
 }
 
-/** Graph → tensor → its label, which is the same in all containers. */
-const labels = new WeakMap<GraphIndex, Map<string, string>>();
-
 /** `1×16×768`, with unusual dtypes: `1×16 int64`; `≤ 64×3` and `≈ 8` where the size had to be assumed. */
-export function tensorLabel(index: GraphIndex, tensor: string): string {
-  let known = labels.get(index);
-  if (known === undefined) {
-    known = new Map();
-    labels.set(index, known);
-  }
-  let label = known.get(tensor);
-  if (label === undefined) {
-    label = labelOf(index, tensor, index.graph.tensors.get(tensor));
-    known.set(tensor, label);
-  }
-  return label;
-}
+export const tensorLabel = memoInObject((index: GraphIndex, tensor: string) =>
+  labelOf(index, tensor, index.graph.tensors.get(tensor)),
+);
 
 function labelOf(index: GraphIndex, tensor: string, spec: TensorSpec | undefined): string {
   if (spec === undefined) return "";

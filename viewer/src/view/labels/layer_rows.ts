@@ -1,7 +1,9 @@
 /** Sizes of a few layers that follow one another, as papers write them: `64 → 256 → 64`, `16 → 32 → 32, 3×3`. */
+
 import { append } from "../../graph/append.js";
 import { ancestors, childrenOf, type GraphIndex, type ModuleNode } from "../../graph/graph.js";
 import { shortName } from "../../graph/names.js";
+import { memoByObject } from "../../shared/memo.js";
 import { isPlain, layersIn } from "./container_words.js";
 import { layerSizes } from "./labels.js";
 import { type Family, familyOf } from "./op_families.js";
@@ -149,15 +151,9 @@ function isWeight(index: GraphIndex, id: string): boolean {
   return kind === "parameter" || kind === "buffer" || kind === "constant";
 }
 
-const known = new WeakMap<GraphIndex, Map<string, string[]>>();
-
-/** Node → those whose tensors it reads; cached per graph. */
-function producersOf(index: GraphIndex): Map<string, string[]> {
-  let producers = known.get(index);
-  if (producers === undefined) {
-    producers = new Map();
-    for (const [from, edges] of index.graph.adjacency) for (const { to } of edges) append(producers, to, from);
-    known.set(index, producers);
-  }
+/** Node → the nodes whose tensors it reads. */
+const producersOf = memoByObject((index: GraphIndex) => {
+  const producers = new Map<string, string[]>();
+  for (const [from, edges] of index.graph.adjacency) for (const { to } of edges) append(producers, to, from);
   return producers;
-}
+});

@@ -1,5 +1,7 @@
 /** Glyphs of ops, and marks for failed nodes and for tensors of unknown origin. */
+
 import { ancestors, type Contents, type GraphIndex, type GraphNode } from "../../graph/graph.js";
+import { memoByObject } from "../../shared/memo.js";
 import type { Item } from "../frame.js";
 import { type Glyph, glyph } from "./op_families.js";
 import { scalarOperand } from "./op_words.js";
@@ -14,19 +16,13 @@ export function glyphOf(node: GraphNode, contents: Contents): Glyph | null {
   return hasNumber || (takenIn(contents).get(node.id) ?? 0) < 2 ? null : sign;
 }
 
-/** Contents → child → the number of tensors it takes; contents never change. */
-const taken = new WeakMap<Contents, Map<string, number>>();
-
-function takenIn(contents: Contents): Map<string, number> {
-  let counts = taken.get(contents);
-  if (counts === undefined) {
-    counts = new Map();
-    for (const links of [contents.links, contents.returns ?? []])
-      for (const { to } of links) if (to !== null) counts.set(to, (counts.get(to) ?? 0) + 1);
-    taken.set(contents, counts);
-  }
+/** Child → the number of tensors that it reads. */
+const takenIn = memoByObject((contents: Contents) => {
+  const counts = new Map<string, number>();
+  for (const links of [contents.links, contents.returns ?? []])
+    for (const { to } of links) if (to !== null) counts.set(to, (counts.get(to) ?? 0) + 1);
   return counts;
-}
+});
 
 /** The sign of each mark of a difference, so that none is told by its look alone. */
 const SIGNS: Readonly<Record<string, string>> = { added: "+", removed: "−", changed: "~" };

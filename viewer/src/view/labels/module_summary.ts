@@ -1,5 +1,7 @@
 /** Short summaries of layers' arguments: `768 → 3072`, `3 → 64, 7×7, s2`. */
+
 import type { Json } from "../../graph/graph.js";
+import { memoByKey } from "../../shared/memo.js";
 
 export type Attributes = Record<string, Json>;
 type Get = (...names: string[]) => Json | undefined;
@@ -32,21 +34,11 @@ export function attributeSummary(className: string, attributes: Attributes): str
   return summary === undefined ? "" : summary(get, dimensions);
 }
 
-type Known = [summary: Summary | undefined, dimensions: number];
-
-/** Class → how it is summarised; looked for once. */
-const known = new Map<string, Known>();
-
-function summaryOf(className: string): Known {
-  let found = known.get(className);
-  if (found === undefined) {
-    const lower = className.toLowerCase();
-    const rule = SUMMARIES.find(([names]) => names.test(lower));
-    found = [rule?.[1], Number(/([123])d$/.exec(lower)?.[1] ?? 0)];
-    known.set(className, found);
-  }
-  return found;
-}
+const summaryOf = memoByKey((className: string): [summary: Summary | undefined, dimensions: number] => {
+  const lower = className.toLowerCase();
+  const rule = SUMMARIES.find(([names]) => names.test(lower));
+  return [rule?.[1], Number(/([123])d$/.exec(lower)?.[1] ?? 0)];
+});
 
 function isSize(value: Json): boolean {
   if (Array.isArray(value)) return value.every((entry) => entry === null || isSize(entry));

@@ -8,7 +8,6 @@ import {
   type OpNode,
 } from "../../graph/graph.js";
 import { shortName } from "../../graph/names.js";
-import { checkpoint } from "../../shared/slices.js";
 import { type Family, familyTold, type Told } from "./family_words.js";
 
 export type { Family } from "./family_words.js";
@@ -68,7 +67,7 @@ const knownOf = new WeakMap<GraphIndex, Known>();
 export function familyOf(index: GraphIndex, node: GraphNode): Family {
   if (node.kind === "function") return familyOfFunction(index, node);
   if (node.kind !== "module") return family(node);
-  const { families, familyOf } = factsOf(index);
+  const { families, familyOf } = learnFamilies(index);
   const known = familyOf.get(node);
   if (known !== undefined) return known;
   const key = `${node.class} ${computationOf(node)}`;
@@ -81,7 +80,7 @@ export function familyOf(index: GraphIndex, node: GraphNode): Family {
 function familyOfModule(index: GraphIndex, node: ModuleNode): Family {
   const role = roleIn(index, node);
   if (role !== undefined) return role;
-  const tally = factsOf(index).blockOf.get(computationOf(node)) ?? new Map<Family, Amounts>();
+  const tally = learnFamilies(index).blockOf.get(computationOf(node)) ?? new Map<Family, Amounts>();
   const isWhole = tally.has("activation");
   if (!isWhole && kindIn(index, node, "op").some((op) => family(op) === "attention")) return "attention";
   const main = mostOf(tally, "flops") ?? mostOf(tally, "weights") ?? ownFamily(node, tally);
@@ -106,7 +105,7 @@ function familyIn(index: GraphIndex, id: string): Family[] {
 }
 
 function roleIn(index: GraphIndex, node: ModuleNode): Family | undefined {
-  return isStem(index, factsOf(index), node) ? undefined : roleOf(node);
+  return isStem(index, learnFamilies(index), node) ? undefined : roleOf(node);
 }
 
 /** Whether an embedding is the stem of a convolutional network: an embedding of patches has no activation. */
@@ -143,14 +142,8 @@ function ownFamily(node: ModuleNode, tally: Tally): Family {
   return (telling.length > 0 ? telling.length === 1 : inside.length === 1) ? (telling[0] ?? inside[0] ?? own) : own;
 }
 
-/** Look at every module, unless that was done: the first question for a family would take as long. */
-export function learnFamilies(index: GraphIndex): void {
-  if (knownOf.has(index)) return;
-  factsOf(index);
-  checkpoint();
-}
-
-function factsOf(index: GraphIndex): Known {
+/** Looks at every module the first time. */
+export function learnFamilies(index: GraphIndex): Known {
   let facts = knownOf.get(index);
   if (facts === undefined) {
     facts = { tallies: new Map(), blocks: new Map(), blockOf: new Map(), families: new Map(), familyOf: new Map() };

@@ -1,6 +1,8 @@
 /** The text on ops: `softmax dim -1`, `× 0.125`, `> 0.5`, `[:, 0]`. */
+
 import type { Json, OpNode } from "../../graph/graph.js";
 import { shortName } from "../../graph/names.js";
+import { memoByKey } from "../../shared/memo.js";
 import { type Attributes, text } from "./module_summary.js";
 import { type Glyph, glyph } from "./op_families.js";
 
@@ -60,20 +62,12 @@ interface Kind {
   named: readonly string[] | undefined;
 }
 
-/** Full name → what it says; looked for once. */
-const kinds = new Map<string, Kind>();
-
-function kindOf(full: string): Kind {
-  let kind = kinds.get(full);
-  if (kind === undefined) {
-    const name = shortName(full);
-    const rule = SHOWN_ARGUMENTS.find(([names]) => names.test(name));
-    const named = NAMED_ARGUMENTS.find(([names]) => names.test(name))?.[1];
-    kind = { name, sign: glyph(full), rule, named };
-    kinds.set(full, kind);
-  }
-  return kind;
-}
+const kindOf = memoByKey((full: string): Kind => {
+  const name = shortName(full);
+  const rule = SHOWN_ARGUMENTS.find(([names]) => names.test(name));
+  const named = NAMED_ARGUMENTS.find(([names]) => names.test(name))?.[1];
+  return { name, sign: glyph(full), rule, named };
+});
 
 function opName(node: OpNode, { name, sign }: Kind): string {
   const args = node.arguments ?? {};

@@ -1,6 +1,7 @@
 import { append } from "../../graph/append.js";
 import { type Contents, contentsOf, type GraphIndex, type Link, ROOT } from "../../graph/graph.js";
 import { addStrongest } from "../../graph/indexing.js";
+import { memoByObject, memoInObject } from "../../shared/memo.js";
 import { fold } from "./fold.js";
 import { areAlike, findRuns, type Run, repeat, runsWithin } from "./repeats.js";
 
@@ -88,17 +89,10 @@ export function shownContents(
 
 const NOTHING_UNROLLED: ReadonlySet<string> = new Set();
 
-/** Graph → container → its contents with every run folded. */
-const foldedByGraph = new WeakMap<GraphIndex, Map<string, ShownContents>>();
-
 /** The contents of a container with every run folded. */
-export function foldedContents(index: GraphIndex, id: string): ShownContents {
-  const known = foldedByGraph.get(index) ?? new Map<string, ShownContents>();
-  foldedByGraph.set(index, known);
-  const made = known.get(id) ?? shownContents(index, id, NOTHING_UNROLLED);
-  known.set(id, made);
-  return made;
-}
+export const foldedContents = memoInObject((index: GraphIndex, id: string) =>
+  shownContents(index, id, NOTHING_UNROLLED),
+);
 
 /**
  * The only run in a container that contains nothing else, provided that each tensor across the border has its own port at
@@ -118,14 +112,11 @@ export function onlyRun(index: GraphIndex, id: string): FoldedRun | null {
   return isPaired(ins) && isPaired(outs) ? run : null;
 }
 
-const memberships = new WeakMap<ShownContents, Set<string>>();
+const membersIn = memoByObject((shown: ShownContents) => new Set(runsIn(shown).flatMap((run) => run.members)));
 
 /** Whether a module belongs to a run. */
 export function isMember(index: GraphIndex, id: string): boolean {
-  const around = foldedContents(index, index.parent.get(id) ?? ROOT);
-  const members = memberships.get(around) ?? new Set(runsIn(around).flatMap((run) => run.members));
-  memberships.set(around, members);
-  return members.has(id);
+  return membersIn(foldedContents(index, index.parent.get(id) ?? ROOT)).has(id);
 }
 
 function withRunsFolded(

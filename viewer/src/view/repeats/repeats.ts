@@ -1,4 +1,5 @@
 /** Finds runs: children of a container that repeat the same computation. */
+
 import {
   type Contents,
   childrenOf,
@@ -8,7 +9,8 @@ import {
   type OpNode,
 } from "../../graph/graph.js";
 import { shortName } from "../../graph/names.js";
-import { checkpoint } from "../../shared/slices.js";
+import { memoByObject } from "../../shared/memo.js";
+import { atOnce, type Steps } from "../../shared/slices.js";
 import { haveSameWeights } from "./used_weights.js";
 import { Wiring } from "./wiring.js";
 
@@ -55,18 +57,23 @@ const searches = new WeakMap<Contents, Search>();
 
 /** The runs among a container's children in execution order, each as long as possible. */
 export function findRuns(index: GraphIndex, contents: Contents): Run[] {
-  const search = searchOf(index, contents);
+  return atOnce(findRunsSteps(index, contents));
+}
+
+/** The same in steps. */
+export function* findRunsSteps(index: GraphIndex, contents: Contents): Steps<Run[]> {
+  const search = searches.get(contents) ?? newSearch(index, contents);
+  searches.set(contents, search);
   while (search.at < search.keys.length) {
     lookOn(search, MAX_PERIOD);
-    checkpoint();
+    yield;
   }
   return search.runs;
 }
 
 /** The runs of single blocks within each repeat of a run; positions are those in the first repeat. */
 export function runsWithin(index: GraphIndex, contents: Contents, { start, period, times }: Run): Run[] {
-  // not for its runs: contents of panels are made anew, and a search of them that pauses would begin again for ever
-  const search = searchOf(index, contents);
+  const search = searches.get(contents) ?? newSearch(index, contents);
   // here, calls of one module are in different repeats
   const keys = contents.children.slice(0, start + period).map((id) => computationKey(index, id, NONE));
   const inEveryRepeat = (run: Run) => {
@@ -78,12 +85,6 @@ export function runsWithin(index: GraphIndex, contents: Contents, { start, perio
   const inside: Search = { ...search, keys, runs: [], at: start };
   while (inside.at < keys.length) lookOn(inside, 1);
   return inside.runs.filter(inEveryRepeat).map((run) => ({ ...run, start: run.start - start }));
-}
-
-function searchOf(index: GraphIndex, contents: Contents): Search {
-  const search = searches.get(contents) ?? newSearch(index, contents);
-  searches.set(contents, search);
-  return search;
 }
 
 function newSearch(index: GraphIndex, contents: Contents): Search {
@@ -234,22 +235,17 @@ function readsAsMuch(index: GraphIndex, contents: Contents, run: Run): boolean {
 /** How many tensors the ops in a node read. */
 function readsIn(index: GraphIndex, id: string): number {
   const { children } = contentsOf(index, id);
-  if (children.length === 0) return readsOf(index).get(id) ?? 0;
+  if (children.length === 0) return readsByOp(index).get(id) ?? 0;
   return children.reduce((sum, child) => sum + readsIn(index, child), 0);
 }
 
-const allReads = new WeakMap<GraphIndex, Map<string, number>>();
-
 /** Op → how many tensors it reads. */
-function readsOf(index: GraphIndex): Map<string, number> {
-  const known = allReads.get(index) ?? new Map<string, number>();
-  if (!allReads.has(index)) {
-    for (const { to, flow } of [...index.graph.adjacency.values()].flat())
-      if (flow !== "shape") known.set(to, (known.get(to) ?? 0) + 1);
-    allReads.set(index, known);
-  }
-  return known;
-}
+const readsByOp = memoByObject((index: GraphIndex) => {
+  const counts = new Map<string, number>();
+  for (const { to, flow } of [...index.graph.adjacency.values()].flat())
+    if (flow !== "shape") counts.set(to, (counts.get(to) ?? 0) + 1);
+  return counts;
+});
 
 /** How many stretches from a position on are equal, as far as keys tell. */
 function equalRepeats(keys: string[], start: number, period: number): number {

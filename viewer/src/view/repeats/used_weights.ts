@@ -1,26 +1,19 @@
 /** The weights that ops and module calls use: two calls of one module may use different parts of it. */
+
 import { append } from "../../graph/append.js";
 import { contentsOf, type GraphIndex, type ModuleNode } from "../../graph/graph.js";
+import { memoByObject, memoInObject } from "../../shared/memo.js";
 
 type Names = ReadonlySet<string>;
 
-/** Node → its weights, cached per graph. */
-const known = new WeakMap<GraphIndex, Map<string, Names>>();
-
 /** Names of the parameters that an op, or the ops inside a module call, use. */
-export function weightsUsed(index: GraphIndex, id: string): Names {
-  let cache = known.get(index);
-  if (cache === undefined) {
-    cache = weightsOfOps(index);
-    known.set(index, cache);
-  }
-  const found =
-    cache.get(id) ?? new Set(contentsOf(index, id).children.flatMap((child) => [...weightsUsed(index, child)]));
-  cache.set(id, found);
-  return found;
-}
+export const weightsUsed = memoInObject(
+  (index: GraphIndex, id: string): Names =>
+    weightsOfOps(index).get(id) ??
+    new Set(contentsOf(index, id).children.flatMap((child) => [...weightsUsed(index, child)])),
+);
 
-function weightsOfOps(index: GraphIndex): Map<string, Names> {
+const weightsOfOps = memoByObject((index: GraphIndex): Map<string, Names> => {
   const names = new Map<string, string[]>();
   // buffers and constants have names, too
   const isParameter = (name: string) => (index.graph.parameters.get(name)?.kind ?? "parameter") === "parameter";
@@ -32,10 +25,7 @@ function weightsOfOps(index: GraphIndex): Map<string, Names> {
     for (const { to, tensor } of readers) append(names, to, tensor);
   }
   return new Map([...names].map(([id, all]) => [id, new Set(all)]));
-}
-
-/** Path of a module → its calls, cached per graph. */
-const callsByGraph = new WeakMap<GraphIndex, Map<string, ModuleNode[]>>();
+});
 
 /** Whether two modules or ops, or two groups of them, use the same weights. */
 export function haveSameWeights(index: GraphIndex, some: string[], others: string[]): boolean {
@@ -47,17 +37,14 @@ export function haveSameWeights(index: GraphIndex, some: string[], others: strin
 /** Whether earlier calls of the same module used all weights that this call uses. */
 export function usesSameWeights(index: GraphIndex, node: ModuleNode): boolean {
   if ((node.call ?? 1) < 2 || node.parameters.total === 0) return false;
-  const earlier = callsOf(index, node.path).filter(({ call = 1 }) => call < (node.call ?? 1));
+  const earlier = (callsIn(index).get(node.path) ?? []).filter(({ call = 1 }) => call < (node.call ?? 1));
   const used = new Set(earlier.flatMap(({ id }) => [...weightsUsed(index, id)]));
   return [...weightsUsed(index, node.id)].every((name) => used.has(name));
 }
 
-function callsOf(index: GraphIndex, path: string): ModuleNode[] {
-  let calls = callsByGraph.get(index);
-  if (calls === undefined) {
-    calls = new Map();
-    for (const node of index.graph.nodes) if (node.kind === "module") append(calls, node.path, node);
-    callsByGraph.set(index, calls);
-  }
-  return calls.get(path) ?? [];
-}
+/** Path of a module → its calls. */
+const callsIn = memoByObject((index: GraphIndex) => {
+  const calls = new Map<string, ModuleNode[]>();
+  for (const node of index.graph.nodes) if (node.kind === "module") append(calls, node.path, node);
+  return calls;
+});

@@ -36,9 +36,9 @@ export class NearCode {
 
   /** Write into each visible box what it has room for now. */
   update(): void {
-    this.#widget.ifLoaded((session, viz) => {
+    this.#widget.tasks.ifLaidOut((session, layout) => {
       const { scale } = this.#widget.camera.viewport;
-      const found = this.#faces(session, session.layout(viz).root);
+      const found = this.#faces(session, layout.root);
       if (!this.#hasFaces && found.size === 0) return;
       const { picture } = this.#widget.tree;
       picture.querySelector(":scope > .mg-codes")?.remove();

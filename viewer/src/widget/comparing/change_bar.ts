@@ -111,14 +111,13 @@ export class ChangeBar {
 
   /** Show a change in the picture. */
   goTo(number: number): void {
-    const { session, tree } = this.#widget;
+    const { session } = this.#widget;
     if (session === undefined) return;
     this.#tell(session, number, [number]);
     const id = placeOf(session.traced, number);
     if (id === undefined) return;
     if (isGone(session, id, this.#side)) this.show("both");
-    if (tree.has(id)) this.#widget.goTo(id);
-    else void this.#widget.change((open) => open.withNode(id)).then(() => this.#widget.goTo(id));
+    void this.#widget.show(id);
   }
 
   /** Tell what changed at the selected node, if anything did. */

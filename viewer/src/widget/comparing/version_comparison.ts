@@ -1,8 +1,11 @@
 /** Compares a diagram with the same model in another version of the documentation. */
+
 import type { Difference } from "../../diff/difference.js";
+import type { Viz } from "../../layout/layout.js";
 import type { Comparing } from "../../session/core.js";
 import type { Session } from "../../session/session.js";
 import { words } from "../../shared/comparison_strings.js";
+import { noSteps } from "../../shared/slices.js";
 import { fill, strings } from "../../shared/strings.js";
 import { box, make } from "../controls/dom.js";
 import { loadOwn } from "../loading/loader.js";
@@ -60,7 +63,7 @@ export class VersionComparison {
     if (!name) return this.#end();
     this.#wish += 1;
     const wish = this.#wish;
-    await this.#widget.withSession((session) => {
+    await this.#widget.tasks.withSession((session) => {
       this.#own ??= session;
     });
     this.#bar.open(strings.loading, false);
@@ -110,12 +113,14 @@ export class VersionComparison {
     if (difference.inventory !== null) return this.#say("", headLines(difference));
     const core = await loadOwn("core.js");
     this.#bar.open("", false);
-    const session = core.open({ graph: own.data, state: own.initial, details: withDetails }, compared);
-    await this.#widget.exchange((now, viz) => {
-      if (wish !== this.#wish) return now;
-      session.openChanges(viz);
-      return session;
-    });
+    const session = await core.open({ graph: own.data, state: own.initial, details: withDetails }, compared);
+    await this.#widget.exchange(
+      function* (this: VersionComparison, now: Session, viz: Viz) {
+        if (wish !== this.#wish) return now;
+        yield* session.openChanges(viz);
+        return session;
+      }.bind(this),
+    );
     if (wish !== this.#wish) return;
     this.#widget.comparedWith = version.name;
     this.#bar.name(names[0] ?? "", names[1] ?? "");
@@ -142,7 +147,7 @@ export class VersionComparison {
     this.#sheet.replaceChildren();
     const own = this.#own;
     if (own === undefined || this.#widget.session === own) return;
-    await this.#widget.exchange(() => own);
+    await this.#widget.exchange(() => noSteps(own));
     this.#widget.camera.reset();
   }
 

@@ -1,15 +1,15 @@
 /** The style of what a later script brings. */
+import { memoByKey } from "../../shared/memo.js";
 import type { Widget } from "../widget.js";
 
-const sheets = new Map<string, CSSStyleSheet>();
+/** A page has one of each. */
+const sheetOf = memoByKey((css: string) => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(css);
+  return sheet;
+});
 
-/** Add a style sheet to a diagram; a page has one of each. */
+/** Add a style sheet to a diagram. */
 export function adoptStyle({ stage }: Widget, css: string): void {
-  let sheet = sheets.get(css);
-  if (sheet === undefined) {
-    sheet = new CSSStyleSheet();
-    sheet.replaceSync(css);
-    sheets.set(css, sheet);
-  }
-  (stage.getRootNode() as ShadowRoot).adoptedStyleSheets.push(sheet);
+  (stage.getRootNode() as ShadowRoot).adoptedStyleSheets.push(sheetOf(css));
 }

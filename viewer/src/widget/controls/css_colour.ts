@@ -1,19 +1,11 @@
 /** Computed CSS colours, in any notation, as numbers. */
+import { memoByKey } from "../../shared/memo.js";
 
 /** Red, green and blue from 0 to 255, and the opacity from 0 to 1. */
 export type Colour = readonly [red: number, green: number, blue: number, alpha: number];
 
-const parsed = new Map<string, Colour>();
-
 /** The value of a computed colour; transparent if it is none. */
-export function parseColour(value: string): Colour {
-  let colour = parsed.get(value);
-  if (colour === undefined) {
-    colour = read(value) ?? paint(value);
-    parsed.set(value, colour);
-  }
-  return colour;
-}
+export const parseColour = memoByKey((value: string): Colour => read(value) ?? paint(value));
 
 /** One colour over another. */
 export function blend([red, green, blue, alpha]: Colour, below: Colour): Colour {

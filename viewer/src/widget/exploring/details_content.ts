@@ -122,7 +122,7 @@ function repeatChoice(widget: Widget, session: Session, id: string): HTMLElement
 
 function openRepeat(widget: Widget, module: string, shownAs: string): void {
   const open = (session: Session) => {
-    const state = session.withNode(module);
+    const state = session.transitions.reveal(module);
     return { ...state, expanded: [...new Set([...state.expanded, module])].sort() };
   };
   void widget.change(open, shownAs).then(() => widget.goTo(module));

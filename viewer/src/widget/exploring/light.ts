@@ -19,11 +19,7 @@ export function light(widget: Widget, groups: readonly HitGroup[], chosen: HitGr
 }
 
 /** The nodes of the picture that these are, or are inside of. */
-function visible({ session, tree }: Widget, ids: readonly string[]): Set<string> {
-  if (session === undefined) return new Set();
-  const found = session
-    .rolled()
-    .standIns(ids)
-    .map((id) => session.visibleAncestor(id, (at) => tree.has(at)));
-  return new Set(found.filter((id) => id !== undefined));
+function visible(widget: Widget, ids: readonly string[]): Set<string> {
+  const found = widget.session?.rolled().standIns(ids) ?? [];
+  return new Set(found.map((id) => widget.visibleAncestor(id)).filter((id) => id !== undefined));
 }

@@ -97,7 +97,7 @@ export class SearchBar {
 
   /** Go to the chosen group, or on to its next or previous node. */
   #go(step: number): void {
-    const { session, tree } = this.#widget;
+    const { session } = this.#widget;
     const group = this.#list.active;
     if (session === undefined || group === undefined) return;
     if (this.#chosen?.group !== group) {
@@ -110,8 +110,7 @@ export class SearchBar {
     this.#search.found = id;
     this.#list.open(false);
     this.#tell();
-    if (tree.has(id)) this.#widget.goTo(id);
-    else void this.#widget.change((open) => open.withNode(id)).then(() => this.#widget.goTo(id));
+    void this.#widget.show(id);
     this.#light();
   }
 

@@ -33,7 +33,7 @@ export function changes(widget: Widget): void {
   const rows = rowsOf(anchor);
   let shown: Shown | undefined;
   const withShown: WithShown = async (task) => {
-    await widget.withSession(() => loadOwn("compare.js").then(() => undefined));
+    await widget.tasks.withSession(() => loadOwn("compare.js").then(() => undefined));
     shown ??= globalThis.modelDiagramsShown?.(widget, rows);
     if (shown !== undefined) task(shown);
   };

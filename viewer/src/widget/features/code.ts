@@ -18,8 +18,7 @@ export function code(widget: Widget): void {
     // nobody asked for it, so nobody is told that it can't be
     if (isNear || widget.camera.viewport.scale < NEAR || !wasmAllowed()) return;
     isNear = true;
-    void widget.withLayout(async (session, viz) => {
-      await widget.inSlices(() => session.layout(viz));
+    void widget.tasks.withLayout(async (session) => {
       (await loadOwn("code.js"))(widget, session, NEAR);
     });
   });

@@ -56,7 +56,7 @@ class Colouring {
     this.choice = choice;
     this.#mode.text = `${strings.colours}: ${strings[choice]}`;
     this.#widget.modes.set(this.#mode, choice !== "kind");
-    void this.#widget.withSession(async (session) => {
+    void this.#widget.tasks.withSession(async (session) => {
       const lens = choice === "kind" || choice === "class" ? undefined : choice;
       if (lens !== undefined) this.#lenses ??= (await loadOwn("lenses.js"))(this.#widget, this.#legend);
       // the reader may have chosen another meanwhile

@@ -29,7 +29,7 @@ export function explore(widget: Widget): void {
   const withExplored = (task: (explored: Explored) => void) => {
     if (explored !== undefined) task(explored);
     else
-      void widget.withSession(async () => {
+      void widget.tasks.withSession(async () => {
         const open = await loadOwn("explore.js");
         explored ??= open(widget, field);
         task(explored);

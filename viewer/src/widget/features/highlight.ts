@@ -55,8 +55,8 @@ class Highlighter {
     this.#edges.remove();
     this.#light(undefined);
     if (!selected) return;
-    void this.#widget.withLayout((session, viz) => {
-      if (selected === this.#widget.selected) this.#draw(session.flow(viz), selected);
+    void this.#widget.tasks.withLayout((session, layout) => {
+      if (selected === this.#widget.selected) this.#draw(session.flow(layout), selected);
     });
   }
 
@@ -136,8 +136,8 @@ function highlightHovered(widget: Widget): void {
     hovered = undefined;
     path.remove();
     if (id === undefined) return;
-    widget.ifLoaded((session, viz) => {
-      const flow = session.flow(viz);
+    widget.tasks.ifLaidOut((session, layout) => {
+      const flow = session.flow(layout);
       drawEdges(widget, path, flow, flow.edgesAt(id));
       hovered = id;
     });

@@ -11,13 +11,11 @@ export function isolate(widget: Widget): void {
   path.hidden = true;
   widget.stage.before(path);
 
-  const show = (id: string | undefined) =>
-    widget
-      .change((session) => session.withIsolated(id))
-      .then(() => {
-        widget.camera.fit();
-        (path.hidden ? widget.stage : path).scrollIntoView({ block: "nearest" });
-      });
+  const show = async (id: string | undefined) => {
+    await widget.change(({ transitions }) => transitions.isolate(id));
+    widget.camera.fit();
+    (path.hidden ? widget.stage : path).scrollIntoView({ block: "nearest" });
+  };
   const mode: Mode = { text: "", leave: () => void show(undefined) };
   widget.on("drawn", () => {
     const { session } = widget;
@@ -32,7 +30,7 @@ export function isolate(widget: Widget): void {
     text: strings.alone,
     isOffered: (id) => {
       const { session } = widget;
-      return session !== undefined && id !== session.state.root && session.canIsolate(id);
+      return session !== undefined && id !== session.state.root && session.transitions.canIsolate(id);
     },
     run: (id) => void show(id),
   });

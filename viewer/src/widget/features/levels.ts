@@ -18,8 +18,8 @@ export function levels(widget: Widget): void {
     const now = widget.camera.viewport.scale;
     // moving without zooming changes nothing
     if (now === 0 || (now === scale && !isStale)) return;
-    widget.ifLoaded((session, viz) => {
-      const next = session.drawing.blocks(session.layout(viz).root, now, shown, detailOf);
+    widget.tasks.ifLaidOut((session, layout) => {
+      const next = session.drawing.blocks(layout.root, now, shown, detailOf);
       const { picture } = widget.tree;
       if (next.size > 0) picture.style.setProperty("--mg-px", String(1 / now));
       if (next.size > 0 || shown.size > 0) paint(picture, next);

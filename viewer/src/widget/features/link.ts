@@ -9,7 +9,8 @@ export function link(widget: Widget): void {
   if (location.protocol === "about:") return;
   const follow = () => {
     // not awaited: it waits for tasks behind this one
-    if (MAYBE_OURS.test(location.hash)) void widget.withPart("menu.js", ({ followLink }) => void followLink(widget));
+    if (MAYBE_OURS.test(location.hash))
+      void widget.tasks.withPart("menu.js", ({ followLink }) => void followLink(widget));
   };
   widget.whileConnected((signal) => {
     addEventListener("hashchange", follow, { signal });

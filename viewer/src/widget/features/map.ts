@@ -65,7 +65,7 @@ class AtlasView {
     if (wanted === this.#made && tree.picture === this.#picture) return;
     if (wanted === "") this.#hide();
     else
-      this.#widget.ifLoaded((session) => {
+      this.#widget.tasks.ifLaidOut((session) => {
         this.#hide();
         const { scale } = camera.viewport;
         // not visible now
@@ -95,8 +95,8 @@ class AtlasView {
     const { lit } = this.#widget;
     element.classList.toggle("mg-dim", lit !== undefined);
     if (element.hidden || lit === undefined) return;
-    this.#widget.ifLoaded((session, viz) => {
-      const bright = new Set(holding(session.layout(viz).root.frame.items, lit));
+    this.#widget.tasks.ifLaidOut((_, layout) => {
+      const bright = new Set(holding(layout.root.frame.items, lit));
       for (const cell of element.querySelectorAll<SVGElement>("[data-cell]"))
         cell.classList.toggle("mg-on", bright.has(cell.dataset.cell ?? ""));
     });
@@ -154,8 +154,8 @@ class AtlasView {
 
   #boxOf(id: string): Box | undefined {
     let found: Box | undefined;
-    this.#widget.ifLoaded((session, viz) => {
-      found = boxIn(session.layout(viz).root, id);
+    this.#widget.tasks.ifLaidOut((_, layout) => {
+      found = boxIn(layout.root, id);
     });
     return found;
   }

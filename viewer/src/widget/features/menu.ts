@@ -27,7 +27,7 @@ export function menu(widget: Widget): void {
   const { menuButton } = widget.toolbar;
   let popup: Popup | undefined;
   const open = (at: "first" | "last") =>
-    void widget.withPart("menu.js", ({ makePopup }) => {
+    void widget.tasks.withPart("menu.js", ({ makePopup }) => {
       popup ??= makePopup(widget);
       popup.open(at);
     });
@@ -43,7 +43,7 @@ export function menu(widget: Widget): void {
       () => undefined,
     );
   widget.onKey("?", () => {
-    void widget.withPart("menu.js", ({ help }) => help(widget));
+    void widget.tasks.withPart("menu.js", ({ help }) => help(widget));
     return true;
   });
 }

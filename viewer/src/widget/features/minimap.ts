@@ -69,8 +69,8 @@ class Minimap {
   #paint(): void {
     const { picture } = this.#widget.tree;
     if (this.#painted === picture) return;
-    this.#widget.ifLoaded((session, viz) => {
-      paint(this.#canvas, session.layout(viz).root, this.#size);
+    this.#widget.tasks.ifLaidOut((_, layout) => {
+      paint(this.#canvas, layout.root, this.#size);
       this.#painted = picture;
     });
   }

@@ -16,7 +16,7 @@ export function recording(widget: Widget): void {
   if (live === null) return;
   const open = () => {
     offer.remove();
-    void widget.withSession(async (session) => {
+    void widget.tasks.withSession(async (session) => {
       (await loadOwn("recording.js"))(widget, session);
     });
   };

@@ -48,8 +48,8 @@ function tensorText(widget: Widget, target: Element, clientX: number, clientY: n
   if (matrix === null || target.closest(".mg-node, .mg-header") !== null) return "";
   const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(matrix.inverse());
   let text = "";
-  widget.ifLoaded((session, viz) => {
-    const edge = session.flow(viz).nearest(x, y, NEAR / matrix.a);
+  widget.tasks.ifLaidOut((session, layout) => {
+    const edge = session.flow(layout).nearest(x, y, NEAR / matrix.a);
     if (edge === undefined) return;
     text = edge.count > 1 ? fill(strings.tensors, edge.count) : session.tensorText(edge.tensor);
   });

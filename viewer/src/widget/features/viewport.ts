@@ -34,7 +34,7 @@ function replaceLargePicture(widget: Widget, isReplaced: () => boolean): void {
   const replace = () => {
     if (isRequested || isPressed || isReplaced() || widget.tree.size < LARGE) return;
     // not worth an error message where it can't be drawn
-    widget.ifLoaded(() => {
+    widget.tasks.ifLaidOut(() => {
       isRequested = true;
       void widget.change((session) => session.state);
     });

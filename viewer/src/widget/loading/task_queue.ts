@@ -2,8 +2,10 @@
  * Runs what needs a diagram's data, the core or the layout engine, one task after the other: loads at the first need,
  * reports failures to the reader, and retries on request.
  */
-import type { Viz } from "../../layout/layout.js";
+import type { Layout, Viz } from "../../layout/layout.js";
+import type { SessionState } from "../../session/diagram_data.js";
 import type { Session } from "../../session/session.js";
+import type { Steps } from "../../shared/slices.js";
 import { fill, strings } from "../../shared/strings.js";
 import type { StatusLine } from "../controls/status_line.js";
 import {
@@ -39,8 +41,6 @@ export class TaskQueue {
   readonly #notes: string | null;
   readonly #status: StatusLine;
   #loading: Promise<Session> | undefined;
-  /** The layout engine, once it has started. */
-  #viz: Viz | undefined;
   #last: Promise<void> = Promise.resolve();
   /** Stop the tasks that wait or run. */
   readonly #stops = new Set<AbortController>();
@@ -65,21 +65,19 @@ export class TaskQueue {
     const url = this.#url && new URL("viz.js", this.#url).href;
     const [session] = await Promise.all([this.#loadSession(), loadVizScript(url)]);
     const viz = await (session.data.nodes.length < LARGE_GRAPH ? loadViz(url) : loadWorkerViz(url));
-    this.#viz = viz;
     return [session, viz];
   }
 
-  /** Load what is missing and lay out the picture, in slices, unless the reader asks for something first. */
-  async prepare(): Promise<void> {
+  /** Load what is missing and lay out the picture. */
+  async layOut(): Promise<[Session, Layout]> {
     const [session, viz] = await this.load();
-    await this.inSlices(() => {
-      if (this.#stops.size === 0) session.layout(viz);
-    });
+    return [session, await inSlices(session.layOut(viz))];
   }
 
-  /** Run work that remembers what it did, as layouts do, in slices: the page stays responsive. */
-  async inSlices<T>(work: () => T, stop?: AbortSignal): Promise<T> {
-    return (await loadOwn("core.js")).inSlices(work, stop);
+  /** The same ahead of need, unless the reader asks for something first. */
+  async prepare(): Promise<void> {
+    const [session, viz] = await this.load();
+    if (this.#stops.size === 0) await inSlices(session.layOut(viz));
   }
 
   /** Drop what waits or runs, if readers are told that it takes long; whether it was. What it loads still comes. */
@@ -90,22 +88,46 @@ export class TaskQueue {
   }
 
   /**
-   * Run a task now if everything is loaded, the picture laid out, and nothing waits for the reader to try again;
-   * otherwise do nothing. Never fails: for what a moving pointer asks.
+   * Run a task now if the picture is laid out, and nothing waits for the reader to try again; otherwise do nothing. Never
+   * fails: for what a moving pointer asks.
    */
-  ifLoaded(task: (session: Session, viz: Viz) => void): void {
+  ifLaidOut(task: (session: Session, layout: Layout) => void): void {
     const { session } = this;
-    const viz = this.#viz;
-    if (!session?.isLaidOut || viz === undefined || this.#failed.length > 0) return;
+    const layout = session?.laidOut;
+    if (session === undefined || layout === undefined || this.#failed.length > 0) return;
     try {
-      task(session, viz);
+      task(session, layout);
     } catch {
       // an explicit action of the reader will report it
     }
   }
 
-  /** Run a task that needs the layout engine after those before it. Resolves on success, even if that takes a retry. */
-  withLayout(task: (session: Session, viz: Viz, stop: AbortSignal) => void | Promise<void>): Promise<void> {
+  /** Run a task that needs the layout, after those before it. Resolves on success, even if that takes a retry. */
+  withLayout(task: (session: Session, layout: Layout) => void | Promise<void>): Promise<void> {
+    return this.#withViz(async (session, viz, stop) => task(session, await inSlices(session.layOut(viz), stop)));
+  }
+
+  /** Lay out another state and make it the current one. */
+  change(next: (session: Session) => SessionState, show: (session: Session, layout: Layout) => void): Promise<void> {
+    return this.#withViz(async (session, viz, stop) => show(session, await inSlices(session.show(next, viz), stop)));
+  }
+
+  /** Give another session to the next tasks. */
+  exchange(
+    next: (session: Session, viz: Viz) => Steps<Session>,
+    show: (session: Session, layout: Layout) => void,
+  ): Promise<void> {
+    return this.#withViz(async (session, viz, stop) => {
+      const other = await inSlices(next(session, viz), stop);
+      const layout = await inSlices(other.layOut(viz), stop);
+      this.session = other;
+      this.#loading = Promise.resolve(other);
+      show(other, layout);
+    });
+  }
+
+  /** Run a task that needs the layout engine; after a crash, again with another one. */
+  #withViz(task: (session: Session, viz: Viz, stop: AbortSignal) => Promise<void>): Promise<void> {
     return this.#enqueue(async (stop) => {
       if (!wasmAllowed()) throw new WasmForbiddenError();
       for (;;) {
@@ -116,20 +138,12 @@ export class TaskQueue {
         try {
           return await task(session, viz, stop);
         } catch (error) {
-          await this.#mend(error, viz);
+          // layout gives up on a container that breaks the engine twice
+          if (!(await loadOwn("core.js")).isBroken(viz)) throw error;
+          discardViz();
         }
       }
     });
-  }
-
-  /** Make it possible to run a task again that failed with this error; throws the error where that is no use. */
-  async #mend(error: unknown, viz: Viz): Promise<void> {
-    const core = await loadOwn("core.js");
-    const answered = core.pauseOf(error);
-    if (answered !== undefined) await answered;
-    // layout gives up on a container that breaks the engine twice
-    else if (core.isBroken(viz)) discardViz();
-    else throw error;
   }
 
   /** Run a task that needs the data only. */
@@ -140,12 +154,6 @@ export class TaskQueue {
   /** Run a task that needs one of the viewer's parts. */
   withPart<Name extends PartName>(name: Name, task: (part: Part<Name>) => void | Promise<void>): Promise<void> {
     return this.#enqueue((stop) => loadOwn(name).then(unless(stop, task)));
-  }
-
-  /** Give another session to the next tasks. */
-  replaceSession(session: Session): void {
-    this.session = session;
-    this.#loading = Promise.resolve(session);
   }
 
   /** Resolves when every task so far has succeeded or failed. */
@@ -172,7 +180,7 @@ export class TaskQueue {
     try {
       const data = await core.unfold(folded, this.#notes);
       const { before, graph, details = false } = data;
-      this.session = await core.openInSlices(data, before && comparing?.compare(before, graph, details));
+      this.session = await core.open(data, before && comparing?.compare(before, graph, details));
     } catch {
       throw discardData(this.#id, this.#url);
     }
@@ -219,6 +227,11 @@ function stopped(stop: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     stop.addEventListener("abort", () => reject(stop.reason));
   });
+}
+
+/** Run steps in slices: the page stays responsive. */
+async function inSlices<T>(work: Steps<T>, stop?: AbortSignal): Promise<T> {
+  return (await loadOwn("core.js")).inSlices(work, stop);
 }
 
 function unless<T>(stop: AbortSignal, task: (value: T) => void | Promise<void>): typeof task {

@@ -11,7 +11,7 @@ export function commands(widget: Widget): MenuItem[] {
   const { host } = widget;
   const command = host.getAttribute("command");
   if (command === null) return [];
-  const run = () => void widget.withSession((session) => copy(widget, session, command));
+  const run = () => void widget.tasks.withSession((session) => copy(widget, session, command));
   return [{ text: words.copyCommand, run }];
 }
 

@@ -59,7 +59,7 @@ function inWords({ session }: Widget, [name, nearest]: [string, string]): string
 
 /** Copy a link to what is shown. */
 export async function copyLink(widget: Widget): Promise<void> {
-  await widget.withSession(() => undefined);
+  await widget.tasks.withSession(() => undefined);
   const { status } = widget;
   const url = urlOf(widget);
   try {

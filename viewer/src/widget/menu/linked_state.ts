@@ -36,7 +36,7 @@ export function linkedState(session: Session, view: LinkedView): Linked {
   const find = (name: string) => found(session, name, gone);
   const start = { ...session.initial, ...turned(view), plumbing: view.plumbing ?? hasPlumbing(session.initial) };
   const root = view.alone === undefined ? undefined : find(view.alone)[0];
-  const alone = session.withIsolated(root && session.canIsolate(root) ? root : undefined, start);
+  const alone = session.transitions.isolate(root && session.transitions.canIsolate(root) ? root : undefined, start);
   const rolled = unrolled(session, alone, view);
   const closed = { ...rolled, expanded: without(rolled.expanded, view.close.flatMap(find)) };
   const opened = view.open.flatMap(find).reduce((state, id) => withOpen(session, state, id, view.isExact), closed);
@@ -56,7 +56,7 @@ function withOpen(session: Session, state: SessionState, id: string, isExact: bo
 
 /** With a node in sight, unless one module is alone that does not hold it. */
 function inSight(session: Session, state: SessionState, id: string): SessionState {
-  const shown = session.withNode(id, state);
+  const shown = session.transitions.reveal(id, state);
   return shown.root === state.root ? shown : state;
 }
 
@@ -98,7 +98,7 @@ function nearestOf(session: Session, name: string): string {
 /** Whether nothing has to be opened to see a node. */
 function isInSight(session: Session, id: string): boolean {
   const { state } = session;
-  const shown = session.withNode(id);
+  const shown = session.transitions.reveal(id);
   return [shown.expanded, shown.unrolled].flat().every((one) => [state.expanded, state.unrolled].flat().includes(one));
 }
 

@@ -48,7 +48,7 @@ function levels(widget: Widget): MenuItem[] {
   const level = (text: string, depth: number): MenuItem => ({
     text,
     stays: true,
-    run: () => void widget.change((session) => session.withLevels(depth)).then(() => fitLarge(widget)),
+    run: () => void widget.change(({ transitions }) => transitions.expandTo(depth)).then(() => fitLarge(widget)),
   });
   const numbered = [...Array(LEVELS).keys()].map((depth) => level(String(depth), depth));
   return [...numbered, level(words.all, Number.POSITIVE_INFINITY)];

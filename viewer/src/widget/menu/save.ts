@@ -1,6 +1,4 @@
 /** Saves the current picture as flat SVG, PNG or PDF, and the graph as JSON. */
-import type { Viz } from "../../layout/layout.js";
-import type { Session } from "../../session/session.js";
 import { hex, parseColour } from "../controls/css_colour.js";
 import { download } from "../controls/download.js";
 import { colourBehind } from "../controls/page_colour.js";
@@ -19,9 +17,8 @@ const TEXT_STYLES = ["font-family", "font-size", "font-weight", "text-anchor"];
 const STROKE_STYLES = ["stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin"];
 
 export function savers(widget: Widget): MenuItem[] {
-  const svg = (session: Session, viz: Viz) => flatPicture(widget, () => session.svg(viz));
   const withPicture = (task: (svg: string) => void | Promise<void>) =>
-    void widget.withLayout((session, viz) => task(svg(session, viz)));
+    void widget.tasks.withLayout(({ drawing }, layout) => task(flatPicture(widget, () => drawing.picture(layout).svg)));
   return [
     {
       text: "SVG",
@@ -35,7 +32,10 @@ export function savers(widget: Widget): MenuItem[] {
       text: "PDF",
       run: () => withPicture((text) => printAlone(text, widget.tree.picture.viewBox.baseVal, nameOf(widget))),
     },
-    { text: "JSON", run: () => void widget.withSession(({ data }) => download(`${nameOf(widget)}.json`, json(data))) },
+    {
+      text: "JSON",
+      run: () => void widget.tasks.withSession(({ data }) => download(`${nameOf(widget)}.json`, json(data))),
+    },
   ];
 }
 

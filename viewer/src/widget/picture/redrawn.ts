@@ -9,8 +9,8 @@ import { parseSvg } from "../loading/trusted_types.js";
 /** Draw the picture from the diagram's data. */
 export async function redrawn(host: HTMLElement): Promise<SVGSVGElement> {
   const queue = new TaskQueue(host, new StatusLine());
-  const [session, viz] = await queue.load();
-  const picture = parseSvg(await queue.inSlices(() => session.svg(viz)))[0] as SVGSVGElement;
+  const [session, layout] = await queue.layOut();
+  const picture = parseSvg(session.drawing.picture(layout).svg)[0] as SVGSVGElement;
   picture.setAttribute("aria-label", session.title(""));
   return picture;
 }

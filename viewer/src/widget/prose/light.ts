@@ -42,18 +42,11 @@ export class Light {
 
   #paint(): void {
     const { picture } = this.#widget.tree;
-    const lit = new Set((this.#shown ?? this.#kept).flatMap((id) => this.#visible(id) ?? []));
+    const lit = new Set((this.#shown ?? this.#kept).flatMap((id) => this.#widget.visibleAncestor(id) ?? []));
     picture.classList.toggle("mg-told", lit.size > 0);
     for (const node of picture.querySelectorAll<SVGElement>("[data-id]")) {
       const isLit = lit.has(node.dataset.id ?? "");
       node.classList.toggle("mg-light", isLit);
     }
-  }
-
-  /** The visible node that a node is, or is inside of. */
-  #visible(id: string): string | undefined {
-    const { session, tree } = this.#widget;
-    if (tree.has(id) || session === undefined) return tree.has(id) ? id : undefined;
-    return session.visibleAncestor(id, (at) => tree.has(at));
   }
 }

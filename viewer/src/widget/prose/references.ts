@@ -54,7 +54,7 @@ function light(widget: Widget, { element, ids }: Part): void {
   const on = () => {
     own.show(ids);
     // a node that a closed module hides is found in the data
-    void widget.load().then(
+    void widget.tasks.load().then(
       () => element.matches(":hover, :focus-visible") && own.show(ids),
       () => undefined,
     );
@@ -77,8 +77,8 @@ function lead(widget: Widget, { element, ids }: Part): void {
 async function goTo(widget: Widget, ids: readonly string[]): Promise<void> {
   const [first = ""] = ids;
   const isVisible = ids.some((id) => widget.tree.has(id));
-  if (isVisible) await widget.load();
-  else await widget.change((session) => session.withNode(first), first);
+  if (isVisible) await widget.tasks.load();
+  else await widget.change(({ transitions }) => transitions.reveal(first), first);
   widget.host.scrollIntoView({ block: "nearest" });
   widget.goTo(ids.find((id) => widget.tree.has(id)) ?? first);
 }

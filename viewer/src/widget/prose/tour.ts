@@ -131,7 +131,7 @@ class Tour {
     const widget = this.#widget;
     widget.select(undefined);
     this.#light.keep([]);
-    const [session] = await widget.load();
+    const [session] = await widget.tasks.load();
     const step = stepsOf(widget)[index];
     if (step === undefined) return;
     if (JSON.stringify(session.state) !== JSON.stringify(step.state)) await widget.change(() => step.state);

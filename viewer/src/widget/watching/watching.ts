@@ -159,7 +159,7 @@ export class Watching {
     const place = this.#boxOf(node);
     if (node === "") this.#widget.select("");
     else if (place !== undefined) this.#widget.goTo(place);
-    else void this.#widget.change((session) => session.withNode(node)).then(() => this.#widget.goTo(node));
+    else void this.#widget.show(node);
   }
 }
 

@@ -97,7 +97,7 @@ describe("a session with bundles", () => {
   const session = () => new Session({ graph: chain, state: { ...CLOSED, most: 5 } });
 
   it("opens those around a node that is looked for", () => {
-    const state = session().withNode("/op30");
+    const state = session().transitions.reveal("/op30");
     const [, , , bundle] = view(index(chain), state).root.items;
     const share = bundle?.frame?.items.find(({ frame }) => frame !== null);
     expect(share?.frame?.items.map(({ id }) => id)).toContain("/op30");
@@ -106,7 +106,7 @@ describe("a session with bundles", () => {
   it("knows what is hidden in them", () => {
     const { items } = view(index(chain), session().state).root;
     const visible = new Set(items.map(({ id }) => id));
-    expect(session().visibleAncestor("/op30", (id) => visible.has(id))).toBe("bundle:/op2+55");
+    expect(session().transitions.visibleAncestor("/op30", (id) => visible.has(id))).toBe("bundle:/op2+55");
     expect(detailsOf(session(), "bundle:/op2+55")).toMatchObject({
       title: "… 56 ops",
       shortType: "op2, op3, op4, op5, …",
@@ -114,9 +114,9 @@ describe("a session with bundles", () => {
   });
 
   it("opens and closes them with everything", () => {
-    const all = session().withExpandedBelow("");
+    const all = session().transitions.expandBelow("");
     expect(all.expanded).toHaveLength(4);
     const opened = new Session({ graph: chain, state: all });
-    expect(opened.withCollapsedBelow("").expanded).toEqual([]);
+    expect(opened.transitions.collapseBelow("").expanded).toEqual([]);
   });
 });

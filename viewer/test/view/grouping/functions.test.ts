@@ -145,7 +145,7 @@ describe("functions", () => {
     ]);
     const session = new Session({ graph: rope, state: CLOSED });
     expect(new SearchIndex(session.grouped).search("rope").groups).toMatchObject([{ ids: ["m/rope()"] }]);
-    expect(session.withNode("m/rope()").expanded).toEqual(["m"]);
+    expect(session.transitions.reveal("m/rope()").expanded).toEqual(["m"]);
     const facts = new Map(detailsOf(session, "m/rope()").facts.map(({ label, lines }) => [label, lines]));
     expect(facts.get("calledAt")).toEqual(["pkg.py:7"]);
     expect([facts.get("inputs"), facts.get("outputs")]).toEqual([["1×8 float32"], ["1×8 float32"]]);
@@ -154,7 +154,7 @@ describe("functions", () => {
 
   it("are inside a module that is shown alone", () => {
     const session = new Session({ graph: rope, state: CLOSED });
-    const shown = session.visibleGraph(session.withIsolated("m"));
+    const shown = session.visibleGraph(session.transitions.isolate("m"));
     expect(shown.parent.get("m/rope()")).toBe("");
     expect(shown.parent.get("m/neg")).toBe("m/rope()");
   });
@@ -167,27 +167,27 @@ describe("functions", () => {
 
   it("are shown alone with what is in them, and their arguments by name", () => {
     const session = new Session({ graph: swirl, state: CLOSED });
-    expect(["m", "m/rope()", "m/half()", "m/a", "m/gone()"].map((id) => session.canIsolate(id))).toEqual([
+    expect(["m", "m/rope()", "m/half()", "m/a", "m/gone()"].map((id) => session.transitions.canIsolate(id))).toEqual([
       true,
       true,
       true,
       false,
       false,
     ]);
-    const alone = session.withIsolated("m/rope()");
+    const alone = session.transitions.isolate("m/rope()");
     const shown = session.visibleGraph(alone);
     const top = contentsOf(shown, ROOT).children.map((id) => shown.nodes.get(id));
     expect(top.map((node) => node && pathOf(node))).toEqual(["q", "m/a", "m/half()", "m/b", "b"]);
-    const inside = new Session({ graph: swirl, state: session.withIsolated("m/half()") });
+    const inside = new Session({ graph: swirl, state: session.transitions.isolate("m/half()") });
     expect(inside.isolatedPath().map(({ name }) => name)).toEqual(["m", "rope", "half"]);
-    expect(inside.withNode("m/tanh").root).toBe("m/half()");
-    expect(inside.withNode("m/mm").root).toBeUndefined();
+    expect(inside.transitions.reveal("m/tanh").root).toBe("m/half()");
+    expect(inside.transitions.reveal("m/mm").root).toBeUndefined();
   });
 
   it("can't be shown alone where the author leaves them out", () => {
     const session = new Session({ graph: swirl, state: { ...CLOSED, functions: false } });
-    expect(session.canIsolate("m/rope()")).toBe(false);
-    const shown = session.visibleGraph(session.withIsolated("m/rope()"));
+    expect(session.transitions.canIsolate("m/rope()")).toBe(false);
+    const shown = session.visibleGraph(session.transitions.isolate("m/rope()"));
     expect(shown.nodes.has("m/lin")).toBe(true);
   });
 

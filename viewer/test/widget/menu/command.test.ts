@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { index } from "../../../src/graph/indexing.js";
 import { Session } from "../../../src/session/session.js";
+import { atOnce } from "../../../src/shared/slices.js";
 import type { ViewOptions } from "../../../src/view/options.js";
 import { flags } from "../../../src/widget/menu/command.js";
 import { firstState } from "../../first_state.js";
@@ -33,13 +34,13 @@ it.each([
 ] as const)("draw what a reader has %s", (_, open, direction) => {
   const shown = session();
   const state = { ...shown.state, expanded: [...open], direction };
-  shown.show(state, null as never);
+  atOnce(shown.show(() => state, null));
   const { expanded, direction: drawn } = firstState(index(graph), read(flags(shown, "--depth 0")));
   expect([expanded, drawn]).toEqual([[...open], direction]);
 });
 
 it("close everything", () => {
   const shown = new Session({ graph, state: firstState(index(graph), { expand: ["a"] }) });
-  shown.show({ ...shown.state, expanded: [] }, null as never);
+  atOnce(shown.show(({ state }) => ({ ...state, expanded: [] }), null));
   expect(flags(shown, "--expand a")).toBe("--depth 0 --direction TB");
 });

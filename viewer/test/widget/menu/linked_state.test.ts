@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { Viz } from "../../../src/layout/layout.js";
 import type { SessionState } from "../../../src/session/diagram_data.js";
 import { Session } from "../../../src/session/session.js";
+import { atOnce } from "../../../src/shared/slices.js";
 import { emptyView, type LinkedView, partsOf, written } from "../../../src/widget/menu/link_text.js";
 import { differences, linkedState } from "../../../src/widget/menu/linked_state.js";
 import { pathOf, type Scope, scopeOf } from "../../../src/widget/picture/path_scope.js";
@@ -28,7 +28,7 @@ it.each([
   [false, false],
 ])("keeps plumbing that an author has %s and a reader %s", (authors, readers) => {
   const session = opened(authors);
-  session.show({ ...session.state, plumbing: readers }, null as unknown as Viz);
+  atOnce(session.show(({ state }) => ({ ...state, plumbing: readers }), null));
   expect(linkedState(opened(authors), sent(differences(session))).state.plumbing).toBe(readers);
 });
 

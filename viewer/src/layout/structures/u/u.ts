@@ -2,6 +2,7 @@
  * A U: the left arm flows down, the right one up, and each skip runs level from one to the other. Both are laid out as
  * frames of their own, in which skips turn to the side of the other arm; there, their halves meet.
  */
+import { mapSteps, type Steps } from "../../../shared/slices.js";
 import { BORDER, type Frame } from "../../../view/frame.js";
 import { type Geometry, stretched } from "../../coord/geometry.js";
 import type { Inner } from "../../input.js";
@@ -37,26 +38,26 @@ interface U {
 }
 
 /** The geometry of a frame with these arms; null if its wires leave no way to draw it so. */
-export function inU(
+export function* inU(
   frame: Frame,
   inner: readonly (Inner | null)[],
   arms: Arms,
   place: Place,
   panels?: Panels,
-): Geometry | null {
+): Steps<Geometry | null> {
   const u = uOf(frame, arms);
   if (u === null) return null;
   const { parts, members } = u.made;
-  const lay = (part: number, how: Partial<Part> = {}): Geometry => {
+  const lay = (part: number, how: Partial<Part> = {}): Steps<Geometry> => {
     const sizes = (members[part] ?? []).map((item) => inner[item] ?? null);
     const whole = { frame: parts[part] ?? frame, inner: sizes, closed: [], moved: STAYS, moves: "", isAround: false };
     return place({ ...whole, ...how });
   };
-  const [left, right] = [LEFT, RIGHT].map((part) => {
-    const arm = trimmed(u, part, layArm(u, part, lay));
+  const [left, right] = yield* mapSteps([LEFT, RIGHT], function* (part) {
+    const arm = trimmed(u, part, yield* layArm(u, part, lay));
     return arm && panels ? panels.spaced(armOf(u, part, frame), arm) : arm;
   });
-  const between = arms.isBetween ? lay(CENTRE) : null;
+  const between = arms.isBetween ? yield* lay(CENTRE) : null;
   const lined = left && right ? inLine(left, right, levelsOf(u, left, right)) : null;
   if (lined === null) return null;
   const block = blockOf(u, lined, between, inner[arms.fold] == null);
@@ -65,7 +66,7 @@ export function inU(
   const sizes = (members[last] ?? []).map((item) => (item === BLOCK ? block : (inner[item] ?? null)));
   const isFan = (u.sides[RIGHT]?.out ?? []).length > 1;
   const moved = isFan ? { moved: below((members[last] ?? []).indexOf(BLOCK)), moves: "below" } : {};
-  return assemble(u.made, block, lay(last, { inner: sizes, closed: sizes, isAround: true, ...moved }));
+  return assemble(u.made, block, yield* lay(last, { inner: sizes, closed: sizes, isAround: true, ...moved }));
 }
 
 /** Puts what follows the arms, of which several tensors leave at the side, below their middle. */
@@ -99,11 +100,11 @@ function uOf(frame: Frame, { left, right, fold, isBetween, chain }: Arms): U | n
 }
 
 /** An arm as a frame of its own; null if something is in the way of its sides. */
-function layArm(
+function* layArm(
   { made, sides, chains }: U,
   part: number,
-  lay: (part: number, how: Partial<Part>) => Geometry,
-): Geometry | null {
+  lay: (part: number, how: Partial<Part>) => Steps<Geometry>,
+): Steps<Geometry | null> {
   const own = sides[part] ?? NO_SIDES;
   const chain = chains[part] ?? [];
   const beside = part === RIGHT ? ([1, own.left] as const) : ([-1, []] as const);
@@ -111,7 +112,7 @@ function layArm(
   for (const clear of CLEAR) {
     const moved: Moved = (plan, ranking) => aside(own, clear, plan, alongChain(chain, beside, plan, ranking));
     const moves = `${part} ${clear} ${JSON.stringify(own)} ${chain}`;
-    const geometry = lay(part, { moved, moves, up: part === RIGHT, isRail });
+    const geometry = yield* lay(part, { moved, moves, up: part === RIGHT, isRail });
     if (isClear(own, made.parts[part]?.wires ?? [], geometry)) return geometry;
   }
   return null;

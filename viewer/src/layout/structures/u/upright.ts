@@ -3,6 +3,7 @@
  * as in a picture from top to bottom. In lines it would be none.
  */
 
+import { memoByObject } from "../../../shared/memo.js";
 import type { Frame, Item, View } from "../../../view/frame.js";
 import { holdsSteps } from "../../../view/repeats/contents.js";
 import { hasU } from "../structured.js";
@@ -14,12 +15,8 @@ export function uprightU({ root, shapes }: View): Frame | null {
   return hasU(upright) ? upright : null;
 }
 
-/** Frames are immutable, and those with one source are one. */
-const known = new WeakMap<Frame, Frame>();
-
-function uprightOf(frame: Frame): Frame {
-  const before = known.get(frame);
-  if (before !== undefined) return before;
+/** Equal frames stay equal. */
+const uprightOf = memoByObject((frame: Frame): Frame => {
   const direction = isSameInBoth(frame) ? frame.direction : frame.turned ? "LR" : "TB";
   const items = frame.items.map((item): Item => {
     if (item.frame === null) return item;
@@ -27,10 +24,8 @@ function uprightOf(frame: Frame): Frame {
     const isAlong = item.kind === "group" && item.frame.direction === frame.direction;
     return { ...item, frame: { ...uprightOf(item.frame), ...(isAlong && { direction }) } };
   });
-  const made: Frame = { ...frame, direction, items };
-  known.set(frame, made);
-  return made;
-}
+  return { ...frame, direction, items };
+});
 
 /** Whether a frame has its direction in any picture: steps of a loop, and what an author put in lines. */
 function isSameInBoth({ id, placing }: Frame): boolean {
