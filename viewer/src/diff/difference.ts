@@ -9,8 +9,8 @@ import { textOf } from "./changes/texts.js";
 import { weightFacts } from "./changes/weight_changes.js";
 import { type Checkpoints, checkpoints, type WeightMap } from "./checkpoints.js";
 import { type Item, isLeaf, type Side } from "./items.js";
+import { normalised } from "./match/hashes.js";
 import { Matching } from "./match/match.js";
-import { normalised } from "./match/normal_form.js";
 import { holders, isPlumbing, patternOf, stemOf } from "./vocabulary.js";
 
 interface End {

@@ -1,32 +1,20 @@
-/**
- * `<model-graph>`: makes the still picture that a page ships interactive.
- *
- * The element moves the picture into its shadow root, where no page style reaches it, and leaves everything else (notes,
- * the outline with the host's links) in the page. Nothing is loaded before a reader shows interest. What a reader can do
- * is in features, one per line below; widget.ts says what they build on.
- */
 import { strings } from "../shared/strings.js";
 import { leaveFullscreen } from "../widget/controls/toolbar.js";
 import { changes } from "../widget/features/changes.js";
-import { code } from "../widget/features/code.js";
 import { colours } from "../widget/features/colours.js";
 import { expansion, toggleModule, toggleRepeats } from "../widget/features/expansion.js";
 import { explore } from "../widget/features/explore.js";
 import { highlight } from "../widget/features/highlight.js";
-import { hint } from "../widget/features/hint.js";
+import { hint, rest } from "../widget/features/hint.js";
 import { isolate } from "../widget/features/isolate.js";
 import { levels } from "../widget/features/levels.js";
-import { link } from "../widget/features/link.js";
 import { map } from "../widget/features/map.js";
-import { menu } from "../widget/features/menu.js";
+import { code, link, menu, recording } from "../widget/features/menu.js";
 import { minimap } from "../widget/features/minimap.js";
 import { outline } from "../widget/features/outline.js";
 import { paper } from "../widget/features/paper.js";
 import { prefetch } from "../widget/features/prefetch.js";
-import { recording } from "../widget/features/recording.js";
-import { rest } from "../widget/features/rest.js";
-import { sticky } from "../widget/features/sticky.js";
-import { toolbarSide } from "../widget/features/toolbar_side.js";
+import { sticky, toolbarSide } from "../widget/features/sticky.js";
 import { tooltip } from "../widget/features/tooltip.js";
 import { legend } from "../widget/features/translation.js";
 import { viewport } from "../widget/features/viewport.js";
@@ -35,6 +23,14 @@ import { runInSlices } from "../widget/loading/time_slice.js";
 import { redrawn } from "../widget/picture/redrawn.js";
 import { header, idOf, nodeAt } from "../widget/picture/tree.js";
 import { type Feature, Widget } from "../widget/widget.js";
+
+/**
+ * `<model-graph>`: makes the still picture that a page ships interactive.
+ *
+ * The element moves the picture into its shadow root, where no page style reaches it, and leaves everything else (notes,
+ * the outline with the host's links) in the page. Nothing is loaded before a reader shows interest. What a reader can do
+ * is in features, one per line below; widget.ts says what they build on.
+ */
 
 /** The text of the style sheet, inserted by the build. */
 declare const STYLE: string;

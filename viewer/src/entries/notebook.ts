@@ -1,3 +1,7 @@
+import type { FrameColours, FrameHeight } from "../shared/notebook_messages.js";
+import { unpacked } from "../shared/unpack.js";
+import { colourBehind, hex, parseColour } from "../widget/controls/css_colour.js";
+
 /**
  * Entry of `notebook.js`: makes the diagrams in the outputs of a notebook interactive. One output brings it, and with it
  * the viewer for all of them.
@@ -5,10 +9,6 @@
  * Each diagram gets a frame of its own, where neither the styles nor the keyboard shortcuts of the notebook reach it. An
  * output shows its still picture until the frame says that it works.
  */
-import type { FrameColours, FrameHeight } from "../shared/notebook_messages.js";
-import { unpacked } from "../shared/unpack.js";
-import { hex, parseColour } from "../widget/controls/css_colour.js";
-import { colourBehind } from "../widget/controls/page_colour.js";
 
 declare global {
   /** Show the diagrams of outputs that are new; the first call brings the viewer. */

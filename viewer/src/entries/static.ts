@@ -1,10 +1,7 @@
-/** Entry for the embedded V8: graph and request as JSON text in, the picture as JSON text out. */
-import "./polyfills.js";
-import { instance } from "@viz-js/viz";
 import type { Overlay } from "../../generated/overlay.js";
-import { comparedGraphs } from "../diff/compared.js";
 import { differenceOf } from "../diff/difference.js";
-import { unionState } from "../diff/union/union_state.js";
+import { unionState } from "../diff/union/opened.js";
+import { comparedGraphs } from "../diff/union/union.js";
 import { type DrawOptions, type Picture, picture } from "../draw/draw.js";
 import type { Theme } from "../draw/palette.js";
 import { stepPicture } from "../draw/step_picture.js";
@@ -26,6 +23,10 @@ import { type Unmatched, unmatchedPatterns } from "../view/patterns.js";
 import type { State } from "../view/state.js";
 import { view } from "../view/view.js";
 import { throughLens } from "../widget/lenses/still.js";
+import "./polyfills.js";
+import { instance } from "@viz-js/viz";
+
+/** Entry for the embedded V8: graph and request as JSON text in, the picture as JSON text out. */
 
 /** A request from Python. */
 interface RenderRequest {

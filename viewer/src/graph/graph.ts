@@ -1,9 +1,10 @@
+import type * as format from "../../generated/format.js";
+import type { Image, Node as NodeAnnotation } from "../../generated/overlay.js";
+
 /**
  * A traced graph and its index. The types of the format are generated from the published schema: `npm run types` writes
  * `generated/format.ts`. `docs/pages/reference/format.md` explains them.
  */
-import type * as format from "../../generated/format.js";
-import type { Image, Node as NodeAnnotation } from "../../generated/overlay.js";
 
 export type { InputNode, OutputNode, ParameterCount } from "../../generated/format.js";
 /** In a difference: which of the two graphs has something that the other lacks. */
@@ -191,4 +192,9 @@ export function ancestors(result: GraphIndex, id: string): string[] {
     found.push(at);
   }
   return found;
+}
+
+/** What a module contributes: FLOPs or, if the trace didn't count them, parameters. */
+export function costOf({ graph }: GraphIndex, of: ModuleNode | ModelInfo): number {
+  return graph.model.flops ? (of.flops ?? 0) : of.parameters.total;
 }

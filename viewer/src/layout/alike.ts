@@ -1,4 +1,4 @@
-/** Equal frames share their layout: those of the blocks of a stack differ only in the names of their tensors. */
+/** Equal frames share their layout: the blocks of a stack differ only in the names of their tensors. */
 
 import { memoByObject } from "../shared/memo.js";
 import type { Steps } from "../shared/slices.js";
@@ -16,13 +16,13 @@ export interface Alike {
   ports: (PortOrder | null)[];
   /** The order of the items. */
   order: Order | null;
-  /** The arms of those that are drawn as a U. */
+  /** The arms if they are drawn as a U. */
   arms: Arms | null;
-  /** By the length of lines, and the geometries of the open items; with those of its lines. */
+  /** By the length of lines and the geometries of the open items; also those of single lines. */
   geometries: Map<string, Geometry>;
   /** Whether they have columns, which are narrow. */
   hasColumns: boolean;
-  /** Its width while all of its items are closed; null if none is open. */
+  /** The width while all items are closed; null if none is open. */
   width: number | null;
 }
 
@@ -38,7 +38,7 @@ export const frameKey = memoByObject((frame: Frame): string => {
   return key;
 });
 
-/** With the lengths of texts, which may contain anything. */
+/** Includes the lengths of texts, which may contain anything. */
 function itemKey(item: Item): string {
   const {
     name,
@@ -67,10 +67,10 @@ function wireKey({ from, to, fromPort, toPort, flow, label }: Wire, net: number)
   return `\n${from} ${to} ${fromPort} ${toPort} ${net} ${flow} ${label.length} ${label}`;
 }
 
-/** Lays out what has a key among the parts of a frame, unless that was done. */
+/** Lays out a part of a frame unless there is a layout under its key. */
 export type Once = (key: string, make: () => Steps<Geometry>) => Steps<Geometry>;
 
-/** For frames that have this in common, and the same inside: with another length, many of their lines stay. */
+/** For equal frames with equal insides: with another length of lines, many lines stay. */
 export function onceFor({ geometries }: Alike, inside: string): Once {
   return function* (key, make) {
     const whole = `${key} ${inside}`;

@@ -1,10 +1,8 @@
-/** The layout of one container whose open items have their sizes: in one flow, in lines, or by its structure. */
-
 import { noSteps, type Steps } from "../shared/slices.js";
 import { AROUND_LINES } from "../view/expand/page_limits.js";
 import type { Frame, Placing } from "../view/frame.js";
 import { holdsSteps } from "../view/repeats/contents.js";
-import type { Shape } from "../view/shapes.js";
+import type { Shape } from "../view/state.js";
 import type { Once } from "./alike.js";
 import type { Geometry } from "./coord/geometry.js";
 import { A_LINE, type Surrounding, toPage } from "./coord/to_page.js";
@@ -28,19 +26,21 @@ import { structured } from "./structures/structured.js";
 import { asColumn } from "./wrapping/line_column.js";
 import { wrapped } from "./wrapping/wrap.js";
 
+/** The layout of one container, given the sizes of its open items: in one flow, in lines, or by its structure. */
+
 export interface Context extends Engine {
   /** Length of lines. */
   line: number;
   shapes: readonly Shape[];
-  /** How much shorter they are in an open container than around it. */
+  /** How much shorter lines are in an open container than around it. */
   around: number;
-  /** Whether it is in columns. */
+  /** Whether it is inside columns. */
   isNarrow: boolean;
-  /** Whether all flows up. */
+  /** Whether everything flows up. */
   up: boolean;
 }
 
-/** The layout of a frame with all of its items closed; null if none is open, or all are below each other. */
+/** The layout of a frame with all items closed; null if none is open, or all are below each other. */
 export function* closedGeometry(context: Context, frame: Frame, ports: PortOrder | null): Steps<Geometry | null> {
   if (frame.items.length > MOST_IN_ORDER || frame.placing) return null;
   if (context.viz === null || holdsSteps(frame.id) || frame.items.every((item) => item.frame === null)) return null;
@@ -74,7 +74,7 @@ export function* geometryIn(
   const { align = "start" } = frame.placing ?? {};
   const column: Surrounding = { ...outside, key: `column ${align} ${surrounding.key}` };
   const lines = frame.placing?.lines ?? 0;
-  // a little longer than its share, as lines break between items
+  // a little longer than its share, because lines break between items
   const line = lines > 0 ? (1.15 * whole.width) / lines : context.line;
   const widest = isRoot ? line + AROUND_LINES : line;
   const room =
@@ -99,7 +99,7 @@ export function* geometryIn(
   return inLines ?? whole;
 }
 
-/** The layout that the author asks for. */
+/** The layout that the author asked for. */
 function asPlaced(
   context: Context,
   frame: Frame,
@@ -146,7 +146,7 @@ export function placeIn(context: Context, surrounding: Surrounding): Place {
   };
 }
 
-/** The layout that keeps the order, unless edges cross for it; found once for equal containers. */
+/** The layout that keeps the order unless that adds crossings; found once for equal containers. */
 function* inOrder(context: Context, frame: Frame, around: Surrounding, inner: (Inner | null)[]): Steps<Geometry> {
   const { order } = around;
   const planned = plan(frame, inner, order, around.isNarrow, context.shapes);
@@ -184,14 +184,14 @@ function* inOrder(context: Context, frame: Frame, around: Surrounding, inner: (I
   return found;
 }
 
-/** What of lists of items is in one row of a layout; none if that is nothing. */
+/** The rows of a layout limited to listed items, with at least two each; none if there are none. */
 function rowsOf(lists: readonly number[][], { rows }: Geometry): number[][][] {
   const beside = lists.flatMap((items) => rows.map((row) => items.filter((item) => row.includes(item))));
   const found = beside.filter(({ length }) => length > 1);
   return found.length === 0 ? [] : [found];
 }
 
-/** A layout that is only ranked until it is made. */
+/** A layout that is only ranked until it is needed. */
 function tryOf(
   context: Context,
   frame: Frame,
@@ -208,7 +208,7 @@ function tryOf(
     return found;
   };
   return {
-    // where it turns, ports are at other places
+    // where it turns, ports are elsewhere
     *across() {
       return surrounding.around === frame.direction ? (yield* find()).ranking : null;
     },

@@ -35,7 +35,7 @@ export interface Placed {
   geometry: Geometry;
   /** Item → the layout of its inside; null unless expanded. */
   inner: (Placed | null)[];
-  /** Whether it, or anything inside it, has a structure with a layout of its own. */
+  /** Whether it, or anything inside it, has a structure with its own layout. */
   shaped: boolean;
 }
 
@@ -45,13 +45,13 @@ export interface Layout {
   height: number;
   direction: Direction;
   shaped: boolean;
-  /** Whether the colours are explained. */
+  /** Whether a legend explains the colours. */
   legend: boolean;
 }
 
-/** Frame → its layouts by surrounding and length of lines; frames are immutable. */
+/** Frame → its layouts by surrounding and length of lines. */
 const placedFrames = new WeakMap<Frame, Map<string, Placed>>();
-/** More than one picture needs: those left to right try several lengths of lines. */
+/** More than a picture needs: from left to right, several lengths of lines are tried. */
 const MOST_PLACED = 8;
 
 /**
@@ -78,14 +78,14 @@ export function* layoutSteps(view: View, viz: Viz | null, cache: LayoutCache = l
   return { root, width: geometry.width, height: geometry.height, direction, shaped, legend };
 }
 
-/** A model that is a U, from left to right, too. */
+/** A U, also from left to right. */
 function* placeU(view: View, place: (around: number, frame: Frame) => Steps<Placed>): Steps<Placed | null> {
   const upright = uprightU(view);
   const placed = upright && (yield* place(AROUND_FRAMES[0], upright));
   return placed?.geometry.shaped === true ? placed : null;
 }
 
-/** In one flow or, left to right, in lines that are shorter if they would be too wide and nothing becomes a tangle for it. */
+/** In one flow or, left to right, in lines, which are shortened if they are too wide and that doesn't tangle the wires. */
 function* placeLines(view: View, place: (around: number) => Steps<Placed>): Steps<Placed> {
   const [first, ...tighter] = AROUND_FRAMES;
   let root = yield* place(first);
@@ -101,15 +101,18 @@ function* placeLines(view: View, place: (around: number) => Steps<Placed>): Step
   return root;
 }
 
-/** Longer lines are worth this difference. */
+/** Longer lines are better than this much tangle. */
 const A_TANGLE = 4;
 
-/** How hard it is to follow the wires in a container and all in it. */
+/** How hard it is to follow the wires in a container and inside it. */
 function tangle({ frame, geometry, inner }: Placed): number {
   return inner.reduce((sum, one) => sum + (one === null ? 0 : tangle(one)), tangleIn(geometry, frame));
 }
 
-/** `around` is the direction of the parent frame, and `ports` the order of the frame's ports there. */
+/**
+ * @param around the direction of the parent frame
+ * @param ports the order of the frame's ports there
+ */
 function* placeFrame(
   context: Context,
   frame: Frame,
@@ -137,7 +140,7 @@ function* placeFrame(
     });
     const surrounding = { item, around, isNarrow: context.isNarrow, key, order: alike.order };
     const [sizes, insides] = [inner.map(innerSize), innerKey(inner)];
-    // only what runs left to right depends on the length of lines
+    // only flows from left to right depend on the length of lines
     const within = `${frame.direction === "LR" ? context.line : ""} ${insides}`;
     const lay = () =>
       arms === null
@@ -157,7 +160,7 @@ function* placeFrame(
   return best;
 }
 
-/** A cell that is too broad for a column while all in it is closed runs from left to right, if it is narrower then. */
+/** A cell that is too wide for a column with everything closed runs from left to right, if that makes it narrower. */
 function* narrower(
   context: Context,
   placed: Placed,
@@ -165,7 +168,7 @@ function* narrower(
   closedWidth: number | null,
 ): Steps<Placed> {
   const width = closedWidth ?? placed.geometry.width;
-  // what flows up is laid out downwards and turned upside down
+  // containers that flow up are laid out downwards and turned upside down
   const mayTurn = item !== null && !context.up && around === "TB" && width > BROAD * context.line;
   const sideways = mayTurn ? sidewaysCell(placed.frame) : null;
   const other = sideways && (yield* placeFrame(context, sideways, item, "TB"));
@@ -178,7 +181,7 @@ function remember(frame: Frame, key: string, placed: Placed): void {
   else known.set(key, placed);
 }
 
-/** A frame with two open containers that are one U; null if it has none. */
+/** A frame with two open containers that form a U; null without any. */
 function* placeJoined(context: Context, frame: Frame, surrounding: Surrounding): Steps<Placed | null> {
   if (context.up || frame.placing || frame.direction !== "TB" || surrounding.around !== "TB") return null;
   const joined = joinedU(frame, context.shapes);
@@ -206,7 +209,7 @@ function* placeJoined(context: Context, frame: Frame, surrounding: Surrounding):
   return { frame, geometry: outside, inner: all, shaped: true };
 }
 
-/** What a frame shares with equal ones in equal surroundings. */
+/** What a frame shares with equal frames in equal surroundings. */
 function* alikeOf(
   context: Context,
   frame: Frame,
@@ -230,17 +233,17 @@ function* alikeOf(
   return made;
 }
 
-/** The arms of a frame that is drawn as a U; inside of one, all runs in one flow. */
+/** The arms of a frame that is drawn as a U; inside a U, everything is in one flow. */
 function* armsOf(context: Context, frame: Frame, around: Direction, key: string): Steps<Arms | null> {
   if (context.up || frame.placing || frame.direction !== "TB" || around !== "TB") return null;
   return yield* risingIn(frame, context.shapes, placeIn(context, { ...A_LINE, key: `closed ${key}` }));
 }
 
-/** Space around the lines of open containers, as `AROUND_LINES`: more if the picture becomes too wide. */
+/** Space around the lines of open containers, like `AROUND_LINES`: more if the picture becomes too wide. */
 const AROUND_FRAMES = [80, 140, 200, 240] as const;
-/** Pictures that are wider by this factor don't fit with shorter lines, either. */
+/** Pictures that are wider by this factor don't fit with shorter lines either. */
 const HOPELESS = 2;
-/** Shorter lines say nothing. */
+/** Least length of lines. */
 const SHORTEST_LINE = 160;
 
 function innerSize(placed: Placed | null): Inner | null {

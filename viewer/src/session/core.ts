@@ -1,13 +1,14 @@
-/**
- * The border between the widget and the core: all that the widget can reach of `core.js`, which it loads when a reader
- * first shows interest. Everything else is imported as a type only, so a call that comes before the core does not compile.
- */
-import type { Compared } from "../diff/compared.js";
+import type { Compared } from "../diff/union/union.js";
 import type { GraphData } from "../graph/graph.js";
 import type { Viz } from "../layout/layout.js";
 import type { Steps } from "../shared/slices.js";
 import type { DiagramData, FoldedData } from "./diagram_data.js";
 import type { Session } from "./session.js";
+
+/**
+ * The border between the widget and the core: all that the widget can reach of `core.js`, which it loads when a reader
+ * first shows interest. Everything else is imported as a type only, so a call that comes before the core does not compile.
+ */
 
 /** Compares two graphs: another script, `compare.js`, because few readers need it. */
 export interface Comparing {

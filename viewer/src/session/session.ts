@@ -1,10 +1,6 @@
-/**
- * One open diagram: the graph, what of it is shown, and everything the widget asks about them. `show` makes another state
- * the current one; `transitions` makes other states.
- */
-import type { Compared } from "../diff/compared.js";
 import type { Difference } from "../diff/difference.js";
 import { withChangesOpen } from "../diff/union/opened.js";
+import type { Compared } from "../diff/union/union.js";
 import { drawItem, picture } from "../draw/draw.js";
 import { drawLabel, wireParts } from "../draw/wires.js";
 import { ancestors, type GraphData, type GraphIndex, type OnlyIn } from "../graph/graph.js";
@@ -29,6 +25,11 @@ import { pathOf, tensorText } from "./naming.js";
 import { Flow } from "./reachability.js";
 import { Rolled } from "./rolled.js";
 import { Transitions } from "./transitions.js";
+
+/**
+ * One open diagram: the graph, what of it is shown, and everything the widget asks about them. `show` makes another state
+ * the current one; `transitions` makes other states.
+ */
 
 /** Draws a picture and its parts as SVG text. */
 const drawing = { picture, drawItem, drawLabel, wireParts, blocks };

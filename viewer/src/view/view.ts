@@ -1,10 +1,8 @@
-/** Graph and state → view: the visible items and wires, without positions. */
 import { append } from "../graph/append.js";
 import { ancestors, childrenOf, contentsOf, type GraphIndex, type GraphNode, type Link, ROOT } from "../graph/graph.js";
 import { atOnce, mapSteps, type Steps } from "../shared/slices.js";
 import { arrangedDirection, markPlacing, withAnnotations } from "./annotations.js";
 import { boxOf, isExpandable, type ModuleBox, singleChain } from "./boxes.js";
-import { edgeWidth } from "./edge_widths.js";
 import type { Frame, Item, View } from "./frame.js";
 import { shownIndexSteps } from "./grouping/shown_index.js";
 import { boxedWords, groupName, holdsWeights } from "./labels/group_names.js";
@@ -25,12 +23,12 @@ import { counterpart } from "./repeats/fold.js";
 import { findRunsSteps } from "./repeats/repeats.js";
 import { asReturns, handedOn, type Loop, loopInside, openInputs } from "./repeats/returns.js";
 import { markStacks } from "./repeats/stacks.js";
-import { markChanges } from "./shape_changes.js";
-import { SHAPES } from "./shapes.js";
-import type { Direction, State } from "./state.js";
-import { wiresOf } from "./wires.js";
+import { type Direction, SHAPES, type State } from "./state.js";
+import { edgeWidth, markChanges, wiresOf } from "./wires.js";
 
-/** Default for `State.line`: with what is around lines, as broad as a text column. */
+/** Graph and state → view: the visible items and wires, without positions. */
+
+/** Default for `State.line`: with the space around lines, as wide as a text column. */
 const LINE = 636;
 
 /** Container → its last frame, with the part of the state it depends on. */
@@ -94,7 +92,7 @@ function stateKeys(index: GraphIndex, state: State): Map<string, string> {
   return new Map([...parts].map(([id, entries]) => [id, entries.sort().join("\n")]));
 }
 
-/** The frame of an item: the contents of its innermost module, with ports named as in the parent. */
+/** The frame of an item: the contents of its innermost module, with the ports of its outermost. */
 function* frameOf(
   context: Context,
   id: string,
@@ -139,7 +137,7 @@ function directionOf({ index, state, turned }: Context, ids: string[]): Directio
   return state.direction === "TB" ? "LR" : "TB";
 }
 
-/** `repeats` are the modules that the container stands for, or the first children of repeats. */
+/** @param repeats the modules that the container represents, or the first children of repeats */
 function* makeFrame(
   context: Context,
   id: string,
@@ -174,8 +172,8 @@ function* makeFrame(
 }
 
 /**
- * Whether an op in the first of equal repeats reads less than in the second: a sum over experts begins with zeros, which no
- * picture shows.
+ * Whether an op in the first of equal repeats reads less than in the second: a sum over experts begins with zeros, which
+ * pictures omit.
  */
 function beginsEmpty(index: GraphIndex, shown: ShownContents | Group, op: string): boolean {
   if (!("kind" in shown) || index.nodes.get(op)?.kind !== "op") return false;
@@ -186,7 +184,7 @@ function beginsEmpty(index: GraphIndex, shown: ShownContents | Group, op: string
   return read(op) < read(nextIn(shown)(op));
 }
 
-/** What a closed box that stands for a loop hands to itself. */
+/** What a closed box that represents a loop passes to itself. */
 function aroundLoop(index: GraphIndex, { id, loop, frame, members }: Item): Link[] {
   if (!loop || frame !== null) return [];
   return handedOn(index, members).map((link) => ({ ...link, from: id, to: id }));
@@ -255,7 +253,7 @@ function isBundle(node: GraphNode | undefined): boolean {
   return node?.kind === "bundle";
 }
 
-/** The box of a child; the first member of a run has the badge of that run, not of a run inside. */
+/** The box of a child. The first member of a run has the badge of that run, not of a run inside it. */
 function boxIn({ index, unrolled }: Context, id: string, shown: ShownContents): ModuleBox {
   return shown.runs.has(id) ? { chain: singleChain(index, id), run: null } : boxOf(index, id, unrolled);
 }
@@ -265,7 +263,7 @@ function detailOfClosed(index: GraphIndex, node: GraphNode, marks: readonly stri
   return node.kind === "module" ? closedDetail(index, node, detail) : detail;
 }
 
-/** Drops the shared-weights mark inside the steps of a loop, where the panel shows it. */
+/** Drops the mark for shared weights inside the steps of a loop, whose panel shows it. */
 function detailIn(detail: string, shown: ShownContents): string {
   return "kind" in shown && shown.kind !== "repeat" ? detail.replace(SAME_WEIGHTS, "") : detail;
 }
@@ -299,7 +297,7 @@ function* groupItem(context: Context, id: string, group: Group, around: Directio
   };
 }
 
-/** The call in the second step of a module in the first. */
+/** Maps a module call of the first step to the call in the second. */
 function nextIn({ members, times }: Group): Loop["next"] {
   return (id) => members[members.indexOf(id) + members.length / times] ?? "";
 }

@@ -1,10 +1,13 @@
-/** What the picture of a difference shows: open is what holds changes, as far as there is room. */
-
 import { ancestors, type GraphIndex, ROOT } from "../../graph/graph.js";
-import type { Steps } from "../../shared/slices.js";
+import { atOnce, noSteps, type Steps } from "../../shared/slices.js";
+import { initialState } from "../../view/expand/initial_state.js";
 import { isOpenable } from "../../view/expand/openable.js";
+import type { Measure } from "../../view/expand/page_limits.js";
 import { shownIndexSteps } from "../../view/grouping/shown_index.js";
+import type { ViewOptions } from "../../view/options.js";
 import type { State } from "../../view/state.js";
+
+/** What the picture of a difference shows: open is what holds changes, as far as there is room. */
 
 /** Larger pictures leave inner modules closed. */
 const LARGEST = [1100, 2400] as const;
@@ -42,4 +45,9 @@ function holdersByLevel(index: GraphIndex): string[][] {
     levels.set(depth, [...(levels.get(depth) ?? []), id]);
   }
   return [...levels].sort(([a], [b]) => a - b).map(([, ids]) => ids);
+}
+
+export function unionState(traced: GraphIndex, options: ViewOptions, measure: Measure): State {
+  const closed = initialState(traced, { ...options, depth: 0, expand: null, functions: false }, measure);
+  return atOnce(withChangesOpen(traced, closed, (state) => noSteps(measure(state)), options.fit ?? undefined));
 }

@@ -1,13 +1,22 @@
-/** Two graphs → one with the nodes of both, each marked with what changed: the graph of a difference's picture. */
-import type { GraphData, GraphIndex, GraphNode, Mark, ModuleNode, Texts } from "../../graph/graph.js";
+import {
+  ancestors,
+  type GraphData,
+  type GraphIndex,
+  type GraphNode,
+  type Mark,
+  type ModuleNode,
+  type Texts,
+} from "../../graph/graph.js";
 import { index } from "../../graph/indexing.js";
 import { singleChain } from "../../view/boxes.js";
 import { boxedWords } from "../../view/labels/group_names.js";
 import type { Change } from "../changes/facts.js";
 import { wordsOf } from "../changes/texts.js";
-import type { Comparison } from "../difference.js";
+import { type Comparison, comparisonOf, type Difference } from "../difference.js";
 import { insert, isInside, type Next } from "./insert.js";
 import { adjacencyOf, formerTensors, GONE, type Union } from "./union_edges.js";
+
+/** Two graphs → one with the nodes of both, each marked with what changed: the graph of a difference's picture. */
 
 /** The later graph, with what is gone of the earlier one in its place. */
 export function unionOf(
@@ -254,4 +263,39 @@ function signed(node: ModuleNode, { order, position, hierarchy }: Union, marks: 
     if (mark !== undefined) inside.push(`${i - start} ${mark.status} ${mark.words}`);
   }
   return { ...node, signature: `${node.signature}\n${inside.join("\n")}` };
+}
+
+/** Where the union of two graphs shows a change, and what it shows at a place. */
+
+/** The first node that shows a change; undefined for one of the whole model. */
+export function placeOf({ graph }: GraphIndex, change: number): string | undefined {
+  for (const [id, { changes }] of graph.marks ?? []) if (changes.includes(change)) return id;
+  return undefined;
+}
+
+/** What became of a node; undefined where nothing did. */
+export function statusOf({ graph }: GraphIndex, id: string): Mark["status"] | undefined {
+  return graph.marks?.get(id)?.status;
+}
+
+/** The changes of a node or, where it has none of its own, of what is inside. */
+export function changesInside(index: GraphIndex, id: string): number[] {
+  const own = index.graph.marks?.get(id);
+  if (own === undefined || own.changes.length > 0) return own?.changes ?? [];
+  const inside = [...(index.graph.marks ?? [])].filter(([other]) => ancestors(index, other).includes(id));
+  return [...new Set(inside.flatMap(([, { changes }]) => changes))].sort((a, b) => a - b);
+}
+
+/** Two graphs → what changed, and the graph of its picture. */
+
+export interface Compared {
+  difference: Difference;
+  /** Both graphs in one, with marks. */
+  graph: GraphData;
+}
+
+/** Compare two graphs, each as JSON text; `details` also marks changes that have no effect on results. */
+export function comparedGraphs(before: string, after: string, details: boolean): Compared {
+  const found = comparisonOf(before, after);
+  return { difference: found.difference, graph: unionOf(JSON.parse(before), JSON.parse(after), found, details) };
 }

@@ -11,11 +11,11 @@ import { type Along, type Turned, turn } from "./perpendicular.js";
 
 export const MARGIN = 8;
 export const PADDING = 16;
-/** At the sides of a narrow container. */
+/** Padding at the sides of a narrow container. */
 const NARROW_PADDING = 12;
 /** Distance between a title and the first row. */
 const BELOW_TITLE = 8;
-/** Forms of titles in containers that have room. */
+/** Forms of titles in containers with room. */
 const USUAL_FORMS = 2;
 
 export interface Enclosure {
@@ -53,7 +53,7 @@ interface Surroundings {
   /** The direction of the parent frame. */
   around: Direction;
   leavesAtEnd?: boolean;
-  /** How wires of a line lead to later items, and to those of the next line. */
+  /** How the wires of a line lead to later items and to the next line. */
   alongLine?: Along;
   /** Whether width is scarce. */
   isNarrow?: boolean;
@@ -116,13 +116,13 @@ interface Spot {
   behind: number;
 }
 
-/** In a narrow container, a line of a title costs as much as this width. */
+/** In a narrow container, a title line costs as much as this width. */
 const LINE_FOR_WIDTH = 12;
 
 /**
- * Left of all entries in one line or two, else right of them, else between two of them, else in a container that is wider
- * at the left or, if several wires enter and less is missing there, at the right. A narrow container grows least at either
- * side, for which its title has more lines.
+ * Where the title goes: left of all entries in one line or two, else right of them, else between two of them, else in a
+ * container made wider on the left or, if several wires enter and less is missing there, on the right. A narrow container
+ * grows as little as possible, because its title may have more lines.
  */
 function titleSpot(all: readonly TitleForm[], entries: number[], width: number, isNarrow: boolean): Spot {
   const forms = all.slice(0, USUAL_FORMS);
@@ -166,7 +166,7 @@ function encloseRight(planned: Plan, ranking: Ranking, routed: Routed, item: Ite
   return { ...size, title, ...straightOn(planned, ranking, size) };
 }
 
-/** A container across its parent's direction: wires enter and leave beside the start of the flow. */
+/** A container across its parent's direction: wires enter and leave beside the start of its flow. */
 function encloseTurned(item: Item | null, turned: Turned, vertical: boolean): Enclosure {
   const [x0, x1] = vertical ? [turned.low, turned.high] : [turned.from, turned.to];
   const [y0, y1] = vertical ? [turned.from, turned.to] : [turned.low, turned.high];
@@ -203,7 +203,7 @@ function headerOf(
   };
 }
 
-/** Whether an item is a step of an unrolled loop, whose states leave where they enter. */
+/** Whether an item is a step of an unrolled loop: its states leave where they enter. */
 export function isStep(item: Item): boolean {
   return item.kind === "group" && item.times === 1;
 }

@@ -1,4 +1,4 @@
-/** Positions and sizes inside one container, in px. */
+/** Positions and sizes inside one container, px. */
 
 export interface Box {
   x: number;
@@ -7,7 +7,7 @@ export interface Box {
   height: number;
 }
 
-/** The box of a tensor's label. The text comes from the wire: equal containers share positions, not tensors. */
+/** The box of a tensor's label. The text is at the wire: equal containers share positions, not tensors. */
 export interface Label extends Box {
   /** Position of a wire with this tensor. */
   wire: number;
@@ -33,27 +33,27 @@ export interface Geometry {
   height: number;
   /** Item → its box. */
   boxes: Box[];
-  /** Items beside each other, from left to right (running left to right: from top to bottom). */
+  /** Items next to each other, from left to right (in a flow from left to right: from top to bottom). */
   rows: number[][];
   /** Wire → its points, from source to target. */
   lines: (readonly [x: number, y: number])[][];
   labels: Label[];
   ports: Ports;
   title: Title | null;
-  /** Whether the container has a structure with a layout of its own. */
+  /** Whether the container has a structure with its own layout. */
   shaped?: boolean;
 }
 
 type Shown = Pick<Geometry, "boxes" | "labels" | "lines">;
 
-/** With what is shown elsewhere. */
+/** Moves everything. */
 export function moved<T extends Shown>(all: T, toX: (x: number) => number, toY: (y: number) => number): T {
   const place = <B extends Box>(box: B): B => ({ ...box, x: toX(box.x), y: toY(box.y) });
   const lines = all.lines.map((line) => line.map(([x, y]) => [toX(x), toY(y)] as const));
   return { ...all, boxes: all.boxes.map(place), labels: all.labels.map(place), lines };
 }
 
-/** With space added at a height that only upright lines cross. */
+/** Adds space at a height that only vertical lines cross. */
 export function stretched(geometry: Geometry, at: number, by: number): Geometry {
   const made = moved(
     geometry,

@@ -19,22 +19,22 @@ export const BEHIND_PANEL = 6;
 /** Width reserved for the expand sign: before a panel's title, or half at each side of a box's text. */
 export const CHEVRON = 16;
 
-/** Where facts may be broken: before their separator, and between a class and its sizes. */
+/** Where details may be broken: before a separator, and between a class and its sizes. */
 const AT_FACT = / (?=· |\d+ [→×])/g;
 const AFTER_COMMA = /(?<=,) /g;
-/** In a narrow container, also within long names: of nodes, and in details before a word of a class and after a dot. */
+/** Where long names may be broken in a narrow container; in details, before a word of a class and after a dot. */
 const AT_PART = /(?<=[._])(?=[^\d._])/g;
 const AT_WORD = / (?=· )|(?<=,) |(?<=\.)(?=[a-z_])|(?<=[a-z0-9])(?=[A-Z][a-z])/g;
 
 const MAX_TEXT = 304;
-/** Wider, because the error is what the reader looks for. */
+/** Errors may be wider, because readers look for them. */
 const MAX_MESSAGE = 480;
 const PADDING = 12;
 const NARROW_PADDING = 8;
 export const ONE_LINE = 28;
 const TWO_LINES = 40;
 export const DETAIL_LINE = 14;
-/** Width of a detail that is broken, least width that this saves, and where; and the same in a narrow box, and of a list there. */
+/** Width from which a detail is broken, least width that this must save, and where; the same for narrow boxes and lists there. */
 const LONG_DETAIL = [200, 40, AT_FACT] as const;
 const LONG_IN_NARROW = [150, 40, AT_FACT] as const;
 const LONG_LIST = [110, 24, AFTER_COMMA] as const;
@@ -45,10 +45,10 @@ export const LOOP = 12;
 /** Diameter of the disc with the number of a note, and its distance from a badge. */
 export const NOTE = 14;
 export const NOTE_GAP = 4;
-/** Width of a sign's little picture, before its number. */
+/** Width of the icon before the number of images. */
 export const MORE = 17;
 const GAP = 8;
-/** Size in which thumbnails fit, and the space below one. */
+/** Largest size of thumbnails, and the space below one. */
 const THUMB = [128, 80] as const;
 const BELOW_THUMB = 8;
 
@@ -64,7 +64,7 @@ export function thumbRoom(item: Item): number {
   return item.thumb === undefined ? 0 : ceilTo(thumbSize(item).height + BELOW_THUMB, GRID);
 }
 
-/** Width of the sign that says how many more images there are; 0 without any. */
+/** Width of the sign for more images; 0 without any. */
 export function moreWidth({ moreImages = 0 }: Item): number {
   return moreImages === 0 ? 0 : MORE + Math.ceil(textWidth(String(moreImages), LABEL_SIZE, true)) + BADGE_PADDING / 2;
 }
@@ -77,12 +77,12 @@ export function boxWords(item: Item): { name: string; detail: string } {
   };
 }
 
-/** The text of a box as the earlier of two graphs had it. */
+/** The text of a box in the earlier of two graphs. */
 export function formerWords(item: Item): { name: string; detail: string } {
   return boxWords({ ...item, ...item.former });
 }
 
-/** For the lines of a text that was another: the first says all. */
+/** A data attribute for the lines of a text that changed: the first line has all of the former text. */
 export function formerData({ former }: Item, was: string, line = 0): { former?: string } {
   return former === undefined ? {} : { former: line > 0 ? "" : was };
 }
@@ -111,7 +111,7 @@ export function notesWidth(item: Item): number {
   return text === "" ? 0 : Math.max(NOTE, Math.ceil(textWidth(text, LABEL_SIZE, true)) + BADGE_PADDING);
 }
 
-/** Width of what follows a name: the badge, the numbers of notes, and how many more images there are. */
+/** Width of what follows a name: the badge, the numbers of notes, and the sign for more images. */
 export function signsWidth(item: Item): number {
   const widths = [badgeWidth(item), notesWidth(item), moreWidth(item)].filter((width) => width > 0);
   return widths.reduce((sum, width) => sum + width + NOTE_GAP, widths.length > 0 ? -NOTE_GAP : 0);
@@ -121,7 +121,7 @@ function badgeRoom(item: Item): number {
   return signsWidth(item) === 0 ? 0 : GAP + signsWidth(item);
 }
 
-/** Whether the detail has a line of its own; ops write it beside the name, unless the badge of a difference is there. */
+/** Whether the detail has its own line. Ops have it next to the name, unless the badge of a difference is there. */
 export function isTwoLines(item: Item): boolean {
   return item.detail !== "" && (item.kind !== "op" || item.marks.includes("error") || item.changes !== undefined);
 }
@@ -136,7 +136,7 @@ export function isTerminal(item: Item): boolean {
   return item.kind === "input" || item.kind === "output";
 }
 
-/** The lines of the detail below a box's name: a long one has two if that makes the box much less wide. */
+/** The lines of the detail below a box's name: a long one has two if that makes the box much narrower. */
 export function detailLines(item: Item): string[] {
   const { detail } = boxWords(item);
   const broad = textWidth(detail, DETAIL_SIZE);
@@ -149,7 +149,7 @@ export function detailLines(item: Item): string[] {
   return broad - widest(halves) < saved ? [detail] : halves;
 }
 
-/** The lines of a box's name: in a narrow container, a long one has two if that makes the box much less wide. */
+/** The lines of a box's name: in a narrow container, a long one has two if that makes the box much narrower. */
 export function nameLines(item: Item): string[] {
   const { name } = boxWords(item);
   const widthOf = (line: string) => textWidth(line, NAME_SIZE, true);
@@ -196,19 +196,19 @@ export const TITLE_PADDING = 8;
 export interface TitleForm {
   name: string[];
   detail: string[];
-  /** Number of lines of text; one if the detail is beside the name. */
+  /** Number of lines of text; one if the detail is next to the name. */
   text: number;
-  /** The same with those that a thumbnail takes. */
+  /** The same with the lines that a thumbnail takes. */
   lines: number;
   width: number;
 }
 
-/** Where a name may be broken, but for the numbers at its end. */
+/** Where a name may be broken, except before numbers. */
 const AFTER_DOT = /\.(?=\D)/g;
 
 type TitleForms = readonly [TitleForm, TitleForm, ...TitleForm[]];
 
-/** A title in one line, in two, and for narrow containers in more; the expand sign is on the first line. */
+/** A title in one line and in two, for narrow containers also in more. The expand sign is on the first line. */
 export const titleForms = memoInObject((item: Item, isNarrow: boolean): TitleForms => {
   const { name, detail } = boxWords(item);
   const details = detail === "" ? [] : [detail];
@@ -234,7 +234,7 @@ function inLines(item: Item, name: string[], detail: string[]): TitleForm {
   return titleForm(item, name, detail, name.length + detail.length, CHEVRON + Math.max(...names, ...details));
 }
 
-/** With room for a thumbnail below the text. */
+/** Includes room for a thumbnail below the text. */
 function titleForm(item: Item, name: string[], detail: string[], text: number, width: number): TitleForm {
   const [lines, thumb] = [text + Math.ceil(thumbRoom(item) / TITLE_LINE), thumbSize(item).width];
   return { name, detail, text, lines, width: Math.ceil(Math.max(width, thumb > 0 ? CHEVRON + thumb : 0)) };
@@ -244,7 +244,7 @@ function nameWidth(item: Item, text: string): number {
   return textWidth(text, NAME_SIZE, true) + badgeRoom(item);
 }
 
-/** A text in two lines that are about equal; in one if there is nowhere to break it. */
+/** A text in two lines of about equal length; in one if it can't be broken. */
 function halved(text: string, breaks: RegExp): string[] {
   const halves = [...text.matchAll(breaks)].map(({ index, 0: { length } }) => [
     text.slice(0, index + length).trimEnd(),

@@ -34,14 +34,14 @@ export interface Turned {
   to: number;
 }
 
-/** Where wires leave: beside the start of the flow, where they enter, as states do, or at its end. */
+/** Where wires leave: beside the start of the flow, where they enter (as states do), or at its end. */
 export type Leaving = "start" | "step" | "end";
 
-/** What of a line's wires leads to the later items of a line, or on to those of the next. */
+/** Which wires of a line lead to its later items, or on to those of the next line. */
 export interface Along {
   /** Output ports whose wires leave at the end of the line. */
   onwards: readonly number[];
-  /** Whether what later items read comes down before these. */
+  /** Whether wires come down before the later items that read them. */
   fromAbove: boolean;
 }
 
@@ -85,7 +85,7 @@ export function turn(
       ];
       return;
     }
-    // a wire beyond all items need not go to the end and back
+    // a wire beyond all items needn't go to the end and back
     const corner = i === 0 && across > routed.high - 1 ? lastCorner(plan, routed, port) : undefined;
     exits[port] = [
       ...(corner === undefined ? [[across, beyond] as const] : []),
@@ -97,7 +97,7 @@ export function turn(
   return { entries, exits, inputs, outputs, low: routed.low, high, from: Math.min(0, ...inputs, ...outputs), to };
 }
 
-/** Input port → where its wires are along the flow: where they come down, or else before its start. */
+/** Input port → where its wires are along the flow: where they come down, else before its start. */
 function placesOfInputs(ranking: Ranking, drops: ReadonlyMap<number, number>): number[] {
   const places: number[] = [];
   for (const [port, along] of drops) places[port] = along;

@@ -1,27 +1,27 @@
-/** A routed flow on the page, and what is around it. */
 import type { Item } from "../../view/frame.js";
 import type { Direction } from "../../view/state.js";
 import type { Order } from "../decross/order.js";
 import type { Ranking } from "../layering/dot.js";
 import type { Plan } from "../plan.js";
 import { labelBox, type Point, type Routed, rowsOf } from "../routing/route.js";
-import { enclose, toBorders } from "./enclosure.js";
+import { type Enclosure, enclose, toBorders } from "./enclosure.js";
 import type { Box, Geometry, Label } from "./geometry.js";
 import type { Along } from "./perpendicular.js";
-import { encloseRising, upsideDown } from "./rising.js";
 
-/** What decides a frame's enclosure besides its content. */
+/** Turns a routed flow into a geometry on the page, with its enclosure. */
+
+/** What determines a frame's enclosure apart from its content. */
 export interface Surrounding {
   item: Item | null;
   around: Direction;
   /** Whether wires leave it where they end, not beside its start. */
   leavesAtEnd?: boolean;
-  /** How wires of a line lead to later items, and to those of the next line. */
+  /** How the wires of a line lead to later items and to the next line. */
   alongLine?: Along;
   /** Whether it flows up. */
   up?: boolean;
   isNarrow?: boolean;
-  /** Whether its rows stay as they are, as structures put them in line with each other. */
+  /** Whether its rows stay as they are, because structures align them. */
   keepsRows?: boolean;
   /** The order to keep. */
   order: Order | null;
@@ -61,4 +61,41 @@ export function toPage(
   const { width, height, ports, title } = frame;
   const made = { width, height, boxes, rows: rowsOf(planned, ranking), lines, labels, ports, title };
   return rises ? upsideDown(made) : made;
+}
+
+// -- containers that flow up -------------------------------------------------------------------------------------------
+
+/** Containers that flow up, as in the right arm of a U, are laid out downwards and turned upside down. */
+
+/** The container around a flow that will be turned: its title is above the end of the flow. */
+export function encloseRising(
+  planned: Plan,
+  ranking: Ranking,
+  routed: Routed,
+  around: { item: Item | null; around: Direction },
+): Enclosure {
+  const { inputs, outputs } = planned;
+  const turned = { ...ranking, inputs: ranking.outputs, outputs: ranking.inputs };
+  const frame = enclose({ ...planned, inputs: outputs, outputs: inputs }, turned, { ...routed, straight: 0 }, around);
+  const before = frame.height - frame.along - routed.depth;
+  const end = frame.height - before;
+  return {
+    ...frame,
+    along: before,
+    ports: { inputs: frame.ports.outputs, outputs: frame.ports.inputs },
+    entries: ranking.inputs.map((place): Point[] => [[place, -before]]),
+    exits: ranking.outputs.map((place): Point[] => [[place, end]]),
+  };
+}
+
+/** A container upside down; its title stays above. */
+export function upsideDown(geometry: Geometry): Geometry {
+  const { height, boxes, labels, lines } = geometry;
+  const turned = <T extends { y: number; height: number }>(one: T): T => ({ ...one, y: height - one.y - one.height });
+  return {
+    ...geometry,
+    boxes: boxes.map(turned),
+    labels: labels.map(turned),
+    lines: lines.map((line) => line.map(([x, y]): Point => [x, height - y])),
+  };
 }

@@ -1,4 +1,4 @@
-/** Forks, and the order of their branches: as the model makes them, the first at the left. */
+/** Forks, and the order of their branches: that of the source, the first on the left. */
 import type { Steps } from "../../shared/slices.js";
 import { BORDER, type Frame } from "../../view/frame.js";
 import type { Geometry } from "../coord/geometry.js";
@@ -6,8 +6,8 @@ import type { Plan } from "../plan.js";
 import { type Across, acrossIn, crossings, disagreement, type Order } from "./order.js";
 
 /**
- * The items that read one item or port and lead on, of which none depends on another; in execution order. Of parallel
- * streams these are a stage, above the first, and what derives another.
+ * The items that read one item or port and lead on, for each fork, in execution order. For parallel streams: a stage, and
+ * the module that derives another stream.
  */
 export function branchesOf({ streams, wires }: Plan): number[][] {
   if (streams.length > 0) return streams.map(({ wire, beside }) => [wires[wire]?.from ?? BORDER, beside]);
@@ -20,18 +20,18 @@ export function branchesOf({ streams, wires }: Plan): number[][] {
   return [...readers.values()].filter(({ size }) => size > 1).map((items) => [...items].sort((a, b) => a - b));
 }
 
-/** Most crossings that are less disturbing than a picture whose sides change, and for each neighbour that does. */
+/** Most extra crossings to avoid that sides change, and for each neighbour that would change. */
 const FOR_SIDES = 2;
 const FOR_NEIGHBOUR = 0.6;
 
 /** A layout that may be made. */
 export interface Try {
-  /** Where its items and ports will be; null if only the layout itself tells. */
+  /** Where its items and ports will be; null if only the layout itself shows it. */
   across: () => Steps<Across | null>;
   make: () => Steps<Geometry>;
 }
 
-/** Of the layouts of a frame, the one most in order for which no edge crosses; the first has no order. */
+/** The layout of a frame with the best order that adds no crossings. @param free the one without an order */
 export function* mostInOrder(
   frame: Frame,
   order: Order,
@@ -43,7 +43,7 @@ export function* mostInOrder(
   let best = { geometry: free, ...valued(acrossIn(free, frame)) };
   for (const { across, make } of others) {
     if (best.moved === 0 && best.wrong === 0) break;
-    // most are no better, and need no routes
+    // most are no better and need not be routed
     const value = valued((yield* across()) ?? acrossIn(yield* make(), frame));
     if (value.moved > best.moved || (value.moved === best.moved && value.wrong >= best.wrong)) continue;
     const geometry = yield* make();
@@ -55,7 +55,7 @@ export function* mostInOrder(
   return best.geometry;
 }
 
-/** Number of neighbouring branches that don't stand as in the source. */
+/** Number of neighbouring branches that aren't in the order of the source. */
 function disorder(branches: number[][], across: readonly number[]): number {
   const isWrong = (left = 0, right = 0) => (across[left] ?? 0) > (across[right] ?? 0);
   return branches.reduce((sum, items) => sum + items.slice(1).filter((item, i) => isWrong(items[i], item)).length, 0);

@@ -1,4 +1,4 @@
-/** A layout and its mirror image: which of both to show. */
+/** Chooses between a layout and its mirror image. */
 import { BORDER } from "../../view/frame.js";
 import type { Ranking } from "../layering/dot.js";
 import type { Plan } from "../plan.js";
@@ -12,8 +12,8 @@ export function mirrored(ranking: Ranking): Ranking {
 }
 
 /**
- * Of a layout and its mirror image, the one where what joins the trunk comes from the left, because residuals run at the
- * right; or else the one in execution order.
+ * Of a layout and its mirror image, the one where items join the trunk from the left, because residuals run on the right;
+ * else the one in execution order.
  */
 export function oriented(plan: Plan, ranking: Ranking): Ranking {
   const wrong = leftOfStreams(plan, ranking) || fromRight(plan, ranking) || outOfOrder(plan, ranking);
@@ -29,7 +29,7 @@ function fromRight({ slots, wires }: Plan, { across }: Ranking): number {
   return joins.reduce((sum, { from, to }) => sum + Math.sign((across[from] ?? 0) - (across[to] ?? 0)), 0);
 }
 
-/** Pairs beside each other that are not in order, minus those that are: of their sources, or else of execution. */
+/** Number of neighbours out of order minus those in order, by their sources or else by execution. */
 function outOfOrder(plan: Plan, { rank, across }: Ranking): number {
   const firsts = firstSources(plan);
   let [bySource, byExecution] = [0, 0];
@@ -44,7 +44,7 @@ function outOfOrder(plan: Plan, { rank, across }: Ranking): number {
   return bySource || byExecution;
 }
 
-/** Item → the first item that it depends on: towers stand in the order of their inputs. */
+/** Item → the first item that it depends on: towers are in the order of their inputs. */
 function firstSources({ slots, wires }: Plan): number[] {
   const firsts = slots.map((_, i) => i);
   const onwards = wires.filter(({ from, to }) => from < to).sort((a, b) => a.from - b.from);

@@ -1,6 +1,6 @@
 /**
- * The left-right order of a container while all of its items are closed. Opening one of them keeps it, so that nothing
- * the reader knows changes sides; and because it depends on the model alone, equal states have equal pictures.
+ * The left-right order of a container while all of its items are closed. Opening an item keeps the order, so that nothing
+ * changes sides for the reader. It depends on the model alone, so that equal states have equal pictures.
  */
 import type { Frame } from "../../view/frame.js";
 import type { Geometry, Ports } from "../coord/geometry.js";
@@ -8,7 +8,7 @@ import type { Geometry, Ports } from "../coord/geometry.js";
 /** Most items whose order is kept: a stack of 80 layers, all unrolled, would take a third longer. */
 export const MOST_IN_ORDER = 48;
 
-/** Ports of a container from left to right, in groups that may have any order inside. */
+/** Ports of a container from left to right, in groups of arbitrary inner order. */
 export interface PortOrder {
   inputs: number[][];
   outputs: number[][];
@@ -16,15 +16,15 @@ export interface PortOrder {
 
 /** Order across the flow. */
 export interface Order extends PortOrder {
-  /** Items beside each other, from left to right. */
+  /** Items next to each other, from left to right. */
   rows: number[][];
   /** Item → its place. */
   places: number[];
   /** Number of crossings in this order while all items are closed. */
   crossings: number;
-  /** Whether it is kept at any cost, not only preferred. */
+  /** Whether it must be kept, not only preferred. */
   isStrict: boolean;
-  /** Whether the branches of forks stand as the model makes them. */
+  /** Whether the branches of forks are in the order of the source. */
   isSource: boolean;
 }
 
@@ -39,7 +39,7 @@ export const ANY_ORDER: Order = {
   ...{ crossings: 0, isStrict: false, isSource: false },
 };
 
-/** The order of items that a layout shows; that of the ports stays. */
+/** The order of items in a layout, with a given order of ports. */
 export function orderOf(geometry: Geometry, frame: Frame, ports: PortOrder | null): Order {
   const { rows } = geometry;
   const places = [...acrossIn(geometry, frame).across];
@@ -47,7 +47,7 @@ export function orderOf(geometry: Geometry, frame: Frame, ports: PortOrder | nul
   return { ...ANY_ORDER, rows, places, crossings: crossings(geometry, frame), ...ends };
 }
 
-/** Item → the order of its ports where it is open: that of the wires that reach and leave it while it is closed. */
+/** Item → the order of its ports when open: that of its wires while it is closed. */
 export function portOrders(frame: Frame, geometry: Geometry): (PortOrder | null)[] {
   return frame.items.map(({ frame: inside }, item) =>
     inside === null || inside.direction !== frame.direction
@@ -56,7 +56,7 @@ export function portOrders(frame: Frame, geometry: Geometry): (PortOrder | null)
   );
 }
 
-/** The ports at one side of an item; those that lead to one other item form a group. */
+/** The ports on one side of an item; ports that lead to the same item form a group. */
 function atSide(frame: Frame, geometry: Geometry, item: number, end: "from" | "to"): number[][] {
   const groups = new Map<string, { at: number; ports: Set<number> }>();
   frame.wires.forEach((wire, i) => {
@@ -73,7 +73,7 @@ function atSide(frame: Frame, geometry: Geometry, item: number, end: "from" | "t
   return [...groups.values()].sort((a, b) => a.at - b.at).map(({ ports }) => [...ports]);
 }
 
-/** Where items, by their middles, and ports are across the flow. */
+/** Positions of the middles of items, and of ports, across the flow. */
 export interface Across extends Ports {
   across: readonly number[];
 }
@@ -83,7 +83,7 @@ export function acrossIn({ boxes, ports }: Geometry, { direction }: Frame): Acro
   return { across, ...ports };
 }
 
-/** The number of neighbours in an order that a layout does not keep. */
+/** The number of neighbours of an order that a layout violates. */
 export function disagreement({ across, inputs, outputs }: Across, order: Order): number {
   const kept = [
     ...order.rows.flatMap((row) => sorted(single(row), across)),
@@ -139,7 +139,7 @@ function crossingsIn({ lines }: Geometry, { wires }: Frame): number {
   return level.reduce((sum, line) => sum + crossed(line, upright, places), 0);
 }
 
-/** Number of upright segments, from left to right at some places, that a level one crosses. */
+/** Number of vertical segments, sorted by their places, that a horizontal one crosses. */
 function crossed(line: Segment, upright: readonly Segment[], places: readonly number[]): number {
   let count = 0;
   for (let i = firstAfter(places, line.low); i < upright.length; i += 1) {

@@ -1,6 +1,6 @@
 /**
- * Frames whose items stand below each other along a straight trunk, as most do: blocks of a stack, and the parts of a block
- * with a residual. Ports of other tensors, such as masks, are beside the trunk, the nearest use innermost.
+ * Ranks frames whose items are below each other along a straight trunk, as most are: the blocks of a stack, the parts of a
+ * block with a residual. Ports of other tensors, such as masks, are beside the trunk, the nearest use innermost.
  */
 import { BORDER } from "../../view/frame.js";
 import type { Ports } from "../coord/geometry.js";
@@ -10,7 +10,7 @@ import type { Ranking } from "./dot.js";
 
 /** Distance between ports; equals that of exits. */
 const PORT_STEP = 16;
-/** Ports that are closer look like one. */
+/** Closer ports look like one. */
 const APART = PORT_STEP / 2;
 /** Gap between a wire and the items it passes; equals that of lanes. */
 const BESIDE = 12;
@@ -25,7 +25,7 @@ export function rankAsChain(plan: Plan): Ranking | null {
   return { rank: plan.slots.map((_, i) => i), across, inputs, outputs };
 }
 
-/** Whether all is on the trunk, so that nothing has an order. */
+/** Whether everything is on the trunk, so that there is nothing to order. */
 export function isBareChain(plan: Plan): boolean {
   return plan.inputs <= 1 && plan.outputs <= 1 && linksOf(plan) !== null;
 }
@@ -109,7 +109,7 @@ function portsOf(plan: Plan, links: (PlanWire | undefined)[], across: number[], 
   return places;
 }
 
-/** Puts ports where the wires to them leave the last item, if it is closed and has no other ones. */
+/** Puts ports where their wires leave the last item, if it is closed and has no others. */
 function atExits(
   slot: Slot | undefined,
   places: number[],
@@ -124,7 +124,7 @@ function atExits(
   });
 }
 
-/** The side of a port, in its order, or where its wire runs straight; 0 if it has none. */
+/** The side of a port by its order or by where its wire runs straight; 0 if it has none. */
 function sideOf(order: number[][] = [], { port, straight }: Beside, main: number | undefined, axis: number): number {
   const at = (one = -1) => order.findIndex((group) => group.includes(one));
   const [own, other] = [at(port), at(main)];
@@ -139,7 +139,7 @@ interface Side {
   places: number[];
 }
 
-/** Puts ports beside the trunk, what their wires pass and each other, those with the nearest use innermost. */
+/** Puts ports beside the trunk, the items that their wires pass, and each other, those with the nearest use innermost. */
 function placeBeside({ slots }: Plan, across: number[], { side, axis, passed, places }: Side, ports: Beside[]): void {
   const far = (at: number) => (at - axis) * side;
   const reach = (item = 0) => far(across[item] ?? 0) + ((side < 0 ? slots[item]?.low : slots[item]?.high) ?? 0);

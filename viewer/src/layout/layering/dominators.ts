@@ -1,8 +1,8 @@
-/** Vertices that all ways to another one have in common. */
+/** Dominators: vertices on every path to another one. */
 
 export const NONE = -1;
 
-/** Vertex → the last one that all ways to it have in common; wires lead to larger numbers. */
+/** Vertex → its immediate dominator; wires lead to larger numbers. */
 export function nearestCommon(count: number, wires: { source: number; target: number }[]): number[] {
   const sources: number[][] = Array.from({ length: count }, () => []);
   for (const { source, target } of wires) if (source < target) sources[target]?.push(source);
@@ -19,7 +19,7 @@ export function nearestCommon(count: number, wires: { source: number; target: nu
   return common;
 }
 
-/** The longest chain of vertices in which each is common to all ways to the next; given what is common to each. */
+/** The longest chain in which each vertex dominates the next, from immediate dominators. */
 export function longestChain(common: readonly number[]): number[] {
   const length: number[] = [];
   for (const [vertex, before] of common.entries()) length[vertex] = before === NONE ? 1 : (length[before] ?? 0) + 1;

@@ -1,14 +1,14 @@
+import type { Attributes, Edge, Graph, Node, RenderOptions, RenderResult } from "@viz-js/viz";
+import type { Steps } from "../../shared/slices.js";
+import { BORDER } from "../../view/frame.js";
+import type { Ports } from "../coord/geometry.js";
+import { type Order, single } from "../decross/order.js";
+import type { Plan, PlanWire, Slot } from "../plan.js";
+
 /**
  * Ranks, order and positions across the flow from dot: layered drawing after Sugiyama, Tagawa and Toda (1981), with
  * network simplex after Gansner, Koutsofios, North and Vo (1993). The only file that calls viz-js.
  */
-
-import type { Attributes, Edge, Graph, Node, RenderOptions, RenderResult } from "@viz-js/viz";
-import type { Steps } from "../../shared/slices.js";
-import { BORDER } from "../../view/frame.js";
-import { type Order, single } from "../decross/order.js";
-import type { Plan, PlanWire, Slot } from "../plan.js";
-import { portTable, type UsedPorts, usedPorts } from "./port_table.js";
 
 /** dot in this thread, or in a worker, which answers later. */
 export interface Viz {
@@ -123,14 +123,14 @@ function inOrder(order: Order): Edge[] {
   );
 }
 
-/** From the middle of one side to that of another, as most wires run; dot is told of others one by one. */
+/** Default attributes: from the middle of one side to the middle of another. */
 const STRAIGHT_ON: Attributes = { tailport: "s", headport: "n", weight: 1 };
 const BESIDE_EACH_OTHER: Attributes = { style: "invis", tailport: "", headport: "" };
 const APART: Attributes = { ...BESIDE_EACH_OTHER, weight: 0 };
 
 /** Keeps the order of the wires that leave a node. */
 const IN_ORDER: Attributes = { ordering: "out" };
-/** Branches are aligned up to the most, and keep their order from the least: query, key and value, or experts. */
+/** Fewest branches that keep their order, such as query, key and value, and most that are aligned. */
 const [LEAST_ORDERED, MAX_BRANCHES] = [3, 12];
 
 /** Groups of items that read only one common tensor: they share a rank, and three or more keep their order. */
@@ -167,7 +167,7 @@ function portRow(
   };
 }
 
-/** dot starts from the order in which it is told of nodes and wires, and of equal orders keeps the first. */
+/** dot begins with the order in which nodes and wires are listed, and keeps it unless another is better. */
 function inPreference<T>(all: T[], places: number[]): T[] {
   return all
     .map((one, i) => ({ one, at: places[i] ?? 0 }))
@@ -175,7 +175,7 @@ function inPreference<T>(all: T[], places: number[]): T[] {
     .map(({ one }) => one);
 }
 
-/** Wire → the place of its head; what derives a new stream is right of all others. */
+/** Wire → the place of its head; modules that derive a new stream are on the far right. */
 function preferredPlaces({ order, wires, streams }: Plan): number[] {
   const inputs = order?.inputs.flat() ?? [];
   const last = new Set(order?.isSource ? streams.map(({ beside }) => beside) : []);
@@ -206,7 +206,7 @@ function weightOf({ trunk, spine }: PlanWire): number {
   return trunk ? TRUNK_WEIGHT : spine ? SPINE_WEIGHT : 1;
 }
 
-/** What reads only inputs stands near its use, where the row is less broad. */
+/** Items that read only inputs go near their use, where the row is narrower. */
 function weightNearUse({ slots }: Plan, wire: PlanWire): number {
   return wire.from === BORDER || slots[wire.from]?.terminal ? 1 : Math.max(2, weightOf(wire));
 }
@@ -279,4 +279,59 @@ function ranksOf(along: number[]): number[] {
   const levels = [...new Set(along)].sort((a, b) => b - a);
   const ranks = new Map(levels.map((level, i) => [level, i]));
   return along.map((level) => ranks.get(level) ?? 0);
+}
+
+// -- ports of open items -----------------------------------------------------------------------------------------------
+
+/** The ports of open items as dot knows them: cells of a table. */
+
+/** Ports that dot is told of. Those of rails, which it doesn't know, would only cost it time. */
+export interface UsedPorts {
+  inputs: ReadonlySet<number>;
+  outputs: ReadonlySet<number>;
+}
+
+/** Item → its ports with wires for dot. */
+export function usedPorts({ slots, wires }: Plan): UsedPorts[] {
+  const used = slots.map(() => ({ inputs: new Set<number>(), outputs: new Set<number>() }));
+  for (const { from, to, fromPort, toPort, rail } of wires) {
+    if (rail) continue;
+    used[from]?.outputs.add(fromPort);
+    used[to]?.inputs.add(toPort);
+  }
+  return used;
+}
+
+const TABLE = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">';
+
+/** The HTML of a table of the item's width with a cell per port: inputs in the first row, outputs in the last. */
+export function portTable(across: number, ports: Ports, used: UsedPorts | undefined, fine: number): string {
+  const width = Math.round(across * fine);
+  const places = (offsets: number[], kept: ReadonlySet<number> | undefined) =>
+    offsets.map((offset, i) => ({ at: Math.round(offset * fine), i })).filter(({ i }) => kept?.has(i));
+  const rows = [
+    row(places(ports.inputs, used?.inputs), "i", width),
+    cell(width, ""),
+    row(places(ports.outputs, used?.outputs), "o", width),
+  ];
+  return `${TABLE}${rows.map((cells) => (cells === "" ? "" : `<TR>${cells}</TR>`)).join("")}</TABLE>`;
+}
+
+/** A row with its own columns; empty without ports. */
+function row(ports: { at: number; i: number }[], letter: string, width: number): string {
+  if (ports.length === 0) return "";
+  let end = 0;
+  let cells = "";
+  for (const { at, i } of ports.sort((a, b) => a.at - b.at)) {
+    const start = Math.max(end, at - 1);
+    if (start > end) cells += cell(start - end, "");
+    cells += cell(2, ` PORT="${letter}${i}"`);
+    end = start + 2;
+  }
+  if (end < width) cells += cell(width - end, "");
+  return `<TD>${TABLE}<TR>${cells}</TR></TABLE></TD>`;
+}
+
+function cell(width: number, port: string): string {
+  return `<TD FIXEDSIZE="TRUE" WIDTH="${width}" HEIGHT="2"${port}></TD>`;
 }

@@ -1,6 +1,6 @@
 /**
- * The layout without dot, the steps of Sugiyama, Tagawa and Toda (1981) in their simplest form: longest-path ranks, order
- * by neighbours, rows packed and centred. Never fails.
+ * Ranks without dot, by the steps of Sugiyama, Tagawa and Toda (1981) in their simplest form: longest-path ranks, order by
+ * neighbours, rows packed and centred. Never fails.
  */
 
 import { BORDER } from "../../view/frame.js";
@@ -39,7 +39,7 @@ export function rankPlainly(given: Plan): Ranking {
   return { rank, across, inputs: portPlaces(plan, across, true), outputs: portPlaces(plan, across, false) };
 }
 
-/** With as much room at the left of items as at the right, since a layout may be mirrored, but not the side of labels. */
+/** Gives items equal room on both sides: a layout may be mirrored, but labels stay on their side. */
 function symmetric(plan: Plan): Plan {
   const slots = plan.slots.map((slot) => {
     const reach = Math.max(slot.low, slot.high);
@@ -64,7 +64,7 @@ function longestPathRanks(plan: Plan): number[] {
   return rank.map((r) => used.get(r) ?? 0);
 }
 
-/** All items, each after what it reads except where a loop returns; in their own order if that will do. */
+/** All items, each after what it reads, apart from returns of loops; in their own order if possible. */
 function afterSources(sources: readonly number[][]): number[] {
   const found = new Set<number>();
   const begun = new Set<number>();

@@ -1,4 +1,4 @@
-/** Ranks plans by the simplest means that does; keeps what dot said, and survives its crashes. */
+/** Ranks plans by the simplest sufficient means, remembers the answers of dot, and survives its crashes. */
 import type { Steps } from "../../shared/slices.js";
 import type { Alike } from "../alike.js";
 import type { Geometry } from "../coord/geometry.js";
@@ -22,12 +22,12 @@ export interface LayoutCache {
   crashes: Map<string, number>;
 }
 
-/** An empty cache, of maps that may forget. */
+/** An empty cache; its maps may forget entries. */
 export function layoutCache(make: <T>() => Map<string, T> = () => new Map()): LayoutCache {
   return { geometries: make(), alike: make(), rankings: make(), crashes: new Map() };
 }
 
-/** What ranks plans; without dot, all get the plain layered layout. */
+/** What ranks plans. Without dot, all get the plain layered layout. */
 export interface Engine {
   viz: Viz | null;
   cache: LayoutCache;
@@ -45,12 +45,12 @@ export function isBroken(viz: Viz): boolean {
 const MAX_CRASHES = 2;
 
 /**
- * Most items and wires for dot, whose time grows faster than linearly; larger containers get the plain layout. A size
- * limit rather than a timeout, so that pictures don't depend on the machine. Worst case about half a second.
+ * Most items and wires for dot, whose time grows faster than linearly; larger containers get the plain layout. A limit on
+ * size, not on time, so that pictures don't depend on the machine. The worst case takes about half a second.
  */
 const MAX_FOR_DOT = 1500;
 
-/** Ranks and positions of a plan: by dot unless something simpler does. */
+/** Ranks and positions of a plan: by dot unless something simpler suffices. */
 export function* rank(engine: Engine, planned: Plan, ownKey?: string): Steps<Ranking> {
   // without a traced pass there are no wires: a column reads as a list
   if (planned.wires.length === 0) return rankAsColumn(planned);

@@ -1,4 +1,4 @@
-/** In narrow containers, what reads nothing, such as tables of positions, stands above or below others, not beside them. */
+/** In narrow containers, items that read nothing, such as position tables, go above or below others, not beside them. */
 import { BORDER, type Frame } from "../../view/frame.js";
 import type { Plan } from "../plan.js";
 import type { Ranking } from "./dot.js";
@@ -7,8 +7,8 @@ import type { Ranking } from "./dot.js";
 const BESIDE = 12;
 
 /**
- * Items that read nothing, below columns and unrolled stacks before them; else, if they are modules, above those that read
- * only inputs and would be in one row with them. That doesn't depend on which modules are open.
+ * Items that read nothing go below the columns and unrolled stacks before them; otherwise, modules among them go above the
+ * items that read only inputs and would be in their row. This doesn't depend on which modules are open.
  */
 export function besideOthers({ items, wires }: Frame): [above: number, below: number][] {
   const arriving = items.map((_, i) => wires.filter(({ to, flow }) => to === i && flow !== "return"));
@@ -25,8 +25,8 @@ export function besideOthers({ items, wires }: Frame): [above: number, below: nu
 }
 
 /**
- * Moves a table that is alone above others to the right of the trunk, or to the left if inputs are at the right, and close to
- * it; with an order, to the side where it was. Dot keeps wires as far from items as items, and takes either side.
+ * Moves a lone table above others close to the trunk: to its right, or to its left if inputs are on the right; with an
+ * order, to the side where it was. dot keeps wires as far from items as items from each other, and uses either side.
  */
 export function packTables(plan: Plan, ranking: Ranking): void {
   const start = plan.wires.find((wire) => wire.trunk && wire.from === BORDER);
@@ -53,7 +53,7 @@ export function packTables(plan: Plan, ranking: Ranking): void {
 /** Distance between items. */
 const GAP = 24;
 
-/** Moves inputs that nothing reads beside others in the first row, to where the picture is not broader for them. */
+/** Moves inputs that nothing reads next to others in the first row, where they don't make the picture wider. */
 export function packUnread({ slots, wires, inputs }: Plan, ranking: Ranking): void {
   const used = new Set(wires.flatMap(({ from, to }) => [from, to]));
   const span = (i: number): [number, number] => {

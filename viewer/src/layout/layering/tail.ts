@@ -1,6 +1,6 @@
 /**
- * Frames that end in a chain, such as a stack of equal blocks after the embeddings. Only what is before needs dot, whose
- * time grows faster than the number of items.
+ * Ranks frames that end in a chain, such as a stack of equal blocks after embeddings. Only what precedes the chain needs
+ * dot, whose time grows faster than the number of items.
  */
 import type { Steps } from "../../shared/slices.js";
 import { BORDER } from "../../view/frame.js";
@@ -11,7 +11,7 @@ import type { Ranking } from "./dot.js";
 /** Shorter tails save little. */
 const LEAST_ITEMS = 3;
 
-/** A ranking whose tail, if it is a chain, follows what `rank` makes of the rest. */
+/** Rank the tail, if it is a chain, after what `rank` makes of the rest. */
 export function* withTail(plan: Plan, rank: (head: Plan) => Steps<Ranking>): Steps<Ranking> {
   const start = tailStart(plan);
   if (plan.slots.length - start <= LEAST_ITEMS) return yield* rank(plan);
@@ -28,7 +28,7 @@ export function* withTail(plan: Plan, rank: (head: Plan) => Steps<Ranking>): Ste
   };
 }
 
-/** The first item of the chain at the end: all ways lead through it, and through each item after it. */
+/** The first item of the chain at the end: all paths lead through it and through each item after it. */
 function tailStart({ slots, wires }: Plan): number {
   const onwards = wires.filter(({ rail }) => !rail);
   const isPassed = (item: number) => onwards.some(({ from, to }) => from < item && (to > item || to === BORDER));

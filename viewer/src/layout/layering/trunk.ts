@@ -1,6 +1,7 @@
-/** The wires to draw straight: the trunk of a frame, and the spine of each branch. */
 import { BORDER } from "../../view/frame.js";
 import type { Plan, PlanWire, Slot } from "../plan.js";
+
+/** Marks the wires to draw straight: the trunk of a frame, and the spine of each branch. */
 
 /** Mark the heaviest path through the frame by the weights of its items, which are in execution order. */
 export function markTrunk(plan: Plan, weights: readonly number[]): void {
@@ -12,7 +13,7 @@ export function markTrunk(plan: Plan, weights: readonly number[]): void {
     const values = wires.map((wire) => headValue(plan, best, wire));
     const weight = Math.max(0, ...values);
     const tied = wires.filter((_, k) => values[k] === weight).sort((a, b) => sourceOf(plan, a) - sourceOf(plan, b));
-    // of equal branches the middle one, so that query, key and value surround the trunk
+    // of equal branches the middle one, so that query and value surround the key
     via.push(tied[(tied.length - 1) >> 1] ?? -1);
     best.push(weight + (weights[i] ?? 0));
   });
@@ -103,4 +104,49 @@ function outgoingWires(plan: Plan): number[][] {
     if (wire.from !== BORDER) outgoing[wire.from]?.push(i);
   });
   return outgoing;
+}
+
+// -- wires beside a longer path ----------------------------------------------------------------------------------------
+
+/** Rails are wires that bypass a longer path between the same ends. */
+
+/**
+ * Mark the rails. Only the router draws them: residuals read best beside the skipped items, and dot may not terminate with
+ * two tensors fanned out to eighty layers.
+ */
+export function markRails(plan: Plan): void {
+  const { vertices, successors } = vertexGraph(plan);
+  const words = Math.ceil(vertices / 32);
+  const reach = new Uint32Array(vertices * words);
+  for (let vertex = vertices - 1; vertex >= 0; vertex -= 1) {
+    const next = (successors[vertex] ?? []).sort((a, b) => a.to - b.to);
+    let implied = false;
+    next.forEach(({ to, wire }, i) => {
+      // either all or none of the parallel wires between two vertices are rails
+      if (to !== next[i - 1]?.to) implied = (((reach[vertex * words + (to >> 5)] ?? 0) >>> (to & 31)) & 1) === 1;
+      const planned = plan.wires[wire];
+      if (implied && planned !== undefined && !planned.trunk) planned.rail = true;
+      join(reach, words, vertex, to);
+    });
+  }
+}
+
+function join(reach: Uint32Array, words: number, vertex: number, to: number): void {
+  const at = vertex * words + (to >> 5);
+  reach[at] = (reach[at] ?? 0) | (1 << (to & 31));
+  for (let i = 0; i < words; i += 1) {
+    reach[vertex * words + i] = (reach[vertex * words + i] ?? 0) | (reach[to * words + i] ?? 0);
+  }
+}
+
+/** Vertices are input ports, items and output ports, in this order, so that wires lead to larger numbers. */
+function vertexGraph(plan: Plan): { vertices: number; successors: { to: number; wire: number }[][] } {
+  const vertices = plan.inputs + plan.slots.length + plan.outputs;
+  const successors: { to: number; wire: number }[][] = Array.from({ length: vertices }, () => []);
+  plan.wires.forEach((wire, i) => {
+    const from = wire.from === BORDER ? wire.fromPort : plan.inputs + wire.from;
+    const to = wire.to === BORDER ? plan.inputs + plan.slots.length + wire.toPort : plan.inputs + wire.to;
+    if (to > from) successors[from]?.push({ to, wire: i });
+  });
+  return { vertices, successors };
 }

@@ -1,4 +1,4 @@
-/** The lanes of returns: each is routed as a wire out of the frame and another one in. */
+/** The lanes of returns: each is routed as a wire out of the frame and another one into it. */
 import { laneRoom, type Plan } from "../plan.js";
 import type { Trip } from "./ports.js";
 
@@ -7,7 +7,7 @@ export function halves({ returns }: Plan): Set<number> {
   return new Set(returns.flatMap((one) => [one.out, one.in]));
 }
 
-/** Gives each return a lane: beside its item if it leads back there, else at the right of all, the shortest innermost. */
+/** Gives each return a lane: next to its item if it leads back there, else on the far right, the shortest innermost. */
 export function placeReturns(plan: Plan, rank: number[], trips: Trip[], across: number[]): void {
   const own = halves(plan);
   const others = trips

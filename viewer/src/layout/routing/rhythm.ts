@@ -1,7 +1,7 @@
 /**
- * An even rhythm: rows are as long as their longest item, and so would be the gaps beside it. Here every item follows what
- * is in front of it at the usual distance. Only distances along the flow change, and what is in front of something stays
- * there, so that nothing overlaps or crosses that did not before.
+ * An even rhythm. Rows are as long as their longest item, which leaves gaps beside it. Here every item follows what precedes
+ * it at the usual distance. Only distances along the flow change, not the order, so that no new overlaps or crossings
+ * arise.
  */
 import { BORDER } from "../../view/frame.js";
 import type { Ranking } from "../layering/dot.js";
@@ -19,7 +19,7 @@ import {
   rowsOf,
 } from "./route.js";
 
-/** Of these, `arrival` is where a wire runs into the side of a round item. */
+/** `arrival`: where a wire reaches the side of a round item. */
 type Kind = "item" | "label" | "track" | "arrival";
 
 /** A rectangle that moves along the flow. */
@@ -31,7 +31,7 @@ interface Shape {
   end: number;
 }
 
-/** Another part, and how much nearer it may come. */
+/** Another part, and the least distance to it. */
 interface Neighbour {
   part: Part;
   slack: number;
@@ -43,20 +43,20 @@ interface Part {
   /** Where it starts, and how far it moves from there. */
   at: number;
   shift: number;
-  /** Whether it belongs near what is behind it. */
+  /** Whether it belongs near what follows it. */
   isLate: boolean;
-  /** Whether nothing but the start is in front of it. */
+  /** Whether only the start precedes it. */
   isFree: boolean;
   before: Neighbour[];
   behind: Neighbour[];
 }
 
-/** Frames with more items and wires keep their rows, as time grows with the square. */
+/** Frames with more items and wires keep their rows: time grows with the square. */
 const MOST_PARTS = 150;
-/** What stands in one row stays in line if it would be apart by less. */
+/** Parts of one row stay aligned if they would differ by less. */
 const IN_LINE = 20;
 const SAME = 0.01;
-/** Clearance across the flow, of which each of two neighbours keeps its own. */
+/** Clearance across the flow on each side. */
 const ASIDE: Readonly<Record<Kind, number>> = { item: 6, label: 2, track: 6, arrival: 6 };
 
 /** Closes the gaps beside long items. */
@@ -110,19 +110,19 @@ function itemsOf(plan: Plan, { places, labels, lines }: Routed): Part[] {
   return items;
 }
 
-/** Whether an item belongs near its use, as it reads nothing or only what is there for it. */
+/** Whether an item belongs near its use, because it reads nothing or only what exists for it. */
 function isNearUse({ wires }: Plan, items: Part[], item: number): boolean {
   const isOnly = (from: number) => wires.every((wire) => wire.from !== from || wire.to === item);
   return wires.every(({ from, to }) => to !== item || (items[from]?.isFree === true && isOnly(from)));
 }
 
-/** Whether an item leads straight to the next one, and follows none that doesn't move with it. */
+/** Whether an item leads straight to the next one, and every item that it follows moves with it. */
 function leadsOn(straight: PlanWire[], items: Part[], item: number): boolean {
   const follows = straight.some(({ from, to }) => to === item && items[from]?.isLate !== true);
   return !follows && straight.some(({ from, to }) => from === item && to !== BORDER);
 }
 
-/** The item that a label stands behind. */
+/** The item of a label. */
 function ownerOf({ wires }: Plan, label: Routed["labels"][number]): number {
   return wires.find(({ net }) => net === label.net)?.from ?? BORDER;
 }
@@ -132,7 +132,7 @@ function extentOf({ across, along, text, before }: Routed["labels"][number]): Om
   return { low, high: low + width, start: along, end: along + LABEL_HEIGHT };
 }
 
-/** Tracks, where wires run across the flow, and the parts with which the points of wires move. */
+/** Tracks, on which wires run across the flow, and the parts with which the points of wires move. */
 function tracksOf(plan: Plan, { lines }: Routed, items: Part[]): { tracks: Part[]; points: (Part | undefined)[][] } {
   const tracks = new Map<string, Part>();
   const nets = plan.wires.map(({ net }) => net);
@@ -152,7 +152,7 @@ function tracksOf(plan: Plan, { lines }: Routed, items: Part[]): { tracks: Part[
   return { tracks: [...tracks.values()], points };
 }
 
-/** The track with a key; late if it is the last one of all wires on it. */
+/** The track with a key; late if it is the last track of all its wires. */
 function trackOf(tracks: Map<string, Part>, key: string, at: number, isLast: boolean): Part {
   const track = tracks.get(key) ?? partOf(at, true);
   tracks.set(key, track);
@@ -160,7 +160,7 @@ function trackOf(tracks: Map<string, Part>, key: string, at: number, isLast: boo
   return track;
 }
 
-/** The level parts of a line, and where its points begin that are part of them. */
+/** The segments of a line across the flow, and the indices of their first points. */
 function levelsOf(line: readonly Point[]): { i: number; low: number; high: number; at: number }[] {
   return line.slice(1).flatMap(([across, along], i) => {
     const [before, at] = line[i] ?? [across, along];
@@ -169,7 +169,7 @@ function levelsOf(line: readonly Point[]): { i: number; low: number; high: numbe
   });
 }
 
-/** Finds what is in front of what; false if there is no order. */
+/** Finds what precedes what; false if there is no order. */
 function link(parts: Part[]): boolean {
   const shapes = parts.flatMap((part) => part.shapes.map((shape) => ({ part, shape })));
   shapes.sort((a, b) => a.shape.start - b.shape.start);
@@ -207,7 +207,7 @@ function atEnd({ outputs }: Plan, kind: Kind): number {
 
 // -- where it moves ---------------------------------------------------------------------------------------------------
 
-/** Parts of one row that stay in line, as they move about as far. */
+/** Groups of a row that stay aligned because they move about equally far. */
 function inLine(row: Part[]): Part[][] {
   const groups: Part[][] = [];
   for (const part of [...row].sort((a, b) => a.shift - b.shift)) {
@@ -225,11 +225,11 @@ function least({ shapes }: Part, distance: (shape: Shape) => number): number {
 
 const startOf = (group: Part[]) => Math.min(...group.map(({ at }) => at));
 
-/** Which way parts move, and what is in front of them on that way. */
+/** The direction in which parts move, and the property with what precedes them in it. */
 const FORWARDS = [1, "before"] as const;
 const BACKWARDS = [-1, "behind"] as const;
 
-/** Moves groups as near to one end as each may. */
+/** Moves groups as near to one end as possible. */
 function settle(
   groups: Part[][],
   [sign, ahead]: typeof FORWARDS | typeof BACKWARDS,

@@ -1,17 +1,17 @@
-/** Places the items of a container as its author says: at most so many beside each other, and in an order. */
+/** Places the items of a container as its author arranged them: at most so many in a row, and in an order. */
 import { BORDER, type Placing } from "../../view/frame.js";
 import type { Ranking } from "../layering/dot.js";
 import { pack, portPlaces } from "../layering/fallback.js";
 import type { Plan } from "../plan.js";
 
-/** Items in the author's order as far as the flow allows it, each below all that it reads. */
+/** Items in the author's order as far as the flow allows, each below everything that it reads. */
 export function arranged(plan: Plan, { most, order }: Placing): Ranking {
   const waiting = inOrder(plan, order);
   const before = plan.slots.map((_, item) => sourcesOf(plan, item));
   const rank: number[] = [];
   const rows: number[][] = [];
   while (waiting.length > 0) {
-    // what returns in a loop waits for nothing
+    // returns of a loop don't count
     const ready = waiting.findIndex((item) => before[item]?.every((source) => rank[source] !== undefined));
     const [item = 0] = waiting.splice(Math.max(ready, 0), 1);
     let row = Math.max(0, ...(before[item] ?? []).map((source) => (rank[source] ?? -1) + 1));
@@ -24,7 +24,7 @@ export function arranged(plan: Plan, { most, order }: Placing): Ranking {
   return packed(plan, rank, rows, aligned);
 }
 
-/** A layout whose items beside each other are in the author's order; others keep their places. */
+/** A layout with the items of each row in the author's order; unlisted items keep their places. */
 export function reordered(plan: Plan, ranking: Ranking, { order }: Placing): Ranking {
   const place = new Map(order.map((item, i) => [item, i]));
   const rows: number[][] = [];
@@ -52,7 +52,7 @@ function packed(plan: Plan, rank: number[], rows: number[][], move?: typeof alig
   return { rank, across, inputs: portPlaces(plan, across, true), outputs: portPlaces(plan, across, false) };
 }
 
-/** Moves rows, of which one is below the other, so that their edges are in line. */
+/** Moves rows so that their edges are aligned. */
 function aligned({ slots, align }: Plan, rows: number[][], across: number[]): void {
   if (align === undefined) return;
   for (const row of rows) {
@@ -64,7 +64,7 @@ function aligned({ slots, align }: Plan, rows: number[][], across: number[]): vo
   }
 }
 
-/** Positions of all items, the listed ones in their order and in the places of listed ones. */
+/** Positions of all items: listed ones are in their order, in the places of listed items. */
 function inOrder({ slots }: Plan, order: readonly number[]): number[] {
   const listed = [...order];
   return slots.map((_, item) => (order.includes(item) ? (listed.shift() ?? item) : item));

@@ -1,4 +1,4 @@
-/** The parts of a frame as one geometry. */
+/** Joins the parts of a frame into one geometry. */
 import type { Box, Geometry, Label } from "../coord/geometry.js";
 import type { Inner } from "../input.js";
 import { BLOCK, type Cut, type Piece } from "./cut.js";
@@ -10,7 +10,7 @@ export interface Block extends Inner {
   offsets: number[];
   /** Column → its distance from the top. */
   drops: number[];
-  /** Tensor from one column to the next → where it turns below the first; absent if its lines meet. */
+  /** Tensor from one column to the next → the height where it turns below the first; absent if its lines meet. */
   levels?: number[];
 }
 
@@ -22,11 +22,11 @@ interface Part {
   geometry: Geometry;
   x: number;
   y: number;
-  /** Where its wires begin, at the least. */
+  /** The least height at which its wires begin. */
   top: number;
 }
 
-/** All parts as one geometry; `around` is that of the part around the columns. */
+/** @param around the geometry of the part around the columns */
 export function assemble(made: Cut, block: Block, around: Geometry): Geometry {
   const parts = partsOf(made, block, around);
   const boxes: Box[] = [];

@@ -1,6 +1,6 @@
 /**
- * Cells as in NASNet: ops on a few states, joined in pairs. As in the figures of their papers, ops stand in one row beside
- * those that they are joined with, and joins in a row below.
+ * Cells as in NASNet: ops on a few states, joined in pairs. As in the figures of the papers, ops are in one row, next to
+ * those with which they are joined, and joins are in a row below.
  */
 
 import { memoByObject } from "../../shared/memo.js";
@@ -8,19 +8,19 @@ import { BORDER, type Frame } from "../../view/frame.js";
 import { holdsSteps } from "../../view/repeats/contents.js";
 import type { Plan, PlanWire } from "../plan.js";
 
-/** Most crossings that are less disturbing than ops away from what joins them. */
+/** Most extra crossings to keep ops near their joins. */
 export const FOR_ROWS = 2;
 
-/** With fewer joins there is nothing to put in a row, and what fewer read is no state. */
+/** Fewest joins of a cell, and fewest readers of a state. */
 const [LEAST_JOINS, LEAST_READERS] = [3, 3];
 
-/** What of a plan, or of a frame, tells whether it is a cell. */
+/** The part of a plan or a frame that shows whether it is a cell. */
 interface Flow {
   slots: readonly unknown[];
   wires: readonly Pick<PlanWire, "from" | "fromPort" | "to">[];
 }
 
-/** The rows of a cell, from left to right as the model makes its joins: ops, and joins. Null if the plan is no cell. */
+/** The rows of a cell, ops and joins, in the order of the joins; null if the plan is not a cell. */
 export function cellRows({ slots, wires }: Flow): [ops: number[], joins: number[]] | null {
   const sources = slots.map(() => new Set<number>());
   const readers = new Map<number, Set<number>>();
@@ -40,14 +40,14 @@ export function cellRows({ slots, wires }: Flow): [ops: number[], joins: number[
   });
   const ops = joins.flatMap(opsOf);
   const states = ops.map((op) => stateOf(op) ?? BORDER);
-  // a state that comes later may be made of what is joined
+  // a later state may depend on the joins
   const isMadeBefore = Math.max(...states) < Math.min(...ops, ...joins);
   return isMadeBefore && joins.length >= LEAST_JOINS && new Set(states).size > 1 ? [ops, joins] : null;
 }
 
-/** A cell that runs from top to bottom, to be laid out from left to right, where its ops are below each other; else null. */
+/** A cell from top to bottom as one from left to right, where its ops are below each other; null for other frames. */
 export const sidewaysCell = memoByObject((frame: Frame): Frame | null => {
-  // several outputs are those of parallel streams
+  // several outputs belong to parallel streams
   const mayTurn =
     frame.direction === "TB" && frame.outputs.length === 1 && frame.placing === undefined && !holdsSteps(frame.id);
   return mayTurn && cellRows({ slots: frame.items, wires: frame.wires }) !== null

@@ -1,13 +1,13 @@
-/** Dense blocks, as in DenseNet: all layers read what those before them give. Their arcs are at one side, nested by length. */
+/** Dense blocks, as in DenseNet: each layer reads all layers before it. Their arcs are on one side, nested by length. */
 import { BORDER, type Wire } from "../../view/frame.js";
 
-/** Fewer tensors with ever fewer readers are no dense block. */
+/** Fewest tensors of a dense block. */
 const LEAST_TENSORS = 3;
-/** Each of them has at least so many. */
+/** Fewest readers of each. */
 const LEAST_READERS = 2;
 const LEAST_WIRES = 9;
 
-/** Whether wires of a frame are a dense block's: the readers of each tensor also read the tensors before it. */
+/** Whether the wires of a frame form a dense block: the readers of each tensor also read the tensors before it. */
 export function isDense(wires: readonly Wire[]): boolean {
   if (wires.length < LEAST_WIRES) return false;
   let row = 0;

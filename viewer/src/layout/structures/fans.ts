@@ -1,15 +1,15 @@
 /**
- * Fans: several branches between one item and one that joins them, such as Inception's, ASPP's, or query, key and value.
- * No branch is the trunk there, so that the join is centred below its branches, and the fork above.
+ * Fans: several branches between a fork and a join, as in Inception, ASPP, or query, key and value. No branch is the trunk,
+ * so that the fork and the join are centred.
  */
 import { BORDER } from "../../view/frame.js";
 import { NONE, nearestCommon } from "../layering/dominators.js";
 import type { Plan, PlanWire } from "../plan.js";
 
-/** Fewer branches, such as a block's beside its shortcut, have a main one. */
+/** Fewest branches. With two, such as a block and its shortcut, one is the main branch. */
 const LEAST_BRANCHES = 3;
 
-/** Take the marks of trunk and spine from the ends of the branches of every fan. */
+/** Remove the marks of trunk and spine from the ends of the branches of every fan. */
 export function openFans(plan: Plan): void {
   const wires = plan.wires.filter(({ from, to, rail }) => !rail && from !== to);
   const { inputs, slots, outputs } = plan;

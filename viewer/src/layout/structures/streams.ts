@@ -1,12 +1,12 @@
 /**
  * Parallel streams, as in HRNet: a stage reads the streams of the stage before and a new one, which a module derives from
- * them. The first stream is drawn straight, the new one at its right, and each keeps its place from stage to stage.
+ * them. The first stream is drawn straight, the new one to its right, and each keeps its place from stage to stage.
  */
 import { BORDER, type Frame, type Wire } from "../../view/frame.js";
 import type { Ranking } from "../layering/dot.js";
 import type { Plan, Stream } from "../plan.js";
 
-/** A stage, what derives a stream, and the next stage. */
+/** A stage, a module that derives a stream, and the next stage. */
 const LEAST_ITEMS = 3;
 
 /** The first streams of all stages of a frame. */
@@ -49,7 +49,7 @@ export function openStreams({ wires, streams }: Plan): void {
   }
 }
 
-/** Number of new streams at the left of the first ones, minus those at the right. */
+/** Number of new streams to the left of the first ones, minus those to the right. */
 export function leftOfStreams({ wires, streams }: Plan, { across }: Ranking): number {
   return streams.reduce((sum, { wire, beside }) => {
     const at = across[wires[wire]?.from ?? BORDER] ?? 0;
@@ -57,7 +57,7 @@ export function leftOfStreams({ wires, streams }: Plan, { across }: Ranking): nu
   }, 0);
 }
 
-/** Output port of a stage → the input port with the same stream, told by its shape; empty if it has no parallel streams. */
+/** Output port of a stage → the input port of the same stream, by its shape; empty without parallel streams. */
 export function placesOf({ items, wires, inputs, outputs }: Frame): number[] {
   if (outputs.length < 2) return [];
   const into = wires.filter(({ from }) => from === BORDER);
@@ -77,7 +77,7 @@ export function placesOf({ items, wires, inputs, outputs }: Frame): number[] {
   return new Set(places).size === places.length ? places : [];
 }
 
-/** Where streams leave what fuses them, they are in their places again. */
+/** Puts streams back into their places where they leave a fusion. */
 export function keepPlaces({ places }: Plan, ranking: Ranking): Ranking {
   const outputs = places.map((stream) => ranking.inputs[stream] ?? 0);
   return places.length === 0 ? ranking : { ...ranking, outputs };

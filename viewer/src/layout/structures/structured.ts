@@ -1,8 +1,7 @@
-/** Frames whose structure has a layout of its own. Structures are found in the graph alone, whatever is open. */
 import { memoByObject } from "../../shared/memo.js";
 import type { Steps } from "../../shared/slices.js";
 import type { Frame } from "../../view/frame.js";
-import type { Shape } from "../../view/shapes.js";
+import type { Shape } from "../../view/state.js";
 import type { Geometry } from "../coord/geometry.js";
 import type { Inner } from "../input.js";
 import { inColumns, type Place } from "./columns.js";
@@ -11,10 +10,12 @@ import { type Arms, armsIn } from "./u/arms.js";
 import { type Joined, joinedIn } from "./u/joined.js";
 import { inU } from "./u/u.js";
 
-/** Broader columns would be too far from each other, in px. */
+/** Frames whose structure has its own layout. Structures depend on the graph alone, not on what is open. */
+
+/** Greatest width while everything is closed, px. */
 const BROADEST = 1000;
 
-/** The geometry of a frame by its structure; null if it has none, or if that is too broad while all is closed. */
+/** The geometry of a frame by its structure; null without one, or if it is too wide while everything is closed. */
 export function* structured(
   frame: Frame,
   inner: readonly (Inner | null)[],
@@ -32,19 +33,19 @@ export function hasColumns(frame: Frame, shapes: readonly Shape[]): boolean {
   return shapes.includes("columns") && towersOf(frame) !== null;
 }
 
-/** The arms of a frame that is drawn as a U; null if it is none, or too broad while all is closed. */
+/** The arms of a frame that is drawn as a U; null for others, or if the U is too wide while everything is closed. */
 export function* risingIn(frame: Frame, shapes: readonly Shape[], place: Place): Steps<Arms | null> {
   const arms = shapes.includes("u") ? armsOf(frame) : null;
   const closed = arms === null ? null : yield* inU(frame, [], arms, place);
   return closed === null || closed.width > BROADEST ? null : arms;
 }
 
-/** Two open containers of a frame that are one U; null if there are none, or the U would be too broad. */
+/** Two open containers of a frame that form a U; null without any. */
 export function joinedU(frame: Frame, shapes: readonly Shape[]): Joined | null {
   return shapes.includes("u") ? joinedOf(frame) : null;
 }
 
-/** Whether a frame, perhaps with two containers, is a U. */
+/** Whether a frame, alone or with two of its containers, is a U. */
 export function hasU(frame: Frame): boolean {
   return armsOf(frame) !== null || joinedOf(frame) !== null;
 }

@@ -1,28 +1,28 @@
 /**
- * Wires that reach a line of a wrapped flow from above: those to its later items come straight down before these, instead
- * of along the line from its start.
+ * Drops: wires to later items of a line in a wrapped flow that come straight down before their items, instead of running
+ * along the line from its start.
  */
 import { BORDER } from "../../view/frame.js";
 import type { Ranking } from "../layering/dot.js";
 import type { Plan } from "../plan.js";
 import { AFTER_TRACKS, labelBox, type Point, type Routed } from "../routing/route.js";
 
-/** Least distance of an upright wire from others, and from boxes and labels. */
+/** Least distance of a vertical wire from others, and from boxes and labels. */
 const APART = 6;
 
-/** Something that an upright wire must not touch, in flow coordinates. */
+/** Something that a vertical wire must not touch, in flow coordinates. */
 interface Obstacle {
   across: number;
   from: number;
   to: number;
 }
 
-/** Input port → where its wires come down, along the flow; ports whose wires have to come from the start are left out. */
+/** Input port → where its wires come down, along the flow; without ports whose wires must come from the start. */
 export function dropsOf(plan: Plan, ranking: Ranking, routed: Routed): Map<number, number> {
   const drops = new Map<number, number>();
   const lines = routed.lines.map((line) => [...line]);
   const afterFirst = Math.min(...plan.slots.map((slot, i) => (routed.places[i]?.[1] ?? 0) + slot.along));
-  // the outermost first: what comes down is no longer in the way of others
+  // the outermost first: wires that come down no longer block others
   for (const port of ranking.inputs
     .map((_, i) => i)
     .sort((a, b) => (ranking.inputs[a] ?? 0) - (ranking.inputs[b] ?? 0))) {
@@ -37,7 +37,7 @@ export function dropsOf(plan: Plan, ranking: Ranking, routed: Routed): Map<numbe
   return drops;
 }
 
-/** Where a wire from the start of a line may begin instead: at its first corner if it goes down there, or before its end. */
+/** Where a wire may begin instead of at the start of the line: at its first corner if it goes down there, else before its end. */
 function firstTurn(line: Point[]): number {
   const [[start] = [0], [, turn] = [0, 0], next] = line;
   if (next === undefined) return turn - AFTER_TRACKS;

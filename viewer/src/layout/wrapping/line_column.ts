@@ -1,4 +1,4 @@
-/** Where the lines of a wrapped flow are, one below the other, and the ports of their column. */
+/** Positions of the lines of a wrapped flow, one below the other, and of the ports of their column. */
 
 import { type Alignment, BORDER } from "../../view/frame.js";
 import type { Ranking } from "../layering/dot.js";
@@ -24,7 +24,7 @@ export function asColumn(plan: Plan, align: Alignment = "start"): Ranking {
 /** Distance of wires that pass lines from these, and from each other. */
 const BESIDE_LINES = 10;
 
-/** Where a port of a column is: straight above the first line, or below the last, or beside all lines. */
+/** Position of a port of a column: straight above the first line, straight below the last, or beside all lines. */
 function borderPlace({ slots, wires }: Plan, across: number[], end: "from" | "to", port: number): number {
   const [nearest, other] = end === "from" ? [0, "to" as const] : [slots.length - 1, "from" as const];
   const wire = wires.find((one) => one[end] === BORDER && one[`${end}Port`] === port && one[other] === nearest);
@@ -36,14 +36,14 @@ function borderPlace({ slots, wires }: Plan, across: number[], end: "from" | "to
   return Math.min(...left) - (port + 1) * BESIDE_LINES;
 }
 
-/** Shorter steps aside look like a mistake. */
+/** Smaller offsets look like a mistake. */
 const LEAST_JOG = 8;
-/** Lines that are further from the first would make the picture wider, and their starts look like stairs. */
+/** Larger offsets would make the picture wider, and the starts of lines look like stairs. */
 const FARTHEST = 16;
 
 /**
- * Offset of a line from the one before, which is `offset` from the first, with which the trunk runs straight, or else as
- * many wires as possible do, and none starts where another ends.
+ * Offset of a line from the one before, with which the trunk, or else as many wires as possible, run straight, and none
+ * starts where another ends. @param offset that of the line before from the first
  */
 function lineOffset(plan: Plan, line: number, offset: number): number {
   const [before, here] = [plan.slots[line - 1]?.ports, plan.slots[line]?.ports];

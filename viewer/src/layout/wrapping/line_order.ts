@@ -1,20 +1,20 @@
-/** How the wires of a wrapped flow run from line to line: in order, and past what they don't reach. */
+/** How the wires of a wrapped flow run from line to line. */
 import { append } from "../../graph/append.js";
 import { BORDER, type Frame, type Wire } from "../../view/frame.js";
 import type { Box, Geometry } from "../coord/geometry.js";
 import { ANY_ORDER, crossings, type Order } from "../decross/order.js";
 
-/** The lines of a flow, and the column of all, whose items they are. */
+/** The lines of a flow, and the column whose items they are. */
 export interface Lines {
   lines: Frame[];
   column: Frame;
   pieces: Pieces[];
-  /** Line → the wires of the column that leave it, and those of the flow that enter or leave it. */
+  /** Line → the wires of the column that leave it, and the wires of the flow that enter or leave it. */
   leaving: Wire[][];
   crossing: number[][];
 }
 
-/** The pieces of a wire: in its first line, between lines, and in its last line; -1 for none. */
+/** The pieces of a wire in its first line, between lines, and in its last line; -1 for none. */
 export interface Pieces {
   start: number;
   first: number;
@@ -23,7 +23,7 @@ export interface Pieces {
   last: number;
 }
 
-/** Output ports of a line that only later items of the next line read: these wires need not go back to its start. */
+/** Output ports of a line that only later items of the next line read: these wires needn't go back to its start. */
 export function onwardsOf({ lines, leaving }: Lines, line: number): number[] {
   const [next, own] = [lines[line + 1], leaving[line] ?? []];
   if (next === undefined || own.length === 0) return [];
@@ -34,7 +34,7 @@ export function onwardsOf({ lines, leaving }: Lines, line: number): number[] {
   return [...new Set(own.map(({ fromPort }) => fromPort))].filter((port) => !back.has(port));
 }
 
-/** Input ports that only items read which also read others of their line. */
+/** Input ports whose readers all read other items of their line too. */
 function readByLater({ inputs, wires }: Frame): Set<number> {
   const later = new Set(wires.flatMap(({ from, to }) => (from === BORDER ? [] : [to])));
   const first = new Set(
@@ -45,7 +45,7 @@ function readByLater({ inputs, wires }: Frame): Set<number> {
 
 const NO_PIECES: Pieces = { start: BORDER, first: -1, between: -1, end: BORDER, last: -1 };
 
-/** The order that a line has within the whole flow; undefined if it can have no other. */
+/** The order of a line within the whole flow; undefined if it has only one possible order. */
 export function orderInWhole(
   { lines, pieces, crossing }: Lines,
   line: number,
@@ -72,7 +72,7 @@ export function orderInWhole(
   return { ...ANY_ORDER, rows, places, inputs: byHeight(ins), outputs: byHeight(outs), isStrict: true };
 }
 
-/** Boxes with one middle, from the top. */
+/** Boxes in columns, from the top. */
 function rowsOf(boxes: Box[]): number[][] {
   const columns = new Map<number, number[]>();
   for (const [i, { x, width }] of boxes.entries()) append(columns, Math.round(x + width / 2), i);
@@ -84,7 +84,7 @@ function byHeight(ports: Map<number, number>): number[][] {
   return [...ports].sort(([, a], [, b]) => a - b).map(([port]) => [port]);
 }
 
-/** The height of a line where it goes past a place. */
+/** The height of a line at a place. */
 function heightAt(line: Geometry["lines"][number], x: number): number {
   const after = line.findIndex(([at]) => at >= x);
   return (line[after < 0 ? line.length - 1 : after] ?? [0, 0])[1];
@@ -101,7 +101,7 @@ export function crossingsBetween({ leaving }: Lines, line: number, before: Geome
   );
 }
 
-/** Length of a wire that is as hard to follow as a crossing. */
+/** Length of wire that is as hard to follow as one crossing. */
 const LONG = 1000;
 
 /** How hard it is to follow the wires of a container. */

@@ -15,7 +15,7 @@ import { crossingsBetween, type Lines, onwardsOf, orderInWhole, type Pieces, tan
 /** Cost of a wire between lines, relative to that of a line. */
 const CROSSING = 0.25;
 
-/** Lays out a line, the last one, whose wires go on from its end, or the column of all lines. */
+/** Lays out a line, the last line, whose wires go on from its end, or the column of all lines. */
 export type Place = (
   kind: "line" | "last" | "column",
   frame: Frame,
@@ -24,7 +24,7 @@ export type Place = (
   order?: Order,
 ) => Steps<Geometry>;
 
-/** A frame with its layout as one line, which is kept up to a width, and the longest line and the width to aim at, in px. */
+/** A frame with its layout as one line, the width up to which that is kept, and the line length and width to aim at, px. */
 export interface Whole {
   frame: Frame;
   inner: (Inner | null)[];
@@ -35,7 +35,7 @@ export interface Whole {
   once: Once;
 }
 
-/** Labels and wires around lines differ, so that these may have to be shorter. */
+/** Labels and wires around lines vary, so that lines may have to be shorter. */
 const MOST_TRIES = 4;
 
 /** The geometry of a frame in lines; null if one line is enough or the frame cannot be broken. */
@@ -59,13 +59,13 @@ export function* wrapped(whole: Whole, place: Place): Steps<Geometry | null> {
   return yield* untangled(whole, tried, place);
 }
 
-/** With more crossings, broader lines and others are worth a try. */
+/** With more crossings, lines of other lengths are tried. */
 const A_TANGLE = 8;
 const OTHER_LENGTHS = [1.2, 0.8] as const;
-/** Lines that are longer by this factor are legible in a column, too. */
+/** Lines that are longer by this factor are still legible in a column. */
 export const BROAD = 822 / 740;
 
-/** The narrowest lines or, if too many wires cross there, those that are easiest to follow and about as broad. */
+/** The narrowest lines or, if too many wires cross there, the least tangled ones of about that width. */
 function* untangled(whole: Whole, tried: Geometry[], place: Place): Steps<Geometry | null> {
   const narrowest = tried.at(-1) ?? null;
   if (narrowest === null || crossings(narrowest, whole.frame) <= A_TANGLE) return narrowest;
@@ -105,7 +105,7 @@ function* inLines(
   });
 }
 
-/** A line in the order that it has in the whole, or in any other if fewer wires cross. */
+/** A line in its order within the whole, or in another one if fewer wires cross. */
 function* leastCrossed(
   made: Lines,
   line: number,
@@ -122,7 +122,7 @@ function* leastCrossed(
   return crossed(free) < crossed(kept) ? free : kept;
 }
 
-/** Item → its line, broken between columns of boxes where few wires cross and lines are filled. */
+/** Item → its line. Lines break between columns of boxes where few wires cross, and are well filled. */
 function breakLines(frame: Frame, boxes: Box[], longest: number): number[] {
   const centre = (box: Box) => Math.round(box.x + box.width / 2);
   const places = [...new Set(boxes.map(centre))].sort((a, b) => a - b);
@@ -172,7 +172,7 @@ function cut(frame: Frame, lineOf: number[], count: number): Lines {
   const column: Frame = {
     ...frame,
     direction: "TB",
-    // each line becomes an expanded item; its other properties are irrelevant
+    // each line becomes an expanded item, whose other properties don't matter
     items: lines.flatMap((line) => frame.items.slice(0, 1).map((item) => ({ ...item, id: line.id, frame: line }))),
     wires: [],
   };

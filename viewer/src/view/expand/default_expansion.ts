@@ -1,4 +1,3 @@
-/** Chooses the modules to expand when the author gives no options. */
 import { ancestors, type GraphIndex, ROOT } from "../../graph/graph.js";
 import { shownIndex } from "../grouping/shown_index.js";
 import { isPlain, tellingOf } from "../labels/container_words.js";
@@ -6,43 +5,44 @@ import type { State } from "../state.js";
 import { exemplars } from "./exemplars.js";
 import { Filling } from "./filling.js";
 import { type Join, joining, showsJoin } from "./joins.js";
-import { legendRoom } from "./legend_room.js";
 import { boxed, innermost, isOpenable, shownIn, timesOf } from "./openable.js";
-import { BROAD, fitting, MAX_VISIBLE, nodesIn, type Page, WIDEST } from "./page_limits.js";
+import { BROAD, fitting, legendRoom, MAX_VISIBLE, nodesIn, type Page, WIDEST } from "./page_limits.js";
 import { twinsOf } from "./twins.js";
 
-/** What is expanded. */
+/** Chooses the modules to expand if the author gives no options. */
+
+/** Modules to expand. */
 export interface Expansion {
   expanded: string[];
   /**
-   * How much that tells: 1 with exemplars of the costliest class of blocks and in all towers, less with another or
-   * only a part of the way to one, 0 without; undefined for models without blocks.
+   * How much they say about the model: 1 with exemplars of the costliest class of blocks in all towers, less with others
+   * or only a part of the path to one, 0 without; undefined for models without blocks.
    */
   telling: number | undefined;
 }
 
 /** Most exemplars of a class that are tried. */
 const MOST_TRIED = 3;
-/** How much an exemplar tells beside open towers without one; if it is in the other of them; and the right one beside closed towers. */
+/** Scores of an exemplar in one of several open towers, in a tower other than the first, and beside closed towers. */
 const ONE_TOWER = 0.995;
 const OTHER_TOWER = 0.99;
 export const ALONE = 0.98;
-/** How much a block with its layers closed tells, another exemplar, one of another class than the costliest, and the whole way to one but itself. */
+/** Scores of a block with closed layers, another exemplar, one of a less costly class, and the path to one without it. */
 const BLOCK = 0.97;
 const SAME_CLASS = 0.95;
 const OTHER_CLASS = 0.9;
 const WAY = 0.5;
-/** How much all towers tell without a block. */
+/** Score of all towers without a block. */
 const TOWERS = 0.6;
 
-/** Whether all towers are open, but not a block in each. */
+/** Whether a score means that all towers are open, but not a block in each. */
 export function lacksTower(telling: number): boolean {
   return telling > ALONE && telling < 1;
 }
 
 /**
- * Opens, besides what is open at the start, an exemplar of each class of blocks that carries the model, as far as the picture
- * stays on a page. Fills what is left of a screen breadth first, modules with few parameters last.
+ * Opens an exemplar of each class of main blocks, as far as the picture stays on a page, in addition to what is open at
+ * the start. Fills the rest of a screen breadth first, modules with few parameters last.
  */
 export function defaultExpansion(
   traced: GraphIndex,
@@ -63,7 +63,7 @@ export function defaultExpansion(
   const fits = within(page.mayScroll ? WIDEST : page.widest);
   const { expanded, blocks, telling } = withExemplars(index, start, visible, [within(page.widest), fits]);
   const room = { index, isClosed, fits };
-  // where the skips of a repeated block end in its parts, these are open before others
+  // if the skips of a repeated block end inside its parts, these open first
   const veiled = blocks.filter((id) => timesOf(index, id) > 1 && !showsJoin(index, id));
   const unveiled = withJoins(room, expanded, veiled, ["skip"]);
   const filled = new Filling(index, start, page, unveiled).breadthFirst(isClosed);
@@ -71,7 +71,7 @@ export function defaultExpansion(
   return { expanded: whole, telling: known.length > 0 ? telling : undefined };
 }
 
-/** The ways to the exemplar that tells most, and to those in other towers, and parts of the model that are like no other. */
+/** The paths to the best exemplar and to those in other towers, and unique parts of the model. */
 export function mainPaths(traced: GraphIndex, start: State): readonly string[] {
   const index = shownIndex(traced, { plumbing: start.plumbing === true, functions: start.functions !== false });
   const [main = [], ...others] = exemplars(index).map(([path = []]) => path);
@@ -82,12 +82,12 @@ export function mainPaths(traced: GraphIndex, start: State): readonly string[] {
   ];
 }
 
-/** Least share of a model's weights in a part that no bundle hides, unless there is another of its class. */
+/** Least share of a model's weights in a unique part, which no bundle hides. */
 const LARGE = 0.1;
-/** Most of such parts: where a model has more, a page may have no room for them. */
+/** Most unique parts: a page may have no room for more. */
 const FEW = 4;
 
-/** Large parts of a model whose class it has once, such as an encoder. */
+/** Large parts of a model that are the only ones of their class, such as an encoder. */
 export function partsOfTheirOwn(index: GraphIndex): string[] {
   const parts = shownIn(index, ROOT).flatMap((id) => {
     const [whole, telling] = [index.nodes.get(id), tellingOf(index, boxed(index, id).chain)];
@@ -101,7 +101,7 @@ export function partsOfTheirOwn(index: GraphIndex): string[] {
   return large.flatMap(({ id, telling }) => (isOwn(telling.class) ? [id] : []));
 }
 
-/** The first paths that lead into different containers. */
+/** The first path into each container. */
 function onePerContainer(paths: string[][]): string[][] {
   const containers = paths.map((path) => path.slice(0, -1).join(" "));
   return paths
@@ -109,7 +109,7 @@ function onePerContainer(paths: string[][]): string[][] {
     .slice(0, MOST_TRIED);
 }
 
-/** The first paths that lead into different parts of the model, such as an encoder and a decoder of one class. */
+/** The first path into each part of the model, such as an encoder and a decoder with layers of one class. */
 function onePerPart(paths: string[][]): string[][] {
   const parts = paths.map(([part]) => part);
   return paths
@@ -120,7 +120,7 @@ function onePerPart(paths: string[][]): string[][] {
 /** Whether a picture with these open is no larger than a page. */
 type Fits = (expanded: string[]) => boolean;
 
-/** Opens the ways to exemplars of each class, of the first as much as fits; what it is known by may be wider. */
+/** Opens the paths to exemplars of each class, and as much of the first exemplar as fits; its core may be wider. */
 function withExemplars(
   index: GraphIndex,
   start: State,
@@ -135,7 +135,7 @@ function withExemplars(
     if (ids.length > 0 && nodesIn(index, more) <= MAX_VISIBLE && isFitting(more)) expanded = more;
   };
   const block = path[path.length - 1] ?? "";
-  // it may hold all of its layers in a sequence
+  // all of its layers may be in a sequence
   if (expanded.includes(block)) {
     add(plainIn(index, block));
     const way = nestedIn(index, block);
@@ -154,7 +154,7 @@ interface Room {
   fits: Fits;
 }
 
-/** With those parts of blocks open in which tensors come together, as far as the page has room. */
+/** Also opens the parts of blocks in which tensors are joined, as far as the page has room. */
 function withJoins(
   { index, isClosed, fits }: Room,
   open: string[],
@@ -176,16 +176,16 @@ function withJoins(
 }
 
 interface Choice {
-  /** The way to an exemplar. */
+  /** The path to an exemplar. */
   path: string[];
-  /** What to open of it, and around others. */
+  /** What to open on it, and around others. */
   open: string[];
   telling: number;
 }
 
 function mostTelling(index: GraphIndex, classes: string[][][], fits: (ids: string[]) => boolean): Choice {
   const [main = [], ...others] = classes;
-  // what is around other exemplars too, so that towers look alike
+  // also what is around other exemplars, so that towers look alike
   const around = classes.flatMap(([path = []]) => path.slice(0, -1));
   const first = new Set(main[0]);
   const towers = others.flatMap(([path = []]) => (path.slice(0, -1).every((id) => first.has(id)) ? [] : [path]));
@@ -230,7 +230,7 @@ function plainIn(index: GraphIndex, id: string): string[] {
   });
 }
 
-/** Least share of a block's weights in the part that it is known by, such as a mixture of experts. */
+/** Least share of a block's weights in its core, such as a mixture of experts. */
 const CORE = 0.8;
 
 /** The part that holds nearly all of a block. */
@@ -243,7 +243,7 @@ function coreOf(index: GraphIndex, block: string): string[] {
   return shownIn(index, innermost(index, block)).filter((id) => weightsOf(id) >= most && isOpenable(index, id));
 }
 
-/** The way into what a block holds of its own class, such as the smaller hourglass in each of them. */
+/** The path into modules of the block's own class inside it, such as the smaller hourglass in an hourglass. */
 function nestedIn(index: GraphIndex, block: string): string[] {
   const own = index.nodes.get(innermost(index, block));
   const way: string[] = [];

@@ -1,24 +1,31 @@
-/** Finds what shows best what a model is made of: an exemplar of each class of blocks that carry it. */
-
 import { append } from "../../graph/append.js";
-import { ancestors, contentsOf, type GraphIndex, type GraphNode, type ModuleNode, ROOT } from "../../graph/graph.js";
+import {
+  ancestors,
+  contentsOf,
+  costOf,
+  type GraphIndex,
+  type GraphNode,
+  type ModuleNode,
+  ROOT,
+} from "../../graph/graph.js";
 import { memoByObject } from "../../shared/memo.js";
 import { isPlain, tellingOf } from "../labels/container_words.js";
 import { familyOf, LAYERS } from "../labels/op_families.js";
-import { costOf } from "./cost.js";
 import { joinIn } from "./joins.js";
 import { boxed, type Entry, entriesIn, innermost, isInformative, isOpenable, membersOf } from "./openable.js";
 import { reached } from "./twins.js";
 
-/** A block where it is visible. */
+/** Finds an exemplar of each class of main blocks: they show best what a model consists of. */
+
+/** A visible block. */
 interface Block {
-  /** The boxes around it, outermost first, and itself. */
+  /** The boxes around it, outermost first, and the block itself. */
   path: string[];
-  /** Its class, and those of the wrappers around it. */
+  /** The classes of the wrappers around it, and its own. */
   classes: string[];
-  /** Equal for blocks with the same ops and classes inside. */
+  /** Equal for blocks with equal ops and classes inside. */
   shape: string;
-  /** The same without ops, and their number. */
+  /** The same without ops, and the number of ops. */
   modules: string;
   ops: number;
   times: number;
@@ -26,17 +33,17 @@ interface Block {
   weights: number;
 }
 
-/** Least share of a model's cost that a class of blocks has to carry. */
+/** Least share of a model's cost in a class of main blocks. */
 const CARRIES = 0.1;
-/** As much as that, of its weights: a decoder that is called with a few tokens only costs little. */
+/** Or least share of its weights: a decoder that is called with a few tokens costs little. */
 const WEIGHS = 0.2;
-/** Least share of a wrapper's cost inside the blocks that it holds, and inside those of one class. */
+/** Least share of a wrapper's cost in its blocks, and in its blocks of one class. */
 const MAINLY = 0.5;
 const NEARLY_ALL = 0.7;
 
 /**
- * For each class of blocks that carries a model, the costliest first, paths to its exemplars, the most typical first.
- * Blocks of one class in different towers count as several; those beyond the costliest come last.
+ * For each class of main blocks, the costliest first, the paths to its exemplars, the most typical first. Blocks of one
+ * class in different towers count as several classes; all but the costliest come last.
  */
 export const exemplars = memoByObject((index: GraphIndex): string[][][] => {
   const survey = new Survey(index);
@@ -44,7 +51,7 @@ export const exemplars = memoByObject((index: GraphIndex): string[][][] => {
   const all = costOfAll(found);
   const classOf = ({ classes }: Block) => classes[classes.length - 1] ?? "";
   const isNested = ([first]: Block[]) => first !== undefined && survey.nested.has(classOf(first));
-  // what holds itself is the idea of a model, whatever its stem costs
+  // a class that contains itself is the idea of a model, whatever its stem costs
   const byClass = grouped(found, classOf).sort((a, b) => Number(isNested(b)) - Number(isNested(a)));
   const weightsOf = (blocks: Block[]) => blocks.reduce((sum, block) => sum + block.weights, 0);
   const weights = Math.max(index.graph.model.parameters.total, weightsOf(found));
@@ -59,22 +66,22 @@ export const exemplars = memoByObject((index: GraphIndex): string[][][] => {
   });
 });
 
-/** Least share of the blocks that do less, for those that do more to be as typical. */
+/** Blocks with more ops count as typical if there are at least this share of those with fewer. */
 const TYPICAL = 0.4;
 
-/** Blocks with a skip tell more than those of their class that have none; of the same modules, those with more ops between them. */
+/** Orders blocks: those with a skip first; of blocks with equal modules, those with more ops between them first. */
 function byTelling(index: GraphIndex, alike: Block[][]): Block[][] {
   const told = alike.map((blocks) => {
     const [{ path = [], modules = "", ops = 0 } = {}] = blocks;
     const isSkip = joinIn(index, path[path.length - 1] ?? "") === "skip";
     return { blocks, ops, isSkip, kind: `${isSkip} ${modules}`, times: timesOfAll(blocks) };
   });
-  // the most frequent come first
+  // the most frequent first
   const kinds = [...new Set(told.map(({ kind }) => kind))];
   const most = new Map([...told].reverse().map(({ kind, times }) => [kind, times]));
   const opsOf = ({ ops, kind, times }: (typeof told)[0]) => (times >= TYPICAL * (most.get(kind) ?? 0) ? ops : -1);
   const place = ({ kind, isSkip }: (typeof told)[0]) => kinds.indexOf(kind) - (isSkip ? kinds.length : 0);
-  // not by pairs of which one does more: blocks of other modules between them would hide it, differently in each browser
+  // a comparison of only some pairs would be no order, and differ between browsers
   return told.sort((a, b) => place(a) - place(b) || opsOf(b) - opsOf(a)).map(({ blocks }) => blocks);
 }
 
@@ -82,7 +89,7 @@ function costOfAll(blocks: Block[]): number {
   return blocks.reduce((sum, { cost }) => sum + cost, 0);
 }
 
-/** Beside each other, blocks that stand for several come first: the one before them may differ in what it reads. */
+/** In each container, blocks that represent several first: the block before them may read something else. */
 function mostTypical(blocks: Block[]): Block[] {
   const beside = new Map<string, Block[]>();
   for (const block of blocks) append(beside, block.path.slice(0, -1).join(" "), block);
@@ -104,7 +111,7 @@ class Survey {
   readonly #calls = new Map<string, number>();
   readonly #layers = new Map<string, number>();
   readonly #wrappers = new Map<string, boolean>();
-  /** Classes of modules that hold another of their class, such as an hourglass around a smaller one. */
+  /** Classes whose modules contain another of their class, such as an hourglass around a smaller one. */
   readonly nested = new Set<string>();
 
   constructor(readonly index: GraphIndex) {
@@ -116,7 +123,7 @@ class Survey {
     }
   }
 
-  /** The outermost modules in a container that are no wrappers. */
+  /** The outermost modules in a container that aren't wrappers. */
   blocks(id = ROOT, path: string[] = [], classes: string[] = [], times = 1): Block[] {
     return this.#parts(id).flatMap((part): Block[] => {
       const node = this.#module(part.id);
@@ -140,7 +147,7 @@ class Survey {
     });
   }
 
-  /** The sequence that holds all layers of a block. */
+  /** The sequence with all layers of a block, if there is one. */
   #core(id: string): string[] {
     const holding = entriesIn(this.index, innermost(this.index, id)).filter((entry) => this.#layersIn(entry.id) > 0);
     const [only] = holding;
@@ -148,7 +155,7 @@ class Survey {
     return holding.length === 1 && node?.kind === "module" && isPlain(node) ? [only?.id ?? ""] : [];
   }
 
-  /** The children of a container that are blocks or wrappers: with several layers inside. */
+  /** The children of a container that are blocks or wrappers, with several layers inside. */
   #parts(id: string): Entry[] {
     return entriesIn(this.index, id).flatMap((entry): Entry[] => {
       if (this.index.nodes.get(entry.id)?.kind === "function") {
@@ -172,7 +179,7 @@ class Survey {
       .reverse();
   }
 
-  /** The module of a box that says most by its class. */
+  /** The module of a box whose class says most. */
   #module(id: string): ModuleNode | undefined {
     return tellingOf(this.index, boxed(this.index, id).chain);
   }
@@ -183,7 +190,7 @@ class Survey {
     return times * costOf(this.index, node);
   }
 
-  /** Whether a module matters by the blocks in it: a plain container, the model's body, a row of blocks of one class. */
+  /** Whether a module only wraps blocks: a plain container, the model's body, a row of blocks of one class. */
   #isWrapper(id: string): boolean {
     const known = this.#wrappers.get(id) ?? this.#holdsBlocks(id);
     this.#wrappers.set(id, known);
@@ -206,7 +213,7 @@ class Survey {
     return main.length === 1 && only?.times === 1 ? this.#isWrapper(only.id) : this.#isRow(inner, main);
   }
 
-  /** A layer that reads a long memory spends nearly all on attention, and is no row of attentions. */
+  /** Also by weights: a layer that reads a long memory spends nearly everything on attention, but isn't a row of attentions. */
   #weights(entries: Entry[]): number {
     return entries.reduce((sum, { id, times }) => sum + times * (this.#module(id)?.parameters.total ?? 0), 0);
   }
@@ -215,7 +222,7 @@ class Survey {
     return entries.reduce((sum, entry) => sum + this.#cost(entry), 0);
   }
 
-  /** Whether the last of several blocks reads, by way of others, what the first made. */
+  /** Whether the last of several blocks depends on the first. */
   #isRow(container: string, blocks: Entry[]): boolean {
     const members = blocks.flatMap(({ id }) => membersOf(this.index, container, id));
     const [first = "", last = ""] = [members[0], members[members.length - 1]];
@@ -241,7 +248,7 @@ class Survey {
     };
   }
 
-  /** How many layers with weights, or attention, a module holds. */
+  /** The number of layers with weights, or attention, in a module. */
   #layersIn(id: string): number {
     const known = this.#layers.get(id) ?? this.#countLayers(id);
     this.#layers.set(id, known);

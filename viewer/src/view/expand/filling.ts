@@ -1,4 +1,4 @@
-/** Fills a screen with expanded modules, beyond exemplars of what carries the model. */
+/** Fills a screen with expanded modules, after exemplars of the main blocks. */
 import { append } from "../../graph/append.js";
 import { type GraphIndex, ROOT } from "../../graph/graph.js";
 import { shortName } from "../../graph/names.js";
@@ -9,17 +9,17 @@ import { innermost, isInformative, isOpenable, shownIn, timesOf } from "./openab
 import { fitting, MAX_VISIBLE, nodesIn, type Page } from "./page_limits.js";
 import { reached, twinsOf } from "./twins.js";
 
-/** With fewer visible nodes than this, a single module may exceed the height by this factor. */
+/** With fewer visible nodes, a single module may exceed the height by this factor. */
 const FEW = 12;
 const EXTRA_HEIGHT = 1.3;
-/** Least share of the parameters in a sequence of layers that shows in a larger picture, too. */
+/** Least share of the parameters in a sequence of layers that is also expanded in a larger picture. */
 const HEAVY = 0.3;
 /** Modules with a smaller share of the parameters than this are expanded last. */
 const LIGHT = 0.01;
 
 /**
- * Expands breadth first while the picture stays readable. Modules of one class on one level expand together or, if that
- * exceeds the limits, only the most repeated of them (else the first) as an example. Towers expand together or not at all.
+ * Expands breadth first while the picture stays readable. Modules of one class on one level expand together or, beyond
+ * the limits, only the most repeated one, else the first, as an example. Towers expand together or not at all.
  */
 export class Filling {
   readonly #chosen: string[];
@@ -55,13 +55,13 @@ export class Filling {
     return this.#chosen;
   }
 
-  /** Of modules with equal contents, those that are open count. */
+  /** Open modules first: of modules with equal contents, only the first counts. */
   #openFirst(ids: string[]): string[] {
     const open = new Set(this.#chosen);
     return [...ids.filter((id) => open.has(id)), ...ids.filter((id) => !open.has(id))];
   }
 
-  /** Opens what fits of a group, and returns what that shows. */
+  /** Opens as much of a group as fits, and returns what becomes visible. */
   #open(group: string[]): string[] {
     const open = group.filter((id) => this.#chosen.includes(id));
     const choice = this.#choice(group, open);
@@ -75,7 +75,7 @@ export class Filling {
     const rest = group.filter((id) => !open.includes(id));
     const isPlain = isSequence(index, group) && !holdsBlocks(index, group);
     const isHeavy = isPlain && weightOf(index, group) >= HEAVY * index.graph.model.parameters.total;
-    // a plain sequence of layers is worth showing only in a small picture, or if it holds much of the model
+    // a plain sequence of layers is only worth showing in a small picture, or if it holds much of the model
     if (rest.length === 0 || (visible >= FEW && isPlain && !isHeavy)) return [];
     const towers = new Set(group.map((id) => groupKey(index, id))).size > 1;
     const isWhole = towers || isSequence(index, group) || open.length > 0;
@@ -91,7 +91,7 @@ export class Filling {
   }
 }
 
-/** Plain sequences share nothing but the class, so one is no example of the others (unless it stands for a run). */
+/** Plain sequences share only their class, so one is no example of the others, unless it represents a run. */
 function isSequence(index: GraphIndex, [first = ""]: string[]): boolean {
   const node = index.nodes.get(innermost(index, first));
   return node?.kind === "module" && shortName(node.class) === "Sequential" && timesOf(index, first) === 1;
@@ -118,7 +118,7 @@ function isLight(index: GraphIndex, ids: string[]): boolean {
   return weightOf(index, ids) < LIGHT * index.graph.model.parameters.total;
 }
 
-/** Parameters of modules and of the runs they stand for. Attention comes first: readers look for it. */
+/** Parameters of modules and of the runs that they represent. Attention comes first: readers look for it. */
 function weightOf(index: GraphIndex, ids: string[]): number {
   let sum = 0;
   for (const id of ids) {
@@ -131,8 +131,8 @@ function weightOf(index: GraphIndex, ids: string[]): number {
 }
 
 /**
- * Modules worth expanding, grouped by class, heaviest group first. Of modules with equal contents only the first: the
- * others would show the same again.
+ * Modules worth expanding, grouped by class, heaviest group first. Of modules with equal contents only the first, because
+ * the others would show the same.
  */
 function byClass(index: GraphIndex, ids: string[]): string[][] {
   const groups = new Map<string, string[]>();

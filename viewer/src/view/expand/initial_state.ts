@@ -1,4 +1,3 @@
-/** What a picture shows at first: as much as a page has room for. */
 import { ancestors, type GraphIndex, ROOT } from "../../graph/graph.js";
 import { LEGIBLE_SCALE } from "../../shared/legible.js";
 import { boxOf, singleChain } from "../boxes.js";
@@ -7,36 +6,35 @@ import { type Limits, MANY } from "../grouping/bundles.js";
 import { shownIndex } from "../grouping/shown_index.js";
 import type { ViewOptions } from "../options.js";
 import { matching } from "../patterns.js";
-import { IN_ONE_FLOW, SHAPES } from "../shapes.js";
-import type { Direction, State } from "../state.js";
+import { type Direction, IN_ONE_FLOW, SHAPES, type State } from "../state.js";
 import { view } from "../view.js";
 import { ALONE, defaultExpansion, lacksTower, mainPaths, partsOfTheirOwn } from "./default_expansion.js";
-import type { Measure, Page } from "./page_limits.js";
-import { AROUND_LINES, BROAD, WIDEST } from "./page_limits.js";
+import { AROUND_LINES, BROAD, type Measure, type Page, WIDEST } from "./page_limits.js";
 import { pairsIn } from "./pairs.js";
 import { mainDirection, shallow, turned, unrolledFor } from "./requested.js";
 import { HIDES, smallBundles, withoutSmallBundles } from "./small_bundles.js";
 
+/** What a picture shows at first: as much as fits a page. */
+
 /**
- * Largest picture by default, in px. In the narrowest text column of common themes, that of pydata-sphinx-theme with 608 px in
- * a window of 1280 px, its smallest text has 9 px. It is broader where exemplars of blocks need that, and then scrolls in
- * such a column.
+ * Largest picture by default, px. In the narrowest text column of common themes (pydata-sphinx-theme: 608 px in a window of
+ * 1280 px) its smallest text has 9 px. It may be wider for exemplars of blocks, and then scrolls in such a column.
  *
- * Its height is about one screen of scrolling and, where exemplars of blocks need it, with a legend 1,400 px.
+ * The height is about one screen of scrolling; for exemplars of blocks, 1,400 px with a legend.
  */
 const SCREEN = { width: 675, height: 1020, tallest: 1340, widest: 675 };
-/** With everything collapsed, it may be this high: with a legend, 2,400 px. If it needs bundles, it is less high. */
+/** Greatest height with everything collapsed (2,400 px with a legend), and if that needs bundles. */
 const HIGHEST = 2300;
 const HIGHEST_BUNDLED = 1300;
-/** Limits that are tried in this order if the picture is too large. */
+/** Limits to try, in this order, if the picture is too large. */
 const FEWER_ENDS: readonly Limits[] = [{ ends: 5 }, { ends: 3 }, { ends: 2 }];
 const FEWER: readonly Limits[] = [40, 28, 20, 14, 10, 7, 5, 3, 2, 1].map((most) => ({ most, ends: Math.min(most, 3) }));
-/** Bundles that make room for exemplars; containers still show their order. */
+/** Limits that make room for exemplars while containers still show their order. */
 const FEWER_ORDERLY: readonly Limits[] = [28, 20, 16, 14, 12, 10, 8, 7, 6, 5, 4].map((most) => ({ most }));
 
-/** Smallest scale at which the author's options are kept. */
+/** Smallest scale at which the author's options are respected. */
 const TOLERABLE = 0.4;
-/** Height of a one-line legend, the usual case. */
+/** Height of a legend with one line, as most have. */
 const LEGEND = 32;
 
 /** The state a picture starts from. */
@@ -54,7 +52,7 @@ export function initialState(traced: GraphIndex, options: ViewOptions, measure: 
 }
 
 /**
- * The state for a page, in the direction that shows more or larger. Authors choose `depth` and `expand` for a screen;
+ * The state for a page, in the direction that shows more or is larger. Authors choose `depth` and `expand` for a screen:
  * both are ignored if they would make the picture tiny.
  */
 function fitting(
@@ -103,7 +101,7 @@ interface Candidate {
   boxes: number;
 }
 
-/** The candidate that is legible, shows more or is larger. */
+/** The candidate that is legible, or else shows more, or else is larger. */
 function better([tall, wide = tall]: Candidate[]): Candidate {
   if (tall === undefined || wide === undefined) throw new Error("expected a candidate");
   if (tall.legible !== wide.legible) return tall.legible ? tall : wide;
@@ -146,8 +144,8 @@ function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction,
 }
 
 /**
- * What the picture shows without `depth` and `expand`: with the layouts of structures, unless one flow tells more because it
- * is less broad, or as much without bundles. A U tells most by its shape. Structures that the author asked for stay.
+ * What the picture shows without `depth` and `expand`: with the layouts of structures, unless one flow shows more because
+ * it is narrower, or as much without bundles. The shape of a U says most. Structures that the author asked for stay.
  */
 function withDefaultExpansion(traced: GraphIndex, start: State, page: Page, isClosed: (id: string) => boolean): State {
   let isShaped = false;
@@ -170,7 +168,7 @@ function withDefaultExpansion(traced: GraphIndex, start: State, page: Page, isCl
   return tellsMore || hidesMore || !page.measure(shaped.state).shaped ? plain.state : shaped.state;
 }
 
-/** With an encoder and its decoder open if these make a U that fits a page. */
+/** With an encoder and its decoder open if they make a U that fits a page. */
 function withPair(traced: GraphIndex, start: State, page: Page, isClosed: (id: string) => boolean): State {
   const shapes = start.shapes ?? SHAPES;
   const isBundled = start.most !== undefined && start.most !== MANY;
@@ -184,7 +182,7 @@ function withPair(traced: GraphIndex, start: State, page: Page, isClosed: (id: s
   return states.find((state) => isU(state, page) && fits(state)) ?? start;
 }
 
-/** With less told than by a block of any class, narrow containers are tried, and where a tower or a structure lacks something. */
+/** Below this score, that of a block of any class, narrow containers are tried; also if a tower or a structure is incomplete. */
 const LITTLE = 0.9;
 
 interface Told {
@@ -192,7 +190,7 @@ interface Told {
   telling: number;
 }
 
-/** The state that tells most: wider or with more bundles if these make room for it. */
+/** The state with the best score: wider, or with more bundles, if that makes room. */
 function mostTold(traced: GraphIndex, start: State, page: Page, isClosed: (id: string) => boolean): Told {
   let best: Told = { state: start, telling: 0 };
   let holdsU: boolean | undefined;
@@ -201,7 +199,7 @@ function mostTold(traced: GraphIndex, start: State, page: Page, isClosed: (id: s
   for (const { from, widest } of attempts(traced, start, page)) {
     const isBundled = from.kept !== start.kept;
     if (isBundled) {
-      // bundles hide more than a second tower tells, and half of a U
+      // bundles hide more than a second tower shows, and half of a U
       holdsU ??= isU(best.state, page);
       if (holdsU || best.telling >= ALONE) break;
     }
@@ -219,7 +217,7 @@ function isU(state: State, page: Page): boolean {
   return page.measure({ ...state, shapes: ["u"] }).shaped === true;
 }
 
-/** States before anything is opened, and how wide they may become: fewer inputs and outputs, then a wider page, then bundles. */
+/** Closed states to begin with, and their greatest widths: fewer inputs and outputs, then a wider page, then bundles. */
 function* attempts(traced: GraphIndex, start: State, page: Page): Generator<{ from: State; widest: number }> {
   const kept = mainPaths(traced, start);
   const groups = page.mayBundle ? [[{}, ...FEWER_ENDS], FEWER_ORDERLY.map((most) => ({ ...most, kept }))] : [[{}]];
@@ -238,7 +236,7 @@ function* attempts(traced: GraphIndex, start: State, page: Page): Generator<{ fr
   }
 }
 
-/** Lines of a flow from left to right are as long as the picture may be broad. */
+/** Lines of a flow from left to right are as long as the picture may be wide. */
 function linesWithin({ direction }: State, page: Page, widest: number): Partial<State> {
   return direction === "LR" && page.mayScroll ? { line: widest - AROUND_LINES } : {};
 }
@@ -247,7 +245,7 @@ function isTighter({ most = 0, ends = 0 }: Limits, than: Limits): boolean {
   return most <= (than.most ?? Number.POSITIVE_INFINITY) && ends <= (than.ends ?? Number.POSITIVE_INFINITY);
 }
 
-/** With as few bundles as needed for everything collapsed to fit the page. */
+/** With as few bundles as everything collapsed needs to fit the page. */
 function withBundles(traced: GraphIndex, start: State, page: Page): State {
   const whole = shownIndex(traced, start);
   const orderly: State = shownIndex(traced, { ...start, most: MANY }) === whole ? start : { ...start, most: MANY };
@@ -255,13 +253,13 @@ function withBundles(traced: GraphIndex, start: State, page: Page): State {
   const kept = partsOfTheirOwn(whole);
   const limited = (more: Partial<State>) =>
     [...FEWER_ENDS, ...FEWER].map((limits): State => ({ ...orderly, ...limits, ...more }));
-  // where a page has no room for them, large parts are bundled as others are
+  // large parts are bundled like others if a page has no room for them
   const fewer = [...(kept.length > 0 ? limited({ kept }) : []), ...limited({})];
   const last = fewer[fewer.length - 1] ?? orderly;
   return orderlyWithin(orderly, page) ?? fewer.find((state) => isWithin(page, state, page.highestBundled)) ?? last;
 }
 
-/** With everything collapsed and no bundles but of inputs and outputs: by its structure, in one flow, or of narrow boxes. */
+/** With everything collapsed and only inputs and outputs bundled: by structure, in one flow, or with narrow boxes. */
 function orderlyWithin(orderly: State, page: Page): State | undefined {
   const widest = page.mayScroll ? WIDEST : page.width;
   if (page.measure(orderly).shaped) {
@@ -276,7 +274,7 @@ function orderlyWithin(orderly: State, page: Page): State | undefined {
   return isWithin(page, narrow, page.highest, widest) ? narrow : undefined;
 }
 
-/** Whether a picture with everything collapsed fits; rather than in more bundles, it scrolls a little in a narrow column. */
+/** Whether a picture with everything collapsed fits. It may scroll a little in a narrow column, to avoid more bundles. */
 function isWithin(
   page: Page,
   state: State,

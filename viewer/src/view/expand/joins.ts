@@ -1,17 +1,17 @@
-/** What a module shows when it is open that its name doesn't tell: where tensors come together inside of it. */
-import { type GraphIndex, type GraphNode, ROOT } from "../../graph/graph.js";
+import { costOf, type GraphIndex, type GraphNode, ROOT } from "../../graph/graph.js";
 import { familyOf, LAYERS } from "../labels/op_families.js";
 import { foldedContents } from "../repeats/contents.js";
-import { costOf } from "./cost.js";
 import { innermost, isOpenable, shownIn, timesOf } from "./openable.js";
 
-/** `skip`: what enters the module meets what was made of it, as in a residual; `join`: branches inside meet, as in a gate. */
+/** Finds modules that are worth opening because tensors are joined inside them. */
+
+/** `skip`: the module's input is joined with its result, as in a residual. `join`: branches inside are joined, as in a gate. */
 export type Join = "skip" | "join";
 
-/** Modules in a container that are worth opening by what comes together in them, the costliest first. */
+/** Modules in a container with such joins inside, the costliest first. */
 export function joining(index: GraphIndex, container: string, kinds: readonly Join[]): string[] {
   const found = shownIn(index, innermost(index, container)).filter((id) => {
-    // a run in it is of blocks, and no part of one
+    // a run consists of blocks and isn't part of one
     const isPart = isOpenable(index, id) && timesOf(index, id) === 1;
     const join = isPart ? joinIn(index, id) : undefined;
     return join !== undefined && kinds.includes(join);
@@ -19,7 +19,7 @@ export function joining(index: GraphIndex, container: string, kinds: readonly Jo
   return found.sort((a, b) => costIn(index, b) - costIn(index, a));
 }
 
-/** Whether a residual or a gate shows among the parts of a module itself. */
+/** Whether a residual or a gate is visible among the parts of a module. */
 export function showsJoin(index: GraphIndex, id: string): boolean {
   const inner = innermost(index, id);
   const meets = ([child, sources]: [string, Set<string>]) =>
@@ -27,7 +27,7 @@ export function showsJoin(index: GraphIndex, id: string): boolean {
   return [...sourcesIn(index, inner)].some(meets);
 }
 
-/** What comes together in a module that holds layers; undefined if its layers follow one another. */
+/** The join in a module with layers; undefined if the layers form a chain. */
 export function joinIn(index: GraphIndex, id: string): Join | undefined {
   const inner = innermost(index, id);
   const node = index.nodes.get(inner);
@@ -43,7 +43,7 @@ function kindOf(sources: string[]): Join | undefined {
   return outside === 0 ? "join" : outside < sources.length ? "skip" : undefined;
 }
 
-/** Child → the tensors that it reads, with a blank before those from outside; weights are none. */
+/** Child → the tensors that it reads apart from weights, with a blank before those from outside. */
 function sourcesIn(index: GraphIndex, id: string): Map<string, Set<string>> {
   const { contents } = foldedContents(index, id);
   const sources = new Map<string, Set<string>>();
@@ -59,7 +59,7 @@ function isWeight(node: GraphNode | undefined): boolean {
   return node?.kind === "parameter" || node?.kind === "buffer" || node?.kind === "constant";
 }
 
-/** Layers, and modules of several kinds of them. */
+/** Layers, and modules with several kinds of layers. */
 function isLayer(index: GraphIndex, node: GraphNode | undefined): boolean {
   if (node === undefined) return false;
   const family = familyOf(index, node);

@@ -1,4 +1,4 @@
-/** Which modules are worth opening, and what they show then, with every run folded. */
+/** Which modules are worth opening, and what they then show, with every run folded. */
 import { type GraphIndex, type ModuleNode, ROOT } from "../../graph/graph.js";
 import { boxOf, isExpandable, type ModuleBox } from "../boxes.js";
 import { familyOf } from "../labels/op_families.js";
@@ -6,7 +6,7 @@ import { foldedContents } from "../repeats/contents.js";
 
 const NOTHING_UNROLLED: ReadonlySet<string> = new Set();
 
-/** A visible child, and how many it stands for. */
+/** A visible child, and how many it represents. */
 export interface Entry {
   id: string;
   times: number;
@@ -25,7 +25,7 @@ export function entriesIn(index: GraphIndex, id: string): Entry[] {
   });
 }
 
-/** All modules that a visible child stands for, the first of them included. */
+/** All modules that a visible child represents. */
 export function membersOf(index: GraphIndex, container: string, id: string): string[] {
   const { runs, groups } = foldedContents(index, container);
   const run = runs.get(id) ?? boxed(index, id).run;
@@ -52,7 +52,7 @@ export function innermost(index: GraphIndex, id: string): string {
   return chain[chain.length - 1] ?? id;
 }
 
-/** Length of the run that a module stands for; 1 without a run. */
+/** Length of the run that a module represents; 1 without a run. */
 export function timesOf(index: GraphIndex, id: string): number {
   const parent = index.parent.get(id) ?? ROOT;
   return (foldedContents(index, parent).runs.get(id) ?? boxed(index, id).run)?.times ?? 1;
@@ -62,10 +62,10 @@ export function isOpenable(index: GraphIndex, id: string): boolean {
   return isExpandable(index, innermost(index, id));
 }
 
-/** A module with more ops than this, and more ops than modules, is computation rather than architecture. */
+/** A module with more ops than this, and more ops than modules, is computation, not architecture. */
 const MAX_OPS = 6;
 
-/** Whether the inside shows architecture: the ops of a norm or an activation don't, those of a user's own class do. */
+/** Whether the inside shows architecture: that of a user's own class does, that of a norm or an activation doesn't. */
 export function isInformative(index: GraphIndex, node: ModuleNode): boolean {
   const inside = shownIn(index, node.id).map((id) => index.nodes.get(id)?.kind);
   const blocks = inside.filter((kind) => kind === "module").length;

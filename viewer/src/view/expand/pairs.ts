@@ -1,13 +1,13 @@
-/** Containers that may be one U if both are open: an encoder, and a decoder that reads several of its tensors. */
+/** Containers that may form a U when both are open: an encoder, and a decoder that reads several of its tensors. */
 import type { GraphIndex } from "../../graph/graph.js";
 import type { Item } from "../frame.js";
 import type { State } from "../state.js";
 import { view } from "../view.js";
 
-/** Fewer tensors from one to the other are no U. */
+/** Fewest tensors from one to the other in a U. */
 export const LEAST_SKIPS = 2;
 
-/** Pairs of containers of the model, with those first that have most in common, and single ones that items read, or feed. */
+/** Pairs of containers, those with most common tensors first, and single containers that exchange tensors with items. */
 export function pairsIn(traced: GraphIndex, state: State): string[][] {
   const { items, wires } = view(traced, { ...state, expanded: [] }).root;
   const isContainer = (item: Item | undefined) => item?.kind === "module" && item.expandable && item.times === 1;

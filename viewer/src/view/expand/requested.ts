@@ -1,4 +1,4 @@
-/** What an author's options request: directions, modules to open, runs to unroll. */
+/** What an author's options ask for: directions, modules to open, runs to unroll. */
 import { append } from "../../graph/append.js";
 import {
   ancestors,
@@ -45,7 +45,7 @@ export function shallow(index: GraphIndex, depth: number): string[] {
     .map((node) => node.id);
 }
 
-/** Runs to unroll: those with a requested member that is expanded differently from the first. */
+/** Runs to unroll: those with a requested member that isn't expanded like the first. */
 export function unrolledFor(index: GraphIndex, requested: ReadonlySet<string>, expanded: string[]): string[] {
   const inside = expandedInside(index, expanded);
   const containers = new Set([...requested].map((id) => index.parent.get(id) ?? ROOT));
@@ -66,7 +66,7 @@ export function unrolledFor(index: GraphIndex, requested: ReadonlySet<string>, e
   return [...unrolled].sort();
 }
 
-/** Module → key of what is expanded inside; equal for equal modules expanded in the same way. */
+/** Module → a key of what is expanded inside it, equal for equal modules expanded in the same way. */
 function expandedInside(index: GraphIndex, expanded: string[]): Map<string, string> {
   const orderOf = (id: string) => index.order.get(id) ?? 0;
   const inside = new Map<string, number[]>();

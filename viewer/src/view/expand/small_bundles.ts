@@ -1,16 +1,16 @@
-/** Bundles of so few nodes that these tell more: a picture avoids them, and shows their nodes where a page has room. */
 import { childrenOf, type GraphIndex } from "../../graph/graph.js";
 import { shownIndex } from "../grouping/shown_index.js";
 import type { State } from "../state.js";
-import { legendRoom } from "./legend_room.js";
-import { BROAD, type Page, WIDEST } from "./page_limits.js";
+import { BROAD, legendRoom, type Page, WIDEST } from "./page_limits.js";
 
-/** Most nodes of a bundle that saves less than it hides. */
+/** Small bundles say less than their few nodes: pictures avoid them if the page has room for the nodes. */
+
+/** Most nodes of a small bundle. */
 const FEW = 3;
-/** How much less a picture tells with each of them: a block of another class without them is worth more. */
+/** What each of them costs a picture's score: more than a block of the costliest class is worth over one of another. */
 export const HIDES = 0.12;
 
-/** Bundles of a few nodes, but of inputs and outputs. */
+/** Bundles of a few nodes, apart from inputs and outputs. */
 export function smallBundles(index: GraphIndex): string[][] {
   return index.graph.nodes
     .filter(({ kind }) => kind === "bundle")
@@ -18,7 +18,7 @@ export function smallBundles(index: GraphIndex): string[][] {
     .filter((ids) => ids.length <= FEW && !ids.some((id) => /^(input|output)$/.test(index.nodes.get(id)?.kind ?? "")));
 }
 
-/** The state with the nodes of small bundles, as far as the page has room. */
+/** The state with small bundles replaced by their nodes, as far as the page has room. */
 export function withoutSmallBundles(traced: GraphIndex, state: State, page: Page): State {
   let best = state;
   for (const ids of smallBundles(shownIndex(traced, state))) {

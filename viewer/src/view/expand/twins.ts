@@ -1,9 +1,9 @@
-/** Calls of one module side by side, as the towers of a siamese network: they are open or closed together. */
+/** Parallel calls of one module, such as the towers of a siamese network: they are open or closed together. */
 import { append } from "../../graph/append.js";
 import { contentsOf, type GraphIndex, type Link, type ModuleNode, ROOT } from "../../graph/graph.js";
 import { isMember } from "../repeats/contents.js";
 
-/** The parallel calls of a module in one container, itself included; only itself if it belongs to a run. */
+/** All parallel calls of a module in its container; only the call itself if it belongs to a run. */
 export function twinsOf(index: GraphIndex, id: string): string[] {
   const node = index.nodes.get(id);
   if (node?.kind !== "module" || isMember(index, id)) return [id];
@@ -23,7 +23,7 @@ function isCallOf(index: GraphIndex, id: string, { path, signature }: ModuleNode
   return node?.kind === "module" && node.path === path && node.signature === signature;
 }
 
-/** The children of a container that links lead to from one of them. */
+/** The children of a container that are reached from one of them. */
 export function reached(links: readonly Link[], from: string): Set<string> {
   const readers = new Map<string, string[]>();
   for (const link of links) if (link.from !== null && link.to !== null) append(readers, link.from, link.to);

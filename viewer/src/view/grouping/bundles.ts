@@ -1,44 +1,46 @@
-/**
- * Bundles: neighbours in execution order that a container with very many children shows as one closed box, "… 214 ops".
- * They become nodes of the graph, so that they are expanded, linked and laid out as modules are.
- */
 import { append } from "../../graph/append.js";
 import {
   type BundleNode,
   type Contents,
   contentsOf,
+  costOf,
   type GraphIndex,
   type GraphNode,
   type ModuleNode,
   ROOT,
 } from "../../graph/graph.js";
 import { indexGraph } from "../../graph/indexing.js";
-import { costOf } from "../expand/cost.js";
-import { bundleWords } from "../labels/bundle_words.js";
+import { shortName } from "../../graph/names.js";
+import { isPlain, kindsIn } from "../labels/container_words.js";
 import { familyOf, LAYERS } from "../labels/op_families.js";
 import { findRuns } from "../repeats/repeats.js";
 
-/** No container shows more children than this, if any limit is set. */
+/**
+ * Bundles: neighbours in execution order that a container with very many children shows as one closed box, "… 214 ops".
+ * They become nodes of the graph, so that they are expanded, linked and laid out like modules.
+ */
+
+/** Most children of any container, if a limit is set. */
 export const MANY = 60;
-/** A bundle shows at most this many children; more are bundled in it again, in shares of about so many. */
+/** Most children of a bundle. More are divided into bundles of about `SHARE`. */
 const INSIDE = 24;
 const SHARE = 20;
 
-/** Light are layers without weights, such as poolings, and norms; blocks are or hold other modules. */
+/** `light`: layers without weights, such as poolings, and norms. `block`: other modules. */
 type Kind = "input" | "output" | "kept" | "op" | "light" | "block" | "bundle";
 
-/** Children that stay together: one, or all of a run. */
+/** Children that stay together: one child, or all of a run. */
 interface Unit {
   ids: string[];
   kind: Kind;
 }
 
-/** A unit, or what becomes a bundle. */
+/** A unit, or a bundle to be. */
 type Part = Unit | Part[];
 
 /**
- * Most children that the model and containers of most of it, or around what is kept, show, counting runs as one, and most
- * inputs, and outputs, of the model.
+ * Most children of the model and of the containers that hold most of it or something kept, where a run counts as one; most
+ * inputs and most outputs of the model.
  */
 export interface Limits {
   most?: number | undefined;
@@ -51,7 +53,7 @@ type Exact = { [Name in keyof Limits]-?: NonNullable<Limits[Name]> };
 
 const UNLIMITED = Number.POSITIVE_INFINITY;
 
-/** The graph with bundles wherever a container has more children. */
+/** The graph with bundles wherever a container exceeds its limit. */
 export function bundled(index: GraphIndex, { most = UNLIMITED, ends = UNLIMITED, kept = [] }: Limits): GraphIndex {
   const hierarchy = new Map(index.graph.hierarchy);
   const beginning = new Map<string, BundleNode[]>();
@@ -75,7 +77,7 @@ function holdsMost(index: GraphIndex, id: string): boolean {
   return node?.kind === "module" && costOf(index, node) > TRUNK * costOf(index, index.graph.model);
 }
 
-/** The graph to be. */
+/** The graph in the making. */
 interface Draft {
   index: GraphIndex;
   hierarchy: Map<string, string | null>;
@@ -92,7 +94,7 @@ function addBundles(draft: Draft, part: Part, parent: string | null): void {
   const ids = unitsOf(part).flatMap((unit) => unit.ids);
   const [first = ""] = ids;
   const id = `bundle:${first}+${ids.length - 1}`;
-  // weights may precede what else there is
+  // weights may come before the rest
   const begin = ids.find((inner) => !isWeight(index.nodes.get(inner))) ?? first;
   append(beginning, begin, { kind: "bundle", id, ...bundleWords(index, ids) });
   hierarchy.set(id, parent);
@@ -143,15 +145,15 @@ function kindOf(index: GraphIndex, ids: string[]): Kind {
   return ids.length === 1 && modules.every(isLight) ? "light" : "block";
 }
 
-/** The first ends, and the others as a bundle. */
+/** The first inputs or outputs, and the others as a bundle. */
 function shortened(ends: Unit[], most: number, cuts: Cuts): Part[] {
   if (ends.length <= most) return ends;
   return [...ends.slice(0, most - 1), divided(ends.slice(most - 1), cuts)];
 }
 
 /**
- * Bundles the middles of the longest stretches of ops until at most `most` parts are left; if there are no more ops, of
- * ops and light layers, and then of everything.
+ * Bundles the middles of the longest stretches of ops until at most `most` parts are left; without more ops, of ops and
+ * light layers, and then of everything.
  */
 function withoutMiddles(body: Unit[], most: number, cuts: Cuts): Part[] {
   const parts: Part[] = [...body];
@@ -169,7 +171,7 @@ function withoutMiddles(body: Unit[], most: number, cuts: Cuts): Part[] {
   return parts;
 }
 
-/** What is bundled first, and if there is no more of it. */
+/** What is bundled first, second and last. */
 const TIERS: readonly (readonly Kind[])[] = [["op"], ["op", "light"], ["op", "light", "block", "bundle"]];
 
 /** The longest stretch of at least two parts of some kinds in a row. */
@@ -188,7 +190,7 @@ function kindOfPart(part: Part): Kind {
   return Array.isArray(part) ? "bundle" : part.kind;
 }
 
-/** The content of a bundle: all units or, if these are many, equal shares of them as bundles. */
+/** The content of a bundle: all units or, if there are many, bundles of equal shares. */
 function divided(units: Unit[], cuts: Cuts): Part[] {
   if (units.length <= INSIDE) return units;
   const count = Math.min(INSIDE, Math.ceil(units.length / SHARE));
@@ -204,7 +206,7 @@ function divided(units: Unit[], cuts: Cuts): Part[] {
   });
 }
 
-/** The cheapest place, of several the one nearest to the middle. */
+/** The cheapest place; of equal ones, the nearest to the middle. */
 function cheapest(places: number[], costOf: (place: number) => number, middle: number): number {
   const ranked = places.map((place) => ({ place, cost: costOf(place), far: Math.abs(place - middle) }));
   ranked.sort((a, b) => a.cost - b.cost || a.far - b.far);
@@ -215,7 +217,7 @@ function unitsOf(parts: Part[]): Unit[] {
   return parts.flatMap((part) => (Array.isArray(part) ? unitsOf(part) : [part]));
 }
 
-/** How many tensors of a container are alive between two of its children: bundles begin and end where few are. */
+/** Counts the tensors that are alive between two children of a container: bundles begin and end where there are few. */
 class Cuts {
   readonly #positions: Map<string, number>;
   /** Position → number of tensors made before it and read there or later. */
@@ -247,4 +249,56 @@ class Cuts {
     const position = this.#positions.get(first?.ids[0] ?? "");
     return position === undefined ? 0 : (this.#alive[position] ?? 0);
   }
+}
+
+// -- text --------------------------------------------------------------------------------------------------------------
+
+/** The text on bundles: `… 214 ops` and `mul ×80, add ×60, sin, …`. */
+
+const KINDS: readonly (readonly [kind: RegExp, one: string, several: string])[] = [
+  [/input/, "input", "inputs"],
+  [/output/, "output", "outputs"],
+  [/module/, "module", "modules"],
+  [/function/, "function", "functions"],
+  [/op/, "op", "ops"],
+  [/parameter|buffer/, "weight", "weights"],
+  [/constant/, "constant", "constants"],
+];
+/** Most names, and most characters of all. */
+const MAX_NAMES = 4;
+const MAX_LENGTH = 40;
+
+export function bundleWords(index: GraphIndex, ids: string[]): { name: string; content: string } {
+  const nodes = ids.map((id) => index.nodes.get(id)).filter((node) => node !== undefined);
+  const parts = KINDS.flatMap(([kind, one, several]) => {
+    const count = nodes.filter((node) => kind.test(node.kind)).length;
+    return count === 0 ? [] : [`${count} ${count === 1 ? one : several}`];
+  });
+  return { name: `… ${parts.join(", ")}`, content: contentOf(index, nodes) };
+}
+
+/** The most frequent classes and functions, or names of inputs and outputs. */
+function contentOf(index: GraphIndex, nodes: GraphNode[]): string {
+  const counts = new Map<string, number>();
+  for (const node of nodes) {
+    for (const [name, count] of namesOf(index, node)) counts.set(name, (counts.get(name) ?? 0) + count);
+  }
+  const named = [...counts].sort(([, a], [, b]) => b - a);
+  const shown: string[] = [];
+  for (const [name, count] of named.slice(0, MAX_NAMES)) {
+    const text = count > 1 ? `${name} ×${count}` : name;
+    if (shown.length > 0 && [...shown, text].join(", ").length > MAX_LENGTH) break;
+    shown.push(text);
+  }
+  return [...shown, ...(shown.length < named.length ? ["…"] : [])].join(", ");
+}
+
+/** Names and counts of a node; a plain container lists its contents. */
+function namesOf(index: GraphIndex, node: GraphNode): (readonly [name: string, count: number])[] {
+  if (node.kind === "module") {
+    const inside = isPlain(node) ? [...kindsIn(index, node).values()] : [];
+    return inside.length > 0 ? inside.map(({ name, count }) => [name, count]) : [[shortName(node.class), 1]];
+  }
+  if (node.kind === "op") return [[shortName(node.name), 1]];
+  return node.kind === "input" || node.kind === "output" || node.kind === "function" ? [[node.name, 1]] : [];
 }

@@ -1,14 +1,14 @@
-/** Calls of functions as boxes: the ops that one Python function made, closed at first and opened like a module. */
+/** Calls of functions as nodes: a box around the ops that one Python function ran, which opens like a module. */
 import { append } from "../../graph/append.js";
 import { type FunctionNode, type Graph, type GraphNode, ROOT } from "../../graph/graph.js";
 import { atOnce, each, type Steps } from "../../shared/slices.js";
 
-/** A function with fewer visible ops says less than they do. */
+/** A function with fewer visible ops says less than its ops. */
 const MIN_OPS = 3;
 
 /**
- * The graph with a node for every function call that still has several ops, and less than all of what is around it; of
- * some of them only, if `isListed` says so. Groups that the author made always are nodes.
+ * The graph with a node for every function call that still has several ops and isn't all there is in its container. The
+ * calls can be limited to `isListed`. Groups made by the author always become nodes.
  */
 export function withFunctions(graph: Graph, isListed: (id: string) => boolean = () => true): Graph {
   return atOnce(groupFunctions(graph, isListed));
@@ -49,7 +49,7 @@ function isGroup({ functions = {} }: Graph, id: string): boolean {
 function* surroundings(graph: Graph): Steps<Map<string, string[]>> {
   const around = new Map<string, string[]>();
   const functions = new Map(Object.entries(graph.functions ?? {}));
-  // the outer ones precede those inside
+  // outer calls come before inner ones
   for (const [id, { parent }] of functions) {
     around.set(id, parent && functions.has(parent) ? [parent, ...(around.get(parent) ?? [])] : []);
   }
@@ -58,7 +58,7 @@ function* surroundings(graph: Graph): Steps<Map<string, string[]>> {
   for (const node of graph.nodes) if ("scope" in node && isCall(node)) around.set(node.id, byId(node.scope));
   yield* each(graph.nodes, (node) => {
     if (!("scope" in node) || isCall(node)) return;
-    // a weight that stands for several may have readers elsewhere
+    // a weight that represents a series may have readers elsewhere
     const readers = (graph.adjacency.get(node.id) ?? []).map(
       ({ to }) => around.get(childTowards(graph, node, to)) ?? [],
     );
@@ -70,7 +70,7 @@ function* surroundings(graph: Graph): Steps<Map<string, string[]>> {
   return around;
 }
 
-/** The sibling of a node that contains another node, or that node. */
+/** The sibling of a node that is or contains another node. */
 function childTowards(graph: Graph, { id }: GraphNode, other: string): string {
   const parent = graph.hierarchy.get(id) ?? null;
   return [other, ...ancestorsOf(graph, other)].find((at) => (graph.hierarchy.get(at) ?? null) === parent) ?? other;
@@ -80,7 +80,7 @@ function isCall({ kind }: GraphNode): boolean {
   return kind === "op" || kind === "module";
 }
 
-/** Function calls with several ops that are not all there is in what is around them. */
+/** Function calls with several ops that aren't all there is in their container. */
 function* keptFunctions(graph: Graph, around: ReadonlyMap<string, string[]>): Steps<Set<string>> {
   const callsAround = (id: string) => around.get(id) ?? [];
   const steps = new Map<string, number>();

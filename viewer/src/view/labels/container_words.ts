@@ -1,16 +1,16 @@
-/** Which class tells what a box is, where modules without a meaning of their own are around it. */
+/** Which class says what a box is when plain containers are around it, and the words for plain containers. */
 import { childrenOf, type GraphIndex, type ModuleNode } from "../../graph/graph.js";
 import { shortName } from "../../graph/names.js";
 import { singleChain } from "../boxes.js";
 import { familyOf, LAYERS } from "./op_families.js";
 
-/** Classes that only hold others. */
+/** Classes of containers without a meaning of their own. */
 const PLAIN = /^(Sequential|ModuleList|ModuleDict|.*Sequential)$/;
-/** Most kinds of content that are listed, and most letters of the list. */
+/** Most kinds of content that are listed, and most characters of the list. */
 const MOST_KINDS = 3;
 const MOST_LETTERS = 30;
 
-/** The innermost module of a chain of only children with a telling class: of `InvertedResidual.Sequential` the former. */
+/** The innermost module of a chain of only children that isn't plain: in `InvertedResidual.Sequential`, the former. */
 export function tellingOf(index: GraphIndex, chain: readonly string[]): ModuleNode | undefined {
   const modules = chain.flatMap((id) => {
     const node = index.nodes.get(id);
@@ -19,7 +19,7 @@ export function tellingOf(index: GraphIndex, chain: readonly string[]): ModuleNo
   return modules.filter((node) => !isPlain(node)).at(-1) ?? modules.at(-1);
 }
 
-/** `Bottleneck ×3` for a `Sequential` of these; of many kinds only the one with most of the weights, `DenseBlock ×4, …`. */
+/** `Bottleneck ×3` for a `Sequential` of these; for many kinds, the one with most of the weights: `DenseBlock ×4, …`. */
 export function classWords(index: GraphIndex, node: ModuleNode): string {
   if (!isPlain(node)) return shortName(node.class);
   const kinds = kindsIn(index, node);
@@ -36,7 +36,7 @@ interface Kind {
   weights: number;
 }
 
-/** The classes in a container and in plain ones inside, in order. */
+/** The classes in a container and in plain containers inside it, in order. */
 export function kindsIn(index: GraphIndex, node: ModuleNode, found = new Map<string, Kind>()): Map<string, Kind> {
   for (const id of childrenOf(index, node.id)) {
     const inside = tellingOf(index, singleChain(index, id));
@@ -50,15 +50,15 @@ export function kindsIn(index: GraphIndex, node: ModuleNode, found = new Map<str
 }
 
 /**
- * The layer that a container wraps: the only one in it with weights but for normalisations, such as the convolution of a
- * `ConvNormAct`, whose sizes are what papers write on such a box.
+ * The layer that a container wraps: the only one with weights apart from normalisations, such as the convolution of a
+ * `ConvNormAct`. Papers write its sizes on such a box.
  */
 export function wrappedLayer(index: GraphIndex, node: ModuleNode): ModuleNode | undefined {
   const layers = layersIn(index, node, 2);
   return layers.length === 1 ? layers[0] : undefined;
 }
 
-/** The first layers in a module, in the order of their calls; a container that has weights itself counts as one. */
+/** The first layers in a module, in the order of their calls. A container with weights of its own counts as one. */
 export function layersIn(index: GraphIndex, node: ModuleNode, most: number, found: ModuleNode[] = []): ModuleNode[] {
   const modules: ModuleNode[] = [];
   for (const id of childrenOf(index, node.id)) {
@@ -77,7 +77,7 @@ function isLayer(index: GraphIndex, node: ModuleNode): boolean {
   );
 }
 
-/** Whether a class says nothing but that it holds others. */
+/** Whether a module is a container without a meaning of its own. */
 export function isPlain(node: ModuleNode): boolean {
   return PLAIN.test(shortName(node.class));
 }

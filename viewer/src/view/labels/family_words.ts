@@ -1,7 +1,7 @@
-/** The words by which classes and functions are known. Extend the table where a name is misunderstood. */
+/** The words by which the families of classes and functions are recognised. Extend the table if a name is misunderstood. */
 import { memoByKey } from "../../shared/memo.js";
 
-/** A node's kind of computation; decides its colour. */
+/** A node's kind of computation, which determines its colour. */
 export type Family =
   | "attention"
   | "linear"
@@ -17,8 +17,8 @@ export type Family =
   | "other";
 
 /**
- * Words in lower case; `+` joins two as in `FeedForward` and `feed_forward`, `*` stands for letters. Words of a name
- * begin where `CamelCase`, `ALLCapsBefore`, digits or `_` say so: `norm` is in `BatchNorm2d`, but not in `NormalCell`.
+ * Words in lower case. `+` joins two, as in `FeedForward` and `feed_forward`; `*` matches letters. Words begin as in
+ * `CamelCase` and `ALLCapsBefore`, at digits and after `_`: `norm` is a word of `BatchNorm2d` but not of `NormalCell`.
  */
 const WORDS: Readonly<Record<Exclude<Family, "other">, string>> = {
   loss: "loss cross+entropy nll kl+div criterion",
@@ -44,7 +44,7 @@ const WORDS: Readonly<Record<Exclude<Family, "other">, string>> = {
     "sum cat concat stack max min where vector+norm matrix+norm",
 };
 
-/** A word that stands for a family, with what it looks like in a name. */
+/** A word of a family, and a pattern for it. */
 interface Word {
   family: Family;
   /** Sticky. */
@@ -59,7 +59,7 @@ function patternOf(word: string): RegExp {
   return new RegExp(word.replaceAll("+", "_?").replaceAll("*", "[a-z]*"), "y");
 }
 
-/** The family that a name tells, and where the telling word ends. */
+/** The family that a name implies, and where the word that implies it ends. */
 export interface Told {
   name: string;
   family: Family;
@@ -67,8 +67,8 @@ export interface Told {
 }
 
 /**
- * The family of a class or function by the last word that tells one, as nouns end in English: `NormConv` is a convolution.
- * Of words that end at one place, the longest counts.
+ * The family of a class or function by the last word that implies one, as in English nouns: `NormConv` is a convolution.
+ * Of several words that end at the same place, the longest counts.
  */
 export const familyTold = memoByKey((name: string): Told => {
   let best: Told = { name, family: "other", end: 0 };
@@ -87,7 +87,7 @@ function wordsAt(name: string, start: number): Told[] {
   });
 }
 
-/** Whether a word may begin at a place, and so one before it may end. */
+/** Whether a word may begin, and the one before it end, at a place. */
 function begins(name: string, at: number): boolean {
   const [before = "", here = "", after = ""] = [name[at - 1], name[at], name[at + 1]];
   if (!isLetter(before) || !isLetter(here)) return true;

@@ -7,8 +7,10 @@ import { tellingOf } from "./container_words.js";
 import { byClass, localName, SAME_WEIGHTS, type Words, words } from "./labels.js";
 
 /**
- * Words for modules that share one box, outermost first. `members` are those of the run that the innermost stands for:
- * `encoder.layer.0–11`. `last` is what is at this place in the last of the modules that the container stands for.
+ * Words for modules that share a box, outermost first.
+ *
+ * @param members the run that the innermost module represents: `encoder.layer.0–11`
+ * @param last the counterpart of the box in the last of the modules that its container represents
  */
 export function boxedWords(index: GraphIndex, chain: string[], members: string[], last?: string): Words {
   const head = members.length > 1 ? chain.indexOf(members[0] ?? "") : chain.length;

@@ -34,7 +34,7 @@ export function failureText(index: GraphIndex): string {
   return `${shortName(error.type)}: ${message}`;
 }
 
-/** The text of one node, with the author's name for it; `telling` is a module around it that shares its box and has the better class. */
+/** The text of one node. @param telling a module that shares the node's box and whose class says more */
 export function words(index: GraphIndex, node: GraphNode, telling: GraphNode = node): Words {
   const own = wordsOf(index, node, telling);
   const name = index.graph.annotations?.get(node.id)?.rename;
@@ -64,7 +64,7 @@ function wordsOf(index: GraphIndex, node: GraphNode, telling: GraphNode): Words 
   }
 }
 
-/** The layers beside an op whose weights it uses, though they are not called with it. */
+/** The layers next to an op whose weights it uses although they aren't called. */
 function heldBy(index: GraphIndex, { id, weights = {} }: OpNode): string[] {
   const used = Object.values(weights);
   // most ops use none
@@ -77,7 +77,7 @@ function heldBy(index: GraphIndex, { id, weights = {} }: OpNode): string[] {
   return [...new Set(layers)];
 }
 
-/** A container that says what it holds leaves out its count if that makes more letters: rows of branches would be broad. */
+/** Longest text with which a container that lists its contents also has a count: rows of branches would get wide. */
 const LONG = 20;
 
 const detailsOf = memoByObject((_: GraphIndex) => new Map<string, string>());
@@ -90,7 +90,7 @@ function moduleDetail(index: GraphIndex, node: ModuleNode, telling: GraphNode): 
   return detail;
 }
 
-/** Class with a summary such as `768 → 3072` for a leaf or what it wraps, or a parameter count for a container; marks shared weights. */
+/** The class with a summary such as `768 → 3072` for a layer or its wrapper, or with a parameter count for a container. */
 function detailOf(index: GraphIndex, node: ModuleNode, telling: GraphNode): string {
   const holder = telling.kind === "module" ? telling : node;
   const inside = containsModules(index, node);
@@ -110,7 +110,7 @@ export function layerSizes(index: GraphIndex, node: ModuleNode): string {
   return attributeSummary(shortName(node.class), node.attributes ?? {}) || weightSummary(index, node);
 }
 
-/** `ConvNormAct 3 → 64, 7×7`, and `Conv2d 3 → 64, 7×7, …` for a `Sequential`; empty if a container wraps no single layer. */
+/** `ConvNormAct 3 → 64, 7×7`; for a `Sequential`, `Conv2d 3 → 64, 7×7, …`. Empty unless a container wraps one layer. */
 function wrapperWords(index: GraphIndex, node: ModuleNode, holder: ModuleNode): string {
   const layer = wrappedLayer(index, node);
   const sizes = layer === undefined ? "" : layerSizes(index, layer);
@@ -128,7 +128,7 @@ function containsModules(index: GraphIndex, node: ModuleNode): boolean {
   return childrenOf(index, node.id).some((id) => index.nodes.get(id)?.kind === "module");
 }
 
-/** Names a layer after its class if its own name is only a number or the class: `Conv2d` with detail `3 → 32, 7×7`. */
+/** Names a layer after its class if its own name is a number or the class: `Conv2d` with detail `3 → 32, 7×7`. */
 export function byClass(index: GraphIndex, node: GraphNode, own: Words): Words {
   if (node.kind !== "module" || index.graph.annotations?.get(node.id)?.rename != null) return own;
   const name = shortName(node.class);
@@ -140,13 +140,13 @@ export const SHARED = strings.sameWeights;
 const TIED = ` · ${strings.tiedToOthers}`;
 export const SAME_WEIGHTS = ` · ${SHARED}`;
 
-/** Marks modules that share weights, which the drawing cannot show otherwise. */
+/** The mark for modules that share weights. */
 function sharing(index: GraphIndex, node: ModuleNode): string {
   if (usesSameWeights(index, node)) return SAME_WEIGHTS;
   return index.tiedOwners.has(node.path) ? TIED : "";
 }
 
-/** `768 → 2304` or `512` from the weight, for layers whose attributes lack their sizes. */
+/** `768 → 2304` or `512`, from the weight, for layers without attributes for their sizes. */
 function weightSummary(index: GraphIndex, node: ModuleNode): string {
   const ops = childrenOf(index, node.id).flatMap((id) => index.nodes.get(id) ?? []);
   const used = ops.flatMap((op) => {
@@ -156,7 +156,7 @@ function weightSummary(index: GraphIndex, node: ModuleNode): string {
   });
   if (family(node) === "normalisation") return firstOf(used.map(({ shapes }) => normWeight(shapes)));
   const matrices = used.filter(({ shapes }) => shapes.some((shape) => shape.length === 2));
-  // one of several matrices says nothing about the module
+  // with several matrices, none of them describes the module
   if (matrices.length > 1) return widths(index, node);
   return firstOf(matrices.map(({ op, shapes }) => matrixWeight(op, shapes)));
 }
@@ -165,7 +165,7 @@ function firstOf(summaries: string[]): string {
   return summaries.find((summary) => summary !== "") ?? "";
 }
 
-/** The last sizes of the one tensor that enters a module and of the one that leaves it. */
+/** The last sizes of the only tensor that enters a module and of the only one that leaves it. */
 function widths(index: GraphIndex, { inputs = {}, outputs = {} }: ModuleNode): string {
   const [into, out] = [inputs, outputs].map((tensors) => {
     const [only, ...more] = Object.values(tensors).map((tensor) => index.graph.tensors.get(tensor)?.shape ?? []);
@@ -195,7 +195,7 @@ function localPath(index: GraphIndex, id: string, path: string): string {
   return path.startsWith(around) ? path.slice(around.length) : path;
 }
 
-/** The path of the module around a node, with a dot at its end; empty at the top. */
+/** The path of the module around a node with a dot at the end; empty at the top. */
 function pathAround(index: GraphIndex, id: string): string {
   let parent = index.nodes.get(index.parent.get(id) ?? ROOT);
   while (parent !== undefined && isGroup(parent)) parent = index.nodes.get(index.parent.get(parent.id) ?? ROOT);
@@ -207,16 +207,16 @@ function pathAround(index: GraphIndex, id: string): string {
 /** Dtypes that labels omit. */
 const USUAL_DTYPES = new Set(["float32", "bfloat16", "float16"]);
 
-/** Sizes that are the largest possible if this was assumed. */
+/** Assumptions that give the largest possible size. */
 const UPPER_BOUNDS = new Set(["every element", "all different"]);
 
-/** A wire with its label in the earlier of two graphs, where it was another. */
+/** A wire with its label in the earlier of two graphs if that differs. */
 export function withFormer(index: GraphIndex, wire: Wire): Wire {
   const spec = index.graph.formerTensors?.get(wire.tensor);
   return spec === undefined ? wire : { ...wire, former: labelOf(index, wire.tensor, spec) };
 }
 
-/** `1×16×768`, with unusual dtypes: `1×16 int64`; `≤ 64×3` and `≈ 8` where the size had to be assumed. */
+/** `1×16×768`; with unusual dtypes `1×16 int64`; with an assumed size `≤ 64×3` or `≈ 8`. */
 export const tensorLabel = memoInObject((index: GraphIndex, tensor: string) =>
   labelOf(index, tensor, index.graph.tensors.get(tensor)),
 );

@@ -1,4 +1,4 @@
-/** Sizes of a few layers that follow one another, as papers write them: `64 → 256 → 64`, `16 → 32 → 32, 3×3`. */
+/** The sizes of a few consecutive layers as papers write them: `64 → 256 → 64`, `16 → 32 → 32, 3×3`. */
 
 import { append } from "../../graph/append.js";
 import { ancestors, childrenOf, type GraphIndex, type ModuleNode } from "../../graph/graph.js";
@@ -8,19 +8,19 @@ import { isPlain, layersIn } from "./container_words.js";
 import { layerSizes } from "./labels.js";
 import { type Family, familyOf } from "./op_families.js";
 
-/** Most layers that a box lists, and most letters of their sizes with a class before them. */
+/** Most layers that a box lists, and most characters of the class and the sizes. */
 const MOST_LAYERS = 4;
 const MOST_LETTERS = 48;
 const LISTED: readonly Family[] = ["convolution", "linear"];
 
-/** Layers of one class, each of which reads only the one before. */
+/** Layers of one class, each reading only the one before. */
 export interface LayerRow {
   /** Their class. */
   layer: string;
   sizes: string;
 }
 
-/** A layer by what its box says of it: `3 → 64, 7×7, s2`. */
+/** A layer with the parts of its summary `3 → 64, 7×7, s2`. */
 interface Sized {
   node: ModuleNode;
   from: string;
@@ -29,26 +29,26 @@ interface Sized {
   window: string;
 }
 
-/** Layers side by side that read the same and have the same sizes, such as a gate and what it opens. */
+/** Parallel layers with equal sources and sizes, such as a gate and the layer that it gates. */
 interface Step {
   layers: number[];
   sources: string;
 }
 
-/** Undefined unless all layers in a container with weights are of one kind, and each reads the one before. */
+/** Undefined unless all layers with weights in a container are of one kind and each reads the one before. */
 export function layerRow(index: GraphIndex, node: ModuleNode): LayerRow | undefined {
   const layers = layersIn(index, node, MOST_LAYERS + 1);
   const sized = layers.flatMap((layer) => sizedOf(index, layer));
   const [first] = sized;
   if (first === undefined || sized.length < layers.length || layers.length > MOST_LAYERS) return undefined;
   if (layers.some((layer) => layer.class !== first.node.class)) return undefined;
-  // a layer that is called again is no other
+  // a repeated call is not another layer
   if (new Set(layers.map(({ path }) => path)).size < layers.length) return undefined;
   const steps = stepsOf(index, node, sized)?.map(({ layers: [at = 0] }) => sized[at] ?? first);
   if (steps === undefined || steps.length < 2) return undefined;
   if (steps.some(({ from }, i) => i > 0 && from !== steps[i - 1]?.to)) return undefined;
   const [layer, sizes] = [shortName(first.node.class), textOf(first, steps)];
-  // a class whose layers are all as wide says more by its weights
+  // if all layers are equally wide, the number of weights says more
   if (!isPlain(node) && steps.every(({ from, to }) => from === to)) return undefined;
   const name = isPlain(node) ? layer : shortName(node.class);
   return name.length + sizes.length < MOST_LETTERS ? { layer, sizes } : undefined;
@@ -67,7 +67,7 @@ function textOf(first: Sized, steps: Sized[]): string {
   return window === "" ? widths : `${widths}, ${window}`;
 }
 
-/** Undefined if layers read anything else than the layers before, or the first anything else than what enters. */
+/** Undefined if a layer reads anything but the layers before it, or the first anything but the container's input. */
 function stepsOf(index: GraphIndex, container: ModuleNode, layers: Sized[]): Step[] | undefined {
   const readers = new Readers(index, container, layers);
   const steps: Step[] = [];
@@ -82,13 +82,13 @@ function stepsOf(index: GraphIndex, container: ModuleNode, layers: Sized[]): Ste
       steps.push({ layers: [at], sources });
     else return undefined;
   }
-  // nothing tells whether the last are joined
+  // parallel layers at the end may not be joined
   return steps.at(-1)?.layers.length === 1 ? steps : undefined;
 }
 
-/** Which layers of a container read which. */
+/** Finds which layers of a container read which. */
 class Readers {
-  /** Node inside → the layer that it is in; undefined for what is between layers. */
+  /** Node → the layer that contains it; undefined for nodes between layers. */
   readonly #inside = new Map<string, number | undefined>();
 
   constructor(
@@ -106,17 +106,17 @@ class Readers {
     for (const child of childrenOf(this.index, id)) this.#add(child, own);
   }
 
-  /** Whether a layer reads only what enters the container. */
+  /** Whether a layer reads only the container's input. */
   isFirst(layer: number): boolean {
     return this.sourcesOf(layer).every((source) => typeof source === "string");
   }
 
-  /** Whether ops between layers use weights of others, which are not called. */
+  /** Whether ops between layers use weights of layers that aren't called. */
   hasUncalled(): boolean {
     return [...this.#inside].some(([id, at]) => at === undefined && usesOthers(this.index, id));
   }
 
-  /** The layers from which tensors come to one, and nodes outside; weights are no source. */
+  /** The layers and outside nodes that a layer reads, apart from weights. */
   sourcesOf(layer: number): (number | string)[] {
     const found = new Set<number | string>();
     const seen = new Set([...this.#inside].flatMap(([id, at]) => (at === layer ? [id] : [])));
@@ -133,7 +133,7 @@ class Readers {
   }
 }
 
-/** Whether an op uses weights of another module than that whose call it is in. */
+/** Whether an op uses weights of a module other than the one around it. */
 function usesOthers(index: GraphIndex, id: string): boolean {
   const node = index.nodes.get(id);
   if (node?.kind !== "op") return false;

@@ -1,4 +1,4 @@
-/** Glyphs of ops, and marks for failed nodes and for tensors of unknown origin. */
+/** Glyphs of ops, and marks of nodes: failed, of unknown origin, called again, changed. */
 
 import { ancestors, type Contents, type GraphIndex, type GraphNode } from "../../graph/graph.js";
 import { memoByObject } from "../../shared/memo.js";
@@ -24,15 +24,15 @@ const takenIn = memoByObject((contents: Contents) => {
   return counts;
 });
 
-/** The sign of each mark of a difference, so that none is told by its look alone. */
+/** The sign of each mark of a difference, so that none is recognised by its colour alone. */
 const SIGNS: Readonly<Record<string, string>> = { added: "+", removed: "−", changed: "~" };
 
-/** The sign of an item in a difference; empty for what is as before. */
+/** The sign of an item in a difference; empty if it is unchanged. */
 export function signOf({ marks, changes }: Item): string {
   return changes === undefined ? "" : (marks.map((mark) => SIGNS[mark]).find((sign) => sign !== undefined) ?? "");
 }
 
-/** The item with what changed in its modules, as far as a difference is shown, and with its text in each graph. */
+/** In a difference: the item with the changes of its modules and its text in each graph. */
 export function withDifference(index: GraphIndex, item: Item, chain: readonly string[]): Item {
   if (index.graph.marks === undefined) return item;
   const marked = withMarks(index, item, chain);
@@ -40,13 +40,13 @@ export function withDifference(index: GraphIndex, item: Item, chain: readonly st
   if (texts === undefined) return marked;
   const [was, now] = texts.map(([name, detail]) => ({
     name,
-    // words of a change hold for both
+    // the words of a change apply to both
     detail: marked.detail === item.detail ? detail : marked.detail,
   }));
   return { ...marked, ...now, ...(was && { former: was }) };
 }
 
-/** What holds changes shows so while it is closed. */
+/** A container of changes is marked as changed while it is closed. */
 function withMarks({ graph }: GraphIndex, item: Item, chain: readonly string[]): Item {
   const found = chain.flatMap((id) => graph.marks?.get(id) ?? []);
   const mark = found.find(({ status }) => status !== "holds") ?? found[0];

@@ -27,7 +27,7 @@ const SUMMARIES: readonly (readonly [RegExp, Summary])[] = [
 ];
 
 export function attributeSummary(className: string, attributes: Attributes): string {
-  // other text is no size: some modules describe themselves in sentences
+  // a text isn't a size: some modules describe themselves in sentences
   const get: Get = (...names) =>
     names.map((name) => attributes[name]).find((value) => value !== undefined && isSize(value));
   const [summary, dimensions] = summaryOf(className);

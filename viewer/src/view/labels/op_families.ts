@@ -1,4 +1,4 @@
-/** The families of nodes, which decide their colours, and the signs of ops. */
+/** The families of nodes, which determine their colours, and the glyphs of ops. */
 import {
   childrenOf,
   type FunctionNode,
@@ -16,30 +16,30 @@ export type { Family } from "./family_words.js";
 export function family(node: GraphNode): Family {
   if (node.kind !== "module" && node.kind !== "op") return "other";
   const { family } = told(node);
-  // `toString` is no cast
+  // `toString` isn't a cast
   return MINOR.includes(family) && !isLast(node) ? "other" : family;
 }
 
 function told(node: ModuleNode | OpNode): Told {
   const name = shortName(node.kind === "module" ? node.class : node.name);
-  // a class `Norm` normalises; `torch.norm` only measures
+  // a class `Norm` normalises, `torch.norm` measures
   return familyTold(node.kind === "op" && name === "norm" ? "vector_norm" : name);
 }
 
-/** Families of layers that have weights, or combine what others have. */
+/** Families of layers that have weights or combine what others computed. */
 export const LAYERS: readonly Family[] = ["attention", "convolution", "embedding", "linear", "recurrence"];
-/** Families by which a class is known, whatever it is made of: attention is mostly linear layers. */
+/** Families that a class has by its name, whatever it contains: attention is mostly linear layers. */
 const ROLES: readonly Family[] = ["attention", "recurrence", "embedding", "loss"];
-/** What may follow the last word of a name: `LSTMCell` is recurrence, but not `LSTMClassifier`. */
+/** What may follow the last word of a name: `LSTMCell` is recurrence, `LSTMClassifier` isn't. */
 const AFTER_LAST = /^(_|cell|layer|module|head|as|\d+d?|v\d+)*$/i;
 /** Families of ops that say nothing about the module around them. */
 const MINOR: readonly Family[] = ["elementwise", "shape", "other"];
-/** Share of a module's FLOPs, or else of its parameters, that decides its family. */
+/** Share of a module's FLOPs, or else of its parameters, that determines its family. */
 const MOST = 0.8;
-/** A module that contains one of these families has no other, even one that computes the most; with an activation, none. */
+/** A module with one of these families inside has no other family, even one that computes most; with an activation, none. */
 const MIXING: readonly Family[] = ["attention", "recurrence"];
 
-/** What the ops of a family compute and hold. */
+/** The FLOPs and weights of the ops of a family. */
 interface Amounts {
   flops: number;
   weights: number;
@@ -48,22 +48,22 @@ interface Amounts {
 type Tally = Map<Family, Amounts>;
 
 interface Known {
-  /** Computation of a module → its content by family. */
+  /** Computation of a module → its amounts by family. */
   tallies: Map<string, Tally>;
-  /** Class and classes inside → the content of all such modules: equal blocks have one colour, whatever their sizes. */
+  /** Class and classes inside → the amounts of all such modules: equal blocks share a colour, whatever their sizes. */
   blocks: Map<string, Tally>;
-  /** Computation of a module → the block that it belongs to. */
+  /** Computation of a module → the amounts of its block. */
   blockOf: Map<string, Tally>;
   /** Class and computation of a module → its family. */
   families: Map<string, Family>;
-  /** The same by module, whose key is long. */
+  /** The same by module, because keys are long. */
   familyOf: Map<ModuleNode, Family>;
 }
 
-/** Cached per graph: every toggle needs them again. */
+/** Cached, because every toggle needs them. */
 const knownOf = new WeakMap<GraphIndex, Known>();
 
-/** A node's family; a module has that of its content, unless its class has a role. */
+/** The family of a node; a module has the one of its content, unless its class has a role. */
 export function familyOf(index: GraphIndex, node: GraphNode): Family {
   if (node.kind === "function") return familyOfFunction(index, node);
   if (node.kind !== "module") return family(node);
@@ -87,7 +87,7 @@ function familyOfModule(index: GraphIndex, node: ModuleNode): Family {
   return MIXING.some((family) => tally.has(family) && (family !== main || isWhole)) ? "other" : main;
 }
 
-/** Of a call of a function: what its name says, or else what all that tells inside is. */
+/** The family of a function call: by its name, or else the only telling family inside. */
 function familyOfFunction(index: GraphIndex, { id, name }: FunctionNode): Family {
   const own = familyTold(name).family;
   if (!MINOR.includes(own)) return own;
@@ -108,7 +108,7 @@ function roleIn(index: GraphIndex, node: ModuleNode): Family | undefined {
   return isStem(index, learnFamilies(index), node) ? undefined : roleOf(node);
 }
 
-/** Whether an embedding is the stem of a convolutional network: an embedding of patches has no activation. */
+/** Whether an embedding is the stem of a convolutional network. A patch embedding has no activation. */
 function isStem(index: GraphIndex, facts: Known, node: ModuleNode): boolean {
   if (roleOf(node) !== "embedding") return false;
   const tally = tallyOfContent(index, facts, node);
@@ -120,20 +120,20 @@ function roleOf(node: ModuleNode): Family | undefined {
   return ROLES.includes(family) && isLast(node) ? family : undefined;
 }
 
-/** Whether the word that tells the family is the last. */
+/** Whether the word that determines the family is the last. */
 function isLast(node: ModuleNode | OpNode): boolean {
   const { name, end } = told(node);
   return AFTER_LAST.test(name.slice(end));
 }
 
-/** The family with nearly all of an amount, `other` without one; undefined if there is none of it. */
+/** The family with nearly all of an amount, else `other`; undefined if the amount is 0. */
 function mostOf(tally: Tally, amount: keyof Amounts): Family | undefined {
   const all = [...tally].reduce((sum, [, amounts]) => sum + amounts[amount], 0);
   if (all === 0) return undefined;
   return [...tally].find(([, amounts]) => amounts[amount] >= MOST * all)?.[0] ?? "other";
 }
 
-/** Of a module without weights: what its class says, or else what all of its ops are. */
+/** The family of a module without weights: by its class, or else the one of all its ops. */
 function ownFamily(node: ModuleNode, tally: Tally): Family {
   const own = family(node);
   if (own !== "other") return own;
@@ -142,7 +142,7 @@ function ownFamily(node: ModuleNode, tally: Tally): Family {
   return (telling.length > 0 ? telling.length === 1 : inside.length === 1) ? (telling[0] ?? inside[0] ?? own) : own;
 }
 
-/** Looks at every module the first time. */
+/** Looks at every module once. */
 export function learnFamilies(index: GraphIndex): Known {
   let facts = knownOf.get(index);
   if (facts === undefined) {
@@ -226,7 +226,7 @@ function sizeOf(index: GraphIndex, weight: string): number {
   return index.graph.parameters.get(weight)?.shape?.reduce((product, size) => product * size, 1) ?? 0;
 }
 
-/** The sign drawn for an op that combines tensors elementwise or by concatenation. */
+/** The sign of an op that combines tensors elementwise or by concatenation. */
 export type Glyph = "add" | "sub" | "mul" | "div" | "cat";
 
 const GLYPHS: ReadonlyMap<string, Glyph> = new Map(

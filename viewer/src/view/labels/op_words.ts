@@ -10,13 +10,13 @@ import { type Glyph, glyph } from "./op_families.js";
 const MAX_VALUE = 24;
 
 const SIGNS: Readonly<Record<Glyph, string>> = { add: "+", sub: "−", mul: "×", div: "÷", cat: "∥" };
-/** The sign that does the same with the opposite number. */
+/** The sign with the same effect for the opposite number. */
 const OPPOSITE: Partial<Record<Glyph, Glyph>> = { add: "sub", sub: "add" };
 const COMPARISONS: ReadonlyMap<string, string> = new Map(
   Object.entries({ gt: ">", lt: "<", ge: "≥", le: "≤", eq: "=", ne: "≠" }),
 );
 
-/** Arguments shown as the detail of ops, by name; the first of several rules wins. A prefix stands before the value. */
+/** Arguments shown as the detail of ops; the first matching rule wins. A prefix precedes the value. */
 const SHOWN_ARGUMENTS: readonly (readonly [rule: RegExp, keys: readonly string[], prefix?: string])[] = [
   [/^(transpose|swapaxes|movedim)$/, ["dim0", "dim1", "0", "1"]],
   [/^permute$/, ["dims", "0"]],
@@ -44,7 +44,7 @@ const NAMED_ARGUMENTS: readonly (readonly [rule: RegExp, keys: readonly string[]
   [/^(clamp|clip)$/, ["min", "max"]],
   [/^((vector_|matrix_|re)?norm|[cp]?dist)$/, ["p", "ord", "dim"]],
 ];
-/** The `p` of norms whose author names none. */
+/** The `p` of norms by default. */
 const USUAL_NORM = "fro";
 
 /** The name of an op, and its arguments. */
@@ -54,7 +54,7 @@ export function opWords(node: OpNode): { name: string; detail: string } {
   return { name, detail: opDetail(node, kind, name) };
 }
 
-/** What the name of an op says. */
+/** What follows from the name of an op. */
 interface Kind {
   name: string;
   sign: Glyph | undefined;
@@ -71,7 +71,7 @@ const kindOf = memoByKey((full: string): Kind => {
 
 function opName(node: OpNode, { name, sign }: Kind): string {
   const args = node.arguments ?? {};
-  // without a written key, the index is a tensor
+  // without a key, the index is a tensor
   if (name === "getitem") return indexedWeight(node) ?? indexText(args.key) ?? "index";
   if (name === "setitem") return assignmentText(args);
   const scalar = scalarOperand(args);
@@ -99,13 +99,13 @@ function withWeight({ name, weights = {} }: OpNode, sign: Glyph): string | undef
   return first !== shortName(name).startsWith("r") ? `${known} ${SIGNS[sign]}` : `${SIGNS[sign]} ${known}`;
 }
 
-/** `- -0.4` is `+ 0.4`. */
+/** `- -0.4` becomes `+ 0.4`. */
 function signed(sign: Glyph, value: number): string {
   const opposite = value < 0 ? OPPOSITE[sign] : undefined;
   return opposite === undefined ? `${SIGNS[sign]} ${operandText(value)}` : `${SIGNS[opposite]} ${operandText(-value)}`;
 }
 
-/** With the minus sign of formulas, unlike code. */
+/** With the minus sign of formulas. */
 function operandText(value: number): string {
   return numberText(value).replace(/^-/, "−");
 }

@@ -1,16 +1,16 @@
-/** Names on parallel wires: `cos` and `sin`, `h` and `c`. */
+/** Names parallel wires: `cos` and `sin`, `h` and `c`. */
 import { append } from "../../graph/append.js";
 import type { GraphIndex } from "../../graph/graph.js";
 import { singleChain } from "../boxes.js";
 import { BORDER, type Frame, type Item, type Wire } from "../frame.js";
 
-/** A longer name is that of a field, such as `last_hidden_state`, and would hide the shape. */
+/** Longest name that is shown. Longer ones, such as `last_hidden_state`, would push the shape away. */
 const LONGEST = 14;
 
-/** What says nothing. */
+/** Names that say nothing. */
 const SILENT: ReadonlySet<string> = new Set(["output", "outputs", "x"]);
 
-/** Puts names before the shapes of wires where a module hands on, or a function takes, several tensors, each with a name. */
+/** Puts names before the shapes of wires where a module returns, or a function reads, several named tensors. */
 export function nameParallels(index: GraphIndex, frame: Frame): void {
   if (!mayHaveNames(frame)) return;
   const leaving = new Map<number, Wire[]>();
@@ -24,7 +24,7 @@ export function nameParallels(index: GraphIndex, frame: Frame): void {
   }
 }
 
-/** Whether anything takes or hands on several tensors: most containers have nothing of it. */
+/** Whether anything reads or returns several tensors: in most containers nothing does. */
 function mayHaveNames({ items, wires, outputs }: Frame): boolean {
   if (outputs.length > 1 || items.some(({ kind }) => kind === "function")) return true;
   const sources: string[] = [];
@@ -34,27 +34,27 @@ function mayHaveNames({ items, wires, outputs }: Frame): boolean {
   });
 }
 
-/** Wires of one tensor, which share a label. */
+/** Equal for wires of one tensor, which share a label. */
 function keyOf({ from, source }: Wire): string {
   return `${from} ${source}`;
 }
 
 type Named = [key: string, name: string][];
 
-/** Names behind a module with several tensors. */
+/** Names after a module that returns several tensors. */
 function namesBehind(index: GraphIndex, item: Item | undefined, leaving: Wire[]): Named {
   if (item?.kind !== "module" || leaving.every(({ source }) => source === leaving[0]?.source)) return [];
   const names = outputNames(index, item.id);
   return severalOf(leaving.map((wire) => [keyOf(wire), names.get(wire.source)]));
 }
 
-/** None for a single name: what is beside it is for readers to tell. */
+/** No names if there is only one. */
 function severalOf(named: [key: string, name: string | undefined][]): Named {
   const known = named.flatMap(([key, name]): Named => (name === undefined ? [] : [[key, name]]));
   return new Set(known.map(([, name]) => name)).size < 2 ? [] : known;
 }
 
-/** Names on the way out of an open module. */
+/** Names on the outputs inside an open module. */
 function namesInside(index: GraphIndex, frame: Frame): Named {
   if (frame.outputs.length < 2) return [];
   const names = outputNames(index, frame.id);
@@ -62,7 +62,7 @@ function namesInside(index: GraphIndex, frame: Frame): Named {
   return severalOf(leaving.map((wire) => [keyOf(wire), names.get(frame.outputs[wire.toPort] ?? "")]));
 }
 
-/** Names of the parameters of functions on what only they read. */
+/** Parameter names of functions, for tensors that nothing else reads. */
 function namesInto({ nodes }: GraphIndex, { items, wires }: Frame, leaving: ReadonlyMap<number, Wire[]>): Named {
   const isAlone = (wire: Wire) =>
     leaving.get(wire.from)?.every(({ source, to }) => source !== wire.source || to === wire.to);
@@ -80,7 +80,7 @@ function namesInto({ nodes }: GraphIndex, { items, wires }: Frame, leaving: Read
   });
 }
 
-/** Tensor → its name among what a module, or the modules that share its box, return. */
+/** Tensor → its name among the outputs of a module and of the modules that share its box. */
 function outputNames(index: GraphIndex, id: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const inner of singleChain(index, id).reverse()) {

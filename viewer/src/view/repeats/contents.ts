@@ -16,19 +16,19 @@ export interface FoldedRun {
   members: string[];
 }
 
-/** Several children in one panel that is always open. */
+/** Several children in a panel that is always open. */
 export interface Group extends ShownContents {
   /**
-   * `repeat`: the first repeat of a run, standing for all. `step`: the same for a loop. `steps`: an unrolled loop, with a
-   * panel per step.
+   * `repeat`: the first repeat of a run, which represents all. `step`: the same for a loop. `steps`: an unrolled loop, with
+   * a panel for each step.
    */
   kind: "repeat" | "step" | "steps";
   /** Whether all repeats have the same weights. */
   isShared: boolean;
   times: number;
-  /** The run it stands for; empty for one of several steps. */
+  /** The run that it represents; empty for one of several steps. */
   run: string;
-  /** Ids of all children that it stands for; empty unless the run is folded. */
+  /** Ids of all children that it represents; empty unless the run is folded. */
   members: string[];
   /** First children of the first and the last repeat; empty for one of several steps. */
   ends: string[];
@@ -38,7 +38,7 @@ export interface Group extends ShownContents {
   step: number;
 }
 
-/** The direct contents of a container as shown: runs folded unless the reader unrolled them. */
+/** The direct contents of a container as shown: runs are folded unless the reader unrolled them. */
 export interface ShownContents {
   contents: Contents;
   /** First member → its run, including unrolled runs, which can be folded again. */
@@ -76,7 +76,7 @@ export function runsIn(shown: ShownContents): FoldedRun[] {
   return [...shown.runs.values(), ...[...shown.groups.values()].flatMap(runsIn)];
 }
 
-/** The shown contents of a container; `returns` is what it hands to its next call in a loop. */
+/** @param returns what the container passes to its next call in a loop */
 export function shownContents(
   index: GraphIndex,
   id: string,
@@ -95,8 +95,8 @@ export const foldedContents = memoInObject((index: GraphIndex, id: string) =>
 );
 
 /**
- * The only run in a container that contains nothing else, provided that each tensor across the border has its own port at
- * the run's first member: container and run can then share one box.
+ * The run that is the only content of a container, if each tensor across the border has its own port at the run's first
+ * member. Container and run can then share one box.
  */
 export function onlyRun(index: GraphIndex, id: string): FoldedRun | null {
   const { contents, runs } = foldedContents(index, id);
@@ -157,12 +157,12 @@ function withRunsFolded(
   return shown;
 }
 
-/** Whether a run is a loop: each repeat consumes the one before, and calls the same modules with the same weights. */
+/** Whether a run is a loop: each repeat reads the one before and calls the same modules with the same weights. */
 export function isLoop(index: GraphIndex, contents: Contents, run: Run): boolean {
   return run.isChained && areAlike(index, contents, run);
 }
 
-/** Whether repeats read different tensors from outside: time steps, not a layer applied repeatedly. */
+/** Whether repeats read different tensors from outside, as time steps do, unlike a layer that is applied repeatedly. */
 function readsDifferentTensors(contents: Contents, run: Run): boolean {
   const members = new Set(contents.children.slice(run.start, run.start + run.times));
   const read = (which: number) => {
@@ -174,7 +174,7 @@ function readsDifferentTensors(contents: Contents, run: Run): boolean {
   return run.times > 2 && read(1) !== read(run.times - 1);
 }
 
-/** A panel around each step of several children, and one around all steps. */
+/** A panel around all steps and, if a step has several children, one around each. */
 function stepsPanel(contents: Contents, run: Run): Panel {
   const id = runId(contents, run);
   const nothing = { run: "", members: [], ends: [], last: undefined, step: 0 };
@@ -202,8 +202,8 @@ interface Panel {
 }
 
 /**
- * Put panels around children: links between the children of one move inside, links across are cut at its border. In one
- * pass over all links: a loop may have thousands of steps.
+ * Put panels around children. Links inside a panel move into it; links across its border are cut there. One pass over all
+ * links, because a loop may have thousands of steps.
  */
 function enclose(shown: ShownContents, panels: Panel[]): void {
   if (panels.length === 0) return;
@@ -222,7 +222,7 @@ function enclose(shown: ShownContents, panels: Panel[]): void {
   shown.contents = { ...shown.contents, children: [...kept], links: distinctLinks(outer) };
 }
 
-/** Adds what of a link is inside panels to their links, and returns what is outside. */
+/** Adds the parts of a link inside panels to their links, and returns the part outside. */
 function cut(link: Link, from: Panel | undefined, to: Panel | undefined, inner: Map<Panel, Link[]>): Link[] {
   if (from === to) {
     addTo(inner, from, link);

@@ -1,9 +1,9 @@
-/** Folds runs to their first repeat, which keeps the links of all. */
+/** Folds runs into their first repeat, which takes over the links of all. */
 import { type Contents, contentsOf, type GraphIndex, type Link } from "../../graph/graph.js";
 import { addStrongest } from "../../graph/indexing.js";
 import { type Run, repeat } from "./repeats.js";
 
-/** Contents with every run folded to its first repeat. */
+/** Contents with every run folded into its first repeat. */
 export function fold(index: GraphIndex, contents: Contents, runs: Run[]): Contents {
   if (runs.length === 0) return contents;
   const firsts = counterparts(contents, runs);
@@ -16,21 +16,21 @@ export function fold(index: GraphIndex, contents: Contents, runs: Run[]): Conten
   for (const link of contents.links) {
     const [from, to] = [link.from ?? "", link.to ?? ""];
     const isInner = runOf(link.from) !== undefined && runOf(link.from) === runOf(link.to);
-    // links between repeats are implied by "×12"
+    // "×12" implies the links between repeats
     if (isInner && (firsts.has(from) || firsts.has(to))) continue;
     const redirected = redirect(index, link, firsts);
     const ends = endsOf(index, redirected);
-    // each time step reads another result of one op; the first stands for all
+    // each time step reads another result of one op: the first represents all
     if (firsts.has(to) && seen.has(ends) && isOp(from)) continue;
     seen.add(ends);
-    // links of twelve layers that read one mask, or return one state each, become one
+    // the links of twelve layers that read one mask, or return a state each, become one
     addStrongest(links, `${ends} ${redirected.fromPort}`, redirected);
   }
   const children = contents.children.filter((id) => !firsts.has(id));
   return { ...contents, children, links: [...links.values()], returns: returnsOf(index, contents, runs, firsts) };
 }
 
-/** What repeats of several children hand to the next, from the first to the second. */
+/** What a repeat of several children passes to the next: the links from the first to the second. */
 function returnsOf(index: GraphIndex, contents: Contents, runs: Run[], firsts: Map<string, string>): Link[] {
   const positions = new Map(contents.children.map((id, i) => [id, i]));
   const repeatOf = (run: Run, id: string | null) =>
@@ -73,7 +73,7 @@ export function redirect(index: GraphIndex, link: Link, firsts: Map<string, stri
   };
 }
 
-/** What is in the last of equal modules where `id` is in the first. */
+/** The node in the last of equal modules at the position that `id` has in the first. */
 export function counterpart(
   index: GraphIndex,
   id: string,
@@ -84,7 +84,7 @@ export function counterpart(
   return last === undefined ? undefined : index.steps[positionOf(last) + positionOf(id) - positionOf(first)]?.id;
 }
 
-/** The tensor of `first` that corresponds to this one of `later`: same offset in execution order, same output. */
+/** The tensor of `first` that corresponds to one of `later`: same offset in execution order, same output. */
 function sameOutput(index: GraphIndex, tensor: string, later: string, first: string): string {
   const producer = index.producer.get(tensor) ?? "";
   const offset = (index.order.get(producer) ?? 0) - (index.order.get(later) ?? 0);

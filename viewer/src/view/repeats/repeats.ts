@@ -15,8 +15,8 @@ import { haveSameWeights } from "./used_weights.js";
 import { Wiring } from "./wiring.js";
 
 /**
- * Equal repeats among a container's children: either chained, each repeat consuming the one before, or parallel, all
- * reading the same tensors and feeding the same list.
+ * Equal repeats among a container's children: either chained, where each reads the one before, or parallel, where all
+ * read the same tensors and feed the same list.
  */
 export interface Run {
   /** Position of the first child in `Contents.children`. */
@@ -25,7 +25,7 @@ export interface Run {
   period: number;
   /** Number of repeats. */
   times: number;
-  /** Whether each repeat consumes the one before. */
+  /** Whether each repeat reads the one before. */
   isChained: boolean;
 }
 
@@ -34,7 +34,7 @@ const MAX_PERIOD = 48;
 
 /** Fewest parallel repeats that are folded. */
 const MIN_PARALLEL = 3;
-/** Fewest repeats of plain ops that are folded, and fewest ops in all: a few say more one by one. */
+/** Fewest repeats of plain ops that are folded, and fewest ops in all: a few are clearer one by one. */
 const MIN_PLAIN = 4;
 const MIN_PLAIN_OPS = 10;
 
@@ -45,14 +45,14 @@ interface Search {
   /** Child → key of its computation. */
   keys: string[];
   wiring: Wiring;
-  /** Those found so far, and where to look for the next. */
+  /** The runs found so far, and where to look for the next. */
   runs: Run[];
   at: number;
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** By contents, which never change. */
+/** Contents never change. */
 const searches = new WeakMap<Contents, Search>();
 
 /** The runs among a container's children in execution order, each as long as possible. */
@@ -71,10 +71,10 @@ export function* findRunsSteps(index: GraphIndex, contents: Contents): Steps<Run
   return search.runs;
 }
 
-/** The runs of single blocks within each repeat of a run; positions are those in the first repeat. */
+/** The runs of single blocks within each repeat of a run, by their positions in the first repeat. */
 export function runsWithin(index: GraphIndex, contents: Contents, { start, period, times }: Run): Run[] {
   const search = searches.get(contents) ?? newSearch(index, contents);
-  // here, calls of one module are in different repeats
+  // repeated calls of one module are in different repeats
   const keys = contents.children.slice(0, start + period).map((id) => computationKey(index, id, NONE));
   const inEveryRepeat = (run: Run) => {
     for (let which = 1; which < times; which += 1) {
@@ -117,13 +117,13 @@ export function areAlike(index: GraphIndex, contents: Contents, run: Run): boole
   return paths(first).join() === paths(last).join() && haveSameWeights(index, first, last);
 }
 
-/** Paths of modules that are called more than once here. */
+/** Paths of modules that are called more than once. */
 function pathsCalledAgain(index: GraphIndex, contents: Contents): Set<string> {
   const nodes = contents.children.map((id) => index.nodes.get(id));
   return new Set(nodes.flatMap((node) => (node?.kind === "module" && (node.call ?? 1) > 1 ? [node.path] : [])));
 }
 
-/** A key that is equal for children with the same computation and marks, regardless of names and weights. */
+/** A key that is equal for children with equal computation and marks, regardless of names and weights. */
 function computationKey(index: GraphIndex, id: string, again: ReadonlySet<string>): string {
   const key = unmarkedKey(index, id, again);
   const mark = index.graph.marks?.get(id);
@@ -138,25 +138,25 @@ function unmarkedKey(index: GraphIndex, id: string, again: ReadonlySet<string>):
     return `unique ${id}`;
   }
   if (node.kind === "function") return functionKey(index, id, node);
-  // the first step of a recurrence has another signature: one initial tensor serves for all states
+  // the first step of a recurrence has another signature, as one initial tensor serves as all states
   if (node.kind === "module" && again.has(node.path)) return `again ${node.path} ${innerKey(index, id)}`;
   if (node.kind === "module") return node.signature ? `module ${node.class} ${node.signature}` : `unique ${id}`;
   const shapes = (node.outputs ?? []).map((tensor) => index.graph.tensors.get(tensor)?.shape ?? null);
-  // a reshape after the last repeat, which no picture shows, gives its result another shape
+  // a reshape after the last repeat, which pictures omit, gives its result another shape
   if (node.kind === "op") return JSON.stringify(["op", node.name, argumentsWithoutIndices(node), shapes.map(elements)]);
   return JSON.stringify([node.kind, shapes]);
 }
 
-/** What is inside a call of a function, and how it is connected there. */
+/** The contents of a function call and how they are connected. */
 function functionKey(index: GraphIndex, id: string, { function: full, name }: FunctionNode): string {
   const { children, links } = contentsOf(index, id);
   const inner = links.filter(({ from, to }) => from !== null && to !== null);
   const pairs = inner.map(({ from, to }) => [children.indexOf(from ?? ""), children.indexOf(to ?? "")]);
-  // not as JSON, which in JSON would double in length with each function around
+  // no JSON: nested in JSON, it would double in length with each level
   return `function ${full ?? name}(${children.map((child) => computationKey(index, child, NONE)).join()}) ${pairs.join(" ")}`;
 }
 
-/** The number of elements, as far as it is known. */
+/** The number of elements: the product of known sizes, and the symbols. */
 function elements(shape: readonly (number | string)[] | null): string {
   const known = (shape ?? []).filter((size) => typeof size === "number");
   const symbols = (shape ?? []).filter((size) => typeof size === "string");
@@ -173,7 +173,7 @@ function innerKey(index: GraphIndex, id: string): string {
     .join();
 }
 
-/** The arguments of an op without indices: each step of a loop over time reads another index, each expert its tokens. */
+/** The arguments of an op without indices, which differ between the steps of a loop, and between experts. */
 function argumentsWithoutIndices(node: OpNode): unknown {
   return isIndexing(node) ? JSON.stringify(node.arguments ?? {}).replace(/\d+/g, "#") : (node.arguments ?? {});
 }
@@ -188,7 +188,7 @@ function longestRun(search: Search, start: number, maxPeriod: number): Run | und
   const longest = Math.min(maxPeriod, Math.floor((keys.length - start) / 2));
   for (let period = 1; period <= longest; period += 1) {
     const size = best === undefined ? period : best.period * best.times;
-    // most periods are multiples of one that was found, and can't cover more
+    // most periods are multiples of one that was found and can't cover more
     if (period * equalRepeats(keys, start, period) <= size) continue;
     const run = repeats(search, start, period);
     if (run !== undefined && period * run.times > size) best = run;
@@ -197,9 +197,9 @@ function longestRun(search: Search, start: number, maxPeriod: number): Run | und
 }
 
 /**
- * The chained repeats from a position on or, if there is only one, the parallel ones. Blocks that read skips backwards are
- * levels of a U and no repeats, and the first of others stands for none that reads more. Steps of one loop are repeats: they
- * read what another one left, and the first of them maybe a constant.
+ * The chained repeats from a position on or, if there is only one, the parallel ones. Blocks that read skips in reverse
+ * order are levels of a U, not repeats. A first block that reads less than the last doesn't represent it, unless the run
+ * is a loop, whose first step may read a constant.
  */
 function repeats({ index, contents, keys, wiring }: Search, start: number, period: number): Run | undefined {
   const count = (matches: (times: number) => boolean) => {
@@ -220,8 +220,8 @@ function repeats({ index, contents, keys, wiring }: Search, start: number, perio
 }
 
 /**
- * Whether the modules of the first repeat read as many tensors as those of the last: a skip may read zeros there, which no
- * picture shows. Ops between them may add to zeros at first.
+ * Whether the modules of the first repeat read as many tensors as those of the last: a skip may read zeros, which pictures
+ * omit. Ops between modules may begin with zeros.
  */
 function readsAsMuch(index: GraphIndex, contents: Contents, run: Run): boolean {
   const isModule = (id: string) => index.nodes.get(id)?.kind === "module";
@@ -247,7 +247,7 @@ const readsByOp = memoByObject((index: GraphIndex) => {
   return counts;
 });
 
-/** How many stretches from a position on are equal, as far as keys tell. */
+/** How many consecutive stretches from a position on have equal keys. */
 function equalRepeats(keys: string[], start: number, period: number): number {
   let times = 1;
   while (equalRepeat(keys, start, period, times)) times += 1;

@@ -1,27 +1,27 @@
-/** What each step of a loop hands to the next: wires back to the start. */
+/** What each step of a loop passes to the next, as wires back to the start. */
 import { contentsOf, type GraphIndex, type Link, ROOT } from "../../graph/graph.js";
 import { singleChain } from "../boxes.js";
 import { BORDER, type Frame, type Wire } from "../frame.js";
 import { tensorLabel } from "../labels/labels.js";
 import { redirect } from "./fold.js";
 
-/** A loop that a frame shows one step of. */
+/** A loop, of which a frame shows one step. */
 export interface Loop {
-  /** What the step hands to the next, between the items of the frame. */
+  /** What the step passes to the next, as links between the items of the frame. */
   returns: readonly Link[];
-  /** The call in the second step of a module in the first. */
+  /** Maps a module call of the first step to the call in the second. */
   next: (id: string) => string;
-  /** The module that is called again and again, if it is one. */
+  /** The module that is called repeatedly, if it is one. */
   module: string | undefined;
 }
 
-/** What the first of equal modules in a loop hands to the second. */
+/** What the first of equal modules in a loop passes to the second. */
 export function handedOn(index: GraphIndex, [first = "", second = ""]: readonly string[]): Link[] {
   const around = contentsOf(index, index.parent.get(first) ?? ROOT);
   return around.links.filter(({ from, to }) => from === first && to === second);
 }
 
-/** The loop of one module, seen from its inside. */
+/** The loop of one module, as links inside it. */
 export function loopInside(index: GraphIndex, members: readonly string[]): Loop {
   const [first, second] = members.slice(0, 2).map((id) => innermost(index, id));
   if (first === undefined || second === undefined) return { returns: [], next: () => "", module: undefined };
@@ -42,7 +42,7 @@ function innermost(index: GraphIndex, id: string) {
   return contentsOf(index, singleChain(index, id).at(-1) ?? id);
 }
 
-/** Gives open modules of a loop's first step the inputs that only later steps read from the step before. */
+/** Adds the inputs that only later steps read from the step before to the open modules of the first step. */
 export function openInputs(index: GraphIndex, frame: Frame, { returns, next }: Loop): void {
   for (const { to, toPort } of returns) {
     const at = frame.items.findIndex(({ id }) => id === to);
@@ -52,7 +52,7 @@ export function openInputs(index: GraphIndex, frame: Frame, { returns, next }: L
   }
 }
 
-/** Wires as returns, named after the argument of `module` or the item that takes them or, at ops, after their source. */
+/** Wires as returns, named after the argument of `module` or of the item that reads them; at ops, after their source. */
 export function asReturns(index: GraphIndex, wires: Wire[], { items }: Frame, module = ""): Wire[] {
   return wires.map((wire) => {
     const { members = [], id = "" } = items[wire.to] ?? {};
@@ -63,8 +63,8 @@ export function asReturns(index: GraphIndex, wires: Wire[], { items }: Frame, mo
 }
 
 /**
- * An open module of a step with one more input, for a tensor that comes from the step before. The first step, which the
- * panel shows, may have read a constant there, which is hidden; `next` is its call in the second step.
+ * An open module of a step with one more input, for a tensor from the step before. The first step, which the panel shows,
+ * may have read a constant instead, which is hidden. `next` is the call in the second step.
  */
 function withInput(index: GraphIndex, frame: Frame, next: string, port: string): Frame {
   const contents = innermost(index, next);

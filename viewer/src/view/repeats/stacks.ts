@@ -1,11 +1,11 @@
-/** Stacks of equal blocks, wherever they are inside a module: what an encoder and a decoder have in common. */
+/** Finds modules with a stack of equal blocks inside, as encoders and decoders have. */
 
 import { contentsOf, type GraphIndex } from "../../graph/graph.js";
 import { memoInObject } from "../../shared/memo.js";
 import type { Frame } from "../frame.js";
 import { foldedContents, runsIn } from "./contents.js";
 
-/** Marks the items of a frame that are stacks or hold them, if several inputs meet in it. */
+/** Marks the items of a frame that are or hold stacks, if the frame has several inputs. */
 export function markStacks(index: GraphIndex, { items, inputs }: Frame): void {
   if (inputs.length + items.filter(({ kind }) => kind === "input").length < 2) return;
   for (const item of items) {

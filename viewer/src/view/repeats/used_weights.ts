@@ -15,13 +15,13 @@ export const weightsUsed = memoInObject(
 
 const weightsOfOps = memoByObject((index: GraphIndex): Map<string, Names> => {
   const names = new Map<string, string[]>();
-  // buffers and constants have names, too
+  // buffers and constants have names too
   const isParameter = (name: string) => (index.graph.parameters.get(name)?.kind ?? "parameter") === "parameter";
   for (const node of index.graph.nodes) {
     const used = node.kind === "op" ? Object.values(node.weights ?? {}).filter(isParameter) : [];
     for (const name of used) append(names, node.id, name);
     const readers = node.kind === "parameter" ? (index.graph.adjacency.get(node.id) ?? []) : [];
-    // the node may stand for several
+    // the node may represent a series
     for (const { to, tensor } of readers) append(names, to, tensor);
   }
   return new Map([...names].map(([id, all]) => [id, new Set(all)]));

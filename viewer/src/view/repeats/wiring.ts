@@ -1,7 +1,7 @@
-/** Compares how repeats are connected: whether one stretch of children repeats another. */
+/** Compares how stretches of children are connected, to find out whether one repeats another. */
 import { ancestors, type Contents, contentsOf, type GraphIndex, type Link } from "../../graph/graph.js";
 
-/** A reader of a child's tensor: its position, -1 outside the container. */
+/** A reader of a child's tensor, by its position; -1 outside the container. */
 interface Use {
   to: number;
   link: Link;
@@ -47,7 +47,7 @@ export class Wiring {
     if (from !== undefined) this.incoming[to]?.push({ from, tensor: link.fromPort, port });
   }
 
-  /** Whether repeat `times` consumes the one before it and has the same inner links as the first. */
+  /** Whether repeat `times` reads the one before it and has the same inner links as the first. */
   isChained(start: number, period: number, times: number): boolean {
     const at = start + times * period;
     let chained = false;
@@ -63,8 +63,8 @@ export class Wiring {
   }
 
   /**
-   * Whether what follows the repeats reads the last or, into one list, all of them: one wire can say only that. A decoder
-   * that reads the third and the sixth of twelve blocks must see them apart.
+   * Whether later nodes read only the last repeat or, into one list, all of them: one wire can't show anything else. For
+   * a decoder that reads the third and the sixth of twelve blocks, they must be separate.
    */
   leavesAsOne(start: number, period: number, times: number): boolean {
     const end = start + period * times;
@@ -82,7 +82,7 @@ export class Wiring {
     );
   }
 
-  /** Whether each repeat reads a tensor that was made before the one that the repeat before it reads: the skips of a U. */
+  /** Whether each repeat reads an earlier tensor than the repeat before it, like the skips of a U. */
   readsBackwards(start: number, period: number, times: number): boolean {
     const read = Array.from({ length: period * times }, (_, i) => this.readBefore(start, start + i));
     const isBackwards = (i: number) => {
@@ -96,7 +96,7 @@ export class Wiring {
     return read.some((_, i) => i + period < read.length && isBackwards(i));
   }
 
-  /** When the tensors were made that a child reads from blocks before a run, or from ops with one result. */
+  /** The positions of the blocks before a run, and of ops with one result, that a child reads. */
   private readBefore(start: number, child: number): number[] {
     const isOneOf = (from: number) =>
       contentsOf(this.index, this.children[from] ?? "").children.length === 0 &&
@@ -126,7 +126,7 @@ export class Wiring {
       }));
   }
 
-  /** The position of the child that a node is in, -1 outside the container. */
+  /** The position of the child that contains a node, -1 outside the container. */
   private positionOf(id: string): number {
     const around = [id, ...ancestors(this.index, id)].find((at) => this.position.has(at));
     return this.position.get(around ?? "") ?? -1;
@@ -144,7 +144,7 @@ export class Wiring {
     return false;
   }
 
-  /** Whether the children of a repeat are connected with each other; only those are folded. */
+  /** Whether the children of a repeat are connected; only such repeats are folded. */
   isConnected(start: number, period: number): boolean {
     const reached = new Set([start]);
     for (let grown = true; grown; ) {

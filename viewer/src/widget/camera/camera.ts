@@ -1,18 +1,18 @@
-/**
- * Zoom and pan, on d3-zoom. At rest, CSS alone places the picture: it fits whatever the page's width becomes, and costs
- * nothing. The first gesture frees it at exactly the place where CSS had it; `fit` returns it to rest.
- *
- * Long because whatever moves the picture shares its transform and whether it is at rest.
- */
 import { type Selection, select } from "d3-selection";
 import { type D3ZoomEvent, type ZoomBehavior, ZoomTransform, zoom, zoomIdentity } from "d3-zoom";
 import type { Box } from "../../layout/layout.js";
 import type { Viewport } from "../picture/scene.js";
 import { glide } from "./animation.js";
 import { isForDiagram, translatePinches, wheelDelta } from "./gestures.js";
-import { shiftInto } from "./shift_into.js";
 import { SMALLEST_STAGE, StageHeight } from "./stage_height.js";
-import { distance, keepVisible, type Point, pointOnScreen, restingIn, visiblePart } from "./visible.js";
+import { distance, keepVisible, type Point, pointOnScreen, restingIn, shiftInto, visiblePart } from "./visible.js";
+
+/**
+ * Zoom and pan, on d3-zoom. At rest, CSS alone places the picture: it fits whatever the page's width becomes, and costs
+ * nothing. The first gesture frees it at exactly the place where CSS had it; `fit` returns it to rest.
+ *
+ * Long because whatever moves the picture shares its transform and whether it is at rest.
+ */
 
 const SMALLEST_SCALE = 0.02;
 const LARGEST_SCALE = 4;

@@ -1,6 +1,7 @@
-/** Where a picture is in its stage, may be, and is seen. */
 import { ZoomTransform } from "d3-zoom";
 import type { Viewport } from "../picture/scene.js";
+
+/** Where a picture is in its stage, may be, and is seen. */
 
 /** This much of it always stays visible, px. */
 const ALWAYS_VISIBLE = 48;
@@ -54,4 +55,16 @@ export function visiblePart(stage: DOMRect, { x, y, k }: ZoomTransform): Viewpor
   const height = Math.min(stage.bottom, innerHeight) - stage.top - top;
   const scale = width > 0 && height > 0 ? k : 0;
   return { x: (left - x) / k, y: (top - y) / k, width: width / k, height: height / k, scale };
+}
+
+/**
+ * The smallest shift that brings [from, to] into [low, high], with a margin if there is room. What lies outside comes to
+ * the middle; what is too large shows its beginning.
+ */
+export function shiftInto(from: number, to: number, low: number, high: number, margin = 0): number {
+  if (to - from > high - low) return from < low || from > (low + high) / 2 ? low - from : 0;
+  if (to <= low || from >= high) return (low + high - from - to) / 2;
+  const room = Math.min(margin, (high - low - (to - from)) / 2);
+  if (from < low) return low + room - from;
+  return to > high ? high - room - to : 0;
 }

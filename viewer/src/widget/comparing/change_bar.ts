@@ -1,6 +1,5 @@
-/** The bar below the picture of a difference: from change to change, and before, both or after. */
 import type { Change } from "../../diff/changes/facts.js";
-import { changesInside, placeOf, statusOf } from "../../diff/union/change_places.js";
+import { changesInside, placeOf, statusOf } from "../../diff/union/union.js";
 import type { Session } from "../../session/session.js";
 import { words } from "../../shared/comparison_strings.js";
 import { fill, strings } from "../../shared/strings.js";
@@ -10,6 +9,8 @@ import { FocusReturn } from "../controls/focus_return.js";
 import type { Mode } from "../modes.js";
 import type { Widget } from "../widget.js";
 import { listed, signOf } from "./summary.js";
+
+/** The bar below the picture of a difference: from change to change, and before, both or after. */
 
 /** The text of the style sheet, inserted by the build. */
 declare const COMPARING_STYLE: string;

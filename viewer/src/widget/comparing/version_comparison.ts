@@ -1,5 +1,4 @@
 /** Compares a diagram with the same model in another version of the documentation. */
-
 import type { Difference } from "../../diff/difference.js";
 import type { Viz } from "../../layout/layout.js";
 import type { Comparing } from "../../session/core.js";
@@ -13,8 +12,7 @@ import type { Widget } from "../widget.js";
 import { type ChangeBar, changeWords } from "./change_bar.js";
 import { IncomparableError, otherGraph } from "./other_graph.js";
 import { checkpointLine, headLines, listed } from "./summary.js";
-import { isLater } from "./version_order.js";
-import { findVersions, type Version } from "./versions.js";
+import { findVersions, isLater, type Version } from "./versions.js";
 
 export class VersionComparison {
   readonly #widget: Widget;

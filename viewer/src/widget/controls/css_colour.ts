@@ -1,5 +1,6 @@
-/** Computed CSS colours, in any notation, as numbers. */
 import { memoByKey } from "../../shared/memo.js";
+
+/** Computed CSS colours, in any notation, as numbers. */
 
 /** Red, green and blue from 0 to 255, and the opacity from 0 to 1. */
 export type Colour = readonly [red: number, green: number, blue: number, alpha: number];
@@ -44,4 +45,30 @@ function paint(value: string): Colour {
   context.fillRect(0, 0, 1, 1);
   const [red = 0, green = 0, blue = 0, alpha = 0] = context.getImageData(0, 0, 1, 1).data;
   return [red, green, blue, share === undefined ? alpha / 255 : Number(share) / (percent ? 100 : 1)];
+}
+
+/** The colour of the page behind an element. */
+
+/** The colour that is seen through a transparent element. */
+export function colourBehind(element: Element): Colour {
+  let seen: Colour = [0, 0, 0, 0];
+  for (let at: Element | null = element; at !== null && seen[3] < 1; at = parentAcrossShadows(at)) {
+    seen = blend(seen, parseColour(getComputedStyle(at).backgroundColor));
+  }
+  return blend(seen, canvasColour());
+}
+
+/** The colour of a page that sets none: white, or nearly black in a dark colour scheme. */
+function canvasColour(): Colour {
+  const probe = document.createElement("i");
+  probe.style.background = "Canvas";
+  document.body.append(probe);
+  const colour = parseColour(getComputedStyle(probe).backgroundColor);
+  probe.remove();
+  return colour;
+}
+
+function parentAcrossShadows(element: Element): Element | null {
+  const root = element.getRootNode();
+  return element.parentElement ?? (root instanceof ShadowRoot ? root.host : null);
 }

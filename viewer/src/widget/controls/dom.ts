@@ -1,5 +1,6 @@
-/** Creates elements. Text is inserted as text, never as markup. */
 import { readable } from "../../shared/text.js";
+
+/** Creates elements. Text is inserted as text, never as markup. */
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -47,4 +48,26 @@ export function icon(path: string): SVGSVGElement {
   line.setAttribute("d", path);
   svg.append(line);
   return svg;
+}
+
+/** Gives a reader a file. */
+export function download(name: string, content: Blob): void {
+  const anchor = document.createElement("a");
+  anchor.href = URL.createObjectURL(content);
+  anchor.download = name.replace(/[^\w.-]+/g, "_");
+  anchor.click();
+  // after the browser has read it
+  setTimeout(() => URL.revokeObjectURL(anchor.href), 10_000);
+}
+
+/**
+ * Watches sizes for what changes sizes itself: in the next frame, because at once browsers tell the page of an error
+ * ("ResizeObserver loop completed with undelivered notifications").
+ */
+export function onResize(action: () => void): ResizeObserver {
+  let frame = 0;
+  return new ResizeObserver(() => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(action);
+  });
 }

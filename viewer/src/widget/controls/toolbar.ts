@@ -1,9 +1,9 @@
-/** The buttons over the picture, and the menu for what is needed less often. */
 import { strings } from "../../shared/strings.js";
 import type { Camera } from "../camera/camera.js";
-import { hex } from "./css_colour.js";
+import { colourBehind, hex } from "./css_colour.js";
 import { box, iconButton } from "./dom.js";
-import { colourBehind } from "./page_colour.js";
+
+/** The buttons over the picture, and the menu for what is needed less often. */
 
 const ZOOM_STEP = 1.4;
 

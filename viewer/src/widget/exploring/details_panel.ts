@@ -1,18 +1,18 @@
-/**
- * The details panel: what is known of a node or the model, and what can be done with it. It stands beside the picture where
- * there is room, else below it: in one line, until the reader wants more.
- */
 import { detailsOf } from "../../session/details.js";
 import type { Session } from "../../session/session.js";
 import { words } from "../../shared/explore_strings.js";
 import { fill, strings } from "../../shared/strings.js";
-import { box, button, iconButton } from "../controls/dom.js";
+import { box, button, iconButton, onResize } from "../controls/dom.js";
 import { FocusReturn } from "../controls/focus_return.js";
-import { onResize } from "../controls/on_resize.js";
 import { uncoverSelected } from "../features/sticky.js";
 import type { Widget } from "../widget.js";
 import { contentOf, shorten } from "./details_content.js";
 import { roomBeside } from "./room.js";
+
+/**
+ * The details panel: what is known of a node or the model, and what can be done with it. It stands beside the picture where
+ * there is room, else below it: in one line, until the reader wants more.
+ */
 
 const CLOSE = "M4 4l8 8M12 4l-8 8";
 /** How long nothing moves at the end of a gesture, longer than animations last, ms. */

@@ -1,13 +1,14 @@
+import { fill, strings } from "../../shared/strings.js";
+import { isForDiagram } from "../camera/gestures.js";
+import { box, icon, make } from "../controls/dom.js";
+import { remember, remembered } from "../controls/storage.js";
+import type { Widget } from "../widget.js";
+import { coversNode } from "./sticky.js";
+
 /**
  * Tells how to zoom, once per reader, when the wheel turns over a diagram: alone it scrolls the page. The text stands beside
  * the controls, and only where it covers nothing.
  */
-import { fill, strings } from "../../shared/strings.js";
-import { isForDiagram } from "../camera/gestures.js";
-import { box } from "../controls/dom.js";
-import { remember, remembered } from "../controls/storage.js";
-import type { Widget } from "../widget.js";
-import { coversNode } from "./toolbar_side.js";
 
 const STORAGE_KEY = "model-graph-hint";
 /** How long the hint is visible, ms. */
@@ -43,4 +44,16 @@ function show(toolbar: HTMLElement): boolean {
 
 function isKnown(): boolean {
   return wasShown || remembered(STORAGE_KEY) !== null;
+}
+
+const OPEN = "M2.5 2.5h11v11h-11zM8 5.5v5M5.5 8h5";
+
+export function rest(widget: Widget): void {
+  // its row; without one it would cover the page's text
+  if (widget.host.querySelector(".mg-outline") === null) return;
+  const sign = make("span", "", icon(OPEN), strings.explore);
+  const element = box("mg-rest", sign);
+  // the controls say the same to all who don't see it
+  element.ariaHidden = "true";
+  widget.foot.after(element);
 }

@@ -1,8 +1,11 @@
-/** The menu's button, and the key for help; another script brings what they open. */
-
+import type { Session } from "../../session/session.js";
+import { strings } from "../../shared/strings.js";
+import { box, button } from "../controls/dom.js";
 import { remembered, THEME_KEY } from "../controls/storage.js";
-import { loadOwn } from "../loading/loader.js";
+import { loadOwn, wasmAllowed } from "../loading/loader.js";
 import type { Widget } from "../widget.js";
+
+/** The menu's button, and the key for help; another script brings what they open. */
 
 /** The menu of one diagram. */
 interface Popup {
@@ -46,4 +49,73 @@ export function menu(widget: Widget): void {
     void widget.tasks.withPart("menu.js", ({ help }) => help(widget));
     return true;
   });
+}
+
+/** Links to what is shown: another script follows them, and writes them from the menu. */
+
+/** A hash that may be about a diagram: `#pkg.Net?open=h.0`, or a word of former versions. */
+const MAYBE_OURS = /\?|model-graph-/;
+
+export function link(widget: Widget): void {
+  // a frame of a notebook has no address
+  if (location.protocol === "about:") return;
+  const follow = () => {
+    // not awaited: it waits for tasks behind this one
+    if (MAYBE_OURS.test(location.hash))
+      void widget.tasks.withPart("menu.js", ({ followLink }) => void followLink(widget));
+  };
+  widget.whileConnected((signal) => {
+    addEventListener("hashchange", follow, { signal });
+    document.addEventListener("click", (event) => repeatsLink(event) && follow(), { signal });
+  });
+  follow();
+}
+
+/** Whether a click is on a link to where the page is already: the browser tells of no change. */
+function repeatsLink({ target }: Event): boolean {
+  const anchor = target instanceof Element ? target.closest("a") : null;
+  return anchor !== null && anchor.hash !== "" && anchor.href === location.href;
+}
+
+/** From near, nodes show their lines of code, where the page has them: another script writes them. */
+
+declare global {
+  /** Comes with `code.js`. */
+  var modelDiagramsCode: ((widget: Widget, session: Session, near: number) => void) | undefined;
+}
+
+/** Lines of code fit into boxes from this scale on. */
+const NEAR = 1.5;
+
+export function code(widget: Widget): void {
+  if (!widget.host.hasAttribute("source-link")) return;
+  let isNear = false;
+  widget.on("moved", () => {
+    // nobody asked for it, so nobody is told that it can't be
+    if (isNear || widget.camera.viewport.scale < NEAR || !wasmAllowed()) return;
+    isNear = true;
+    void widget.tasks.withLayout(async (session) => {
+      (await loadOwn("code.js"))(widget, session, NEAR);
+    });
+  });
+}
+
+declare global {
+  /** Comes with `recording.js`. */
+  var modelDiagramsRecording: ((widget: Widget, session: Session) => void) | undefined;
+}
+
+export function recording(widget: Widget): void {
+  const { host, foot } = widget;
+  const live = host.getAttribute("recording");
+  if (live === null) return;
+  const open = () => {
+    offer.remove();
+    void widget.tasks.withSession(async (session) => {
+      (await loadOwn("recording.js"))(widget, session);
+    });
+  };
+  const offer = box("mg-scale", button(strings.showTraining, open));
+  if (live !== "" || !host.hasAttribute("src")) open();
+  else foot.prepend(offer);
 }

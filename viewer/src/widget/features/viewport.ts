@@ -1,7 +1,8 @@
-/** Updates a large picture when the page scrolls or the diagram's size changes. */
-import { onResize } from "../controls/on_resize.js";
+import { onResize } from "../controls/dom.js";
 import { LARGE } from "../picture/scene.js";
 import type { Widget } from "../widget.js";
+
+/** Updates a large picture when the page scrolls or the diagram's size changes. */
 
 export function viewport(widget: Widget): void {
   const update = () => widget.updateViewport();

@@ -1,13 +1,12 @@
-/** The costs of a picture's boxes as a table, beside the picture or below it. */
 import { amountOf } from "../../session/costs.js";
 import { words } from "../../shared/lens_strings.js";
 import { fill, strings } from "../../shared/strings.js";
-import { box, button, make } from "../controls/dom.js";
-import { download } from "../controls/download.js";
-import { onResize } from "../controls/on_resize.js";
+import { box, button, download, make, onResize } from "../controls/dom.js";
 import type { Widget } from "../widget.js";
 import { asCsv, type Column, columnsOf, type Order, type Row, shortened, sorted } from "./cost_rows.js";
 import { type LensScale, written } from "./scale.js";
+
+/** The costs of a picture's boxes as a table, beside the picture or below it. */
 
 /** Rows that are shown; a file has all. */
 const MOST = 200;

@@ -4,7 +4,7 @@ import { strings } from "../../shared/strings.js";
 import { box, iconButton, make } from "../controls/dom.js";
 import type { Mode } from "../modes.js";
 import type { Widget } from "../widget.js";
-import { withStyle } from "./style.js";
+import { withStyle } from "./theme.js";
 
 const CLOSE = "M4 4l8 8M12 4l-8 8";
 

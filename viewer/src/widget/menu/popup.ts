@@ -1,11 +1,11 @@
-/** The menu above its button, by the pattern of the ARIA Authoring Practices: arrow keys, first letters, Escape. */
-
 import { box, make } from "../controls/dom.js";
 import type { MenuItem, MenuRow } from "../controls/toolbar.js";
 import type { Mode } from "../modes.js";
 import type { Widget } from "../widget.js";
 import { rowsOf } from "./menu_rows.js";
-import { withStyle } from "./style.js";
+import { withStyle } from "./theme.js";
+
+/** The menu above its button, by the pattern of the ARIA Authoring Practices: arrow keys, first letters, Escape. */
 
 /** Themes have bars of about this height at the window's upper edge, px. */
 const BAR = 56;
@@ -143,3 +143,5 @@ export class Popup {
     element.classList.toggle("mg-below", top < BAR && below > Math.min(height, top + height));
   }
 }
+
+/** The style of the menu and the help, which comes with their script. */

@@ -1,12 +1,12 @@
-/** Saves the current picture as flat SVG, PNG or PDF, and the graph as JSON. */
-import { hex, parseColour } from "../controls/css_colour.js";
-import { download } from "../controls/download.js";
-import { colourBehind } from "../controls/page_colour.js";
+import { colourBehind, hex, parseColour } from "../controls/css_colour.js";
+import { download } from "../controls/dom.js";
 import type { MenuItem } from "../controls/toolbar.js";
 import { parseSvg } from "../loading/trusted_types.js";
 import { LARGE } from "../picture/scene.js";
 import type { Widget } from "../widget.js";
 import { printAlone } from "./print.js";
+
+/** Saves the current picture as flat SVG, PNG or PDF, and the graph as JSON. */
 
 /** PNG pixels per unit of the picture, and the limits of browsers' canvases: pixels, and pixels per side. */
 const SCALE = 2;

@@ -1,9 +1,10 @@
-/** The colours of the page, or light or dark ones, for the picture and its controls. */
 import { words } from "../../shared/menu_strings.js";
+import { adoptStyle } from "../controls/adopt_style.js";
 import { remember, remembered, THEME_KEY } from "../controls/storage.js";
 import type { MenuItem } from "../controls/toolbar.js";
 import type { Widget } from "../widget.js";
-import { withStyle } from "./style.js";
+
+/** The colours of the page, or light or dark ones, for the picture and its controls. */
 
 const THEMES = ["page", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
@@ -40,4 +41,14 @@ function apply(widget: Widget, theme: Theme): void {
   for (const part of [stage, foot]) part.dataset[ATTRIBUTE] = theme;
   // of what is around the picture in fullscreen
   host.style.setProperty("--mg-around", theme === "page" ? "" : getComputedStyle(stage).backgroundColor);
+}
+
+/** The text of the style sheet, inserted by the build. */
+declare const MENU_STYLE: string;
+
+const styled = new WeakSet<Widget>();
+
+export function withStyle(widget: Widget): void {
+  if (!styled.has(widget)) adoptStyle(widget, MENU_STYLE);
+  styled.add(widget);
 }

@@ -1,11 +1,10 @@
-/** The images of a node in full size: a click or a tap on its thumbnail opens them, or Enter on the node. */
-
 import { strings } from "../../shared/strings.js";
-import { hex } from "../controls/css_colour.js";
+import { colourBehind, hex } from "../controls/css_colour.js";
 import { box, button } from "../controls/dom.js";
-import { colourBehind } from "../controls/page_colour.js";
 import { header, idOf, nodeAt } from "../picture/tree.js";
 import type { Widget } from "../widget.js";
+
+/** The images of a node in full size: a click or a tap on its thumbnail opens them, or Enter on the node. */
 
 const THUMB = "[data-image]";
 

@@ -1,9 +1,8 @@
-/** The card with the notes of a node, beside it and never outside of the window. */
-
-import { hex } from "../controls/css_colour.js";
+import { colourBehind, hex } from "../controls/css_colour.js";
 import { box } from "../controls/dom.js";
-import { colourBehind } from "../controls/page_colour.js";
 import { header, nodeAt } from "../picture/tree.js";
+
+/** The card with the notes of a node, beside it and never outside of the window. */
 
 /** Distance of the card from its node, and from the edges of the window, px. */
 const GAP = 6;

@@ -3,7 +3,6 @@ import type { Layout } from "../../layout/layout.js";
 import type { Session } from "../../session/session.js";
 import { appear } from "../camera/animation.js";
 import type { Camera } from "../camera/camera.js";
-import { firstVisible } from "../camera/first_visible.js";
 import { box, make } from "../controls/dom.js";
 import { parseSvg } from "../loading/trusted_types.js";
 import { isLarge, Scene } from "./scene.js";
@@ -111,4 +110,18 @@ export class ShownPicture {
   get #root(): ShadowRoot {
     return this.#stage.getRootNode() as ShadowRoot;
   }
+}
+
+/** Finds what stays in place when a picture gives way to another. */
+
+/** The first node of a picture that is visible on its stage, and that another picture has, too. */
+export function firstVisible(stage: HTMLElement, now: Tree, other: Tree): SVGElement | undefined {
+  const frame = stage.getBoundingClientRect();
+  const bottom = Math.min(frame.bottom, innerHeight);
+  return [...now.picture.querySelectorAll<SVGElement>("[data-id]")].find((node) => {
+    if (!other.has(idOf(node))) return false;
+    const rect = header(node).getBoundingClientRect();
+    const isBeside = rect.right <= frame.left || rect.left >= frame.right;
+    return !isBeside && rect.top >= Math.max(0, frame.top) && rect.bottom <= bottom;
+  });
 }

@@ -1,8 +1,3 @@
-/**
- * Encoder | decoder and towers beside each other, found in the graph alone.
- *
- * Long because it is a list of small graphs.
- */
 import { expect, it } from "vitest";
 import type { GraphData } from "../../../src/graph/graph.js";
 import { index } from "../../../src/graph/indexing.js";
@@ -13,14 +8,19 @@ import { towersIn } from "../../../src/layout/structures/towers.js";
 import { initialState } from "../../../src/view/expand/initial_state.js";
 import { BORDER, type Item } from "../../../src/view/frame.js";
 import type { ViewOptions } from "../../../src/view/options.js";
-import { IN_ONE_FLOW } from "../../../src/view/shapes.js";
-import type { State } from "../../../src/view/state.js";
+import { IN_ONE_FLOW, type State } from "../../../src/view/state.js";
 import { view } from "../../../src/view/view.js";
 import { firstState } from "../../first_state.js";
 import { all, residual } from "../../fixtures.js";
 import { sketch } from "../../sketch.js";
 import { strippedInstance } from "../../stripped_viz.js";
 import { NO_FAULTS, validate } from "../../validate.js";
+
+/**
+ * Encoder | decoder and towers beside each other, found in the graph alone.
+ *
+ * Long because it is a list of small graphs.
+ */
 
 const viz = await strippedInstance();
 

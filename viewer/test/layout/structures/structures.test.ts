@@ -1,15 +1,16 @@
-/** Each structure that has a layout of its own can be turned off, which leaves the others as they are. */
 import { expect, it } from "vitest";
 import type { GraphData } from "../../../src/graph/graph.js";
 import { index } from "../../../src/graph/indexing.js";
 import { layout } from "../../../src/layout/layout.js";
-import { SHAPES, type Shape } from "../../../src/view/shapes.js";
+import { SHAPES, type Shape } from "../../../src/view/state.js";
 import { view } from "../../../src/view/view.js";
 import { firstState } from "../../first_state.js";
 import { unet } from "../../fixtures.js";
 import { sketch } from "../../sketch.js";
 import { strippedInstance } from "../../stripped_viz.js";
 import { NO_FAULTS, validate } from "../../validate.js";
+
+/** Each structure that has a layout of its own can be turned off, which leaves the others as they are. */
 
 const viz = await strippedInstance();
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { shiftInto } from "../../../src/widget/camera/shift_into.js";
+import { shiftInto } from "../../../src/widget/camera/visible.js";
 
 describe("shiftInto", () => {
   it("moves as little as possible", () => {

@@ -1,7 +1,7 @@
 /** Which versions a documentation has, and in which order they came. */
+
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { isLater } from "../../../src/widget/comparing/version_order.js";
-import { findVersions, jsonAt } from "../../../src/widget/comparing/versions.js";
+import { findVersions, isLater, jsonAt } from "../../../src/widget/comparing/versions.js";
 
 afterEach(() => {
   vi.unstubAllGlobals();

@@ -1,6 +1,6 @@
 /**
- * An arm of a U whose chain is straight. What else belongs to its levels, such as a head or an embedding of time, stands
- * beside them, away from the other arm; what a skip passes stands between both.
+ * Makes the chain of an arm of a U straight. Other items of its levels, such as a head or a time embedding, go beside them,
+ * away from the other arm; items on a skip go between both arms.
  */
 import { BORDER } from "../../../view/frame.js";
 import type { Ranking } from "../../layering/dot.js";
@@ -11,7 +11,7 @@ interface Branch {
   /** Item → its place along the branch. */
   places: Map<number, number>;
   length: number;
-  /** The item of the chain that it leads to, or comes from. */
+  /** The item of the chain that it leads to or comes from. */
   at: number;
   isBefore: boolean;
   /** Whether a skip leads to it. */
@@ -22,8 +22,8 @@ interface Branch {
 const GAP = 24;
 
 /**
- * The chain upright with its branches at one side, -1 for the left, and at the other what is between these ports and the
- * chain; as it was if anything bypasses the chain.
+ * The chain upright, with its branches on one side (-1 for the left) and, on the other, items between skips and the chain;
+ * unchanged if anything bypasses the chain.
  */
 export function alongChain(
   chain: readonly number[],
@@ -52,7 +52,7 @@ function isOnwards(chain: readonly number[], { from, to }: PlanWire): boolean {
   return from !== BORDER && to !== BORDER && chain.includes(from) && chain.indexOf(from) + 1 === chain.indexOf(to);
 }
 
-/** The branches in execution order; null if one leads from the chain back to it, or across the border. */
+/** The branches in execution order; null if one leads from the chain back to it or across the border. */
 function branchesOf(chain: readonly number[], { slots, wires }: Plan, skips: readonly number[]): Branch[] | null {
   const beside = slots.flatMap((_, item) => (chain.includes(item) ? [] : [item]));
   const around = wires.filter(({ from, to, rail }) => !rail && (beside.includes(from) || beside.includes(to)));
@@ -71,7 +71,7 @@ function branchesOf(chain: readonly number[], { slots, wires }: Plan, skips: rea
   return branches;
 }
 
-/** Items in groups that wires connect. */
+/** Items in connected groups. */
 function connected(items: readonly number[], wires: readonly PlanWire[]): number[][] {
   const rest = new Set(items);
   const groups: number[][] = [];
@@ -87,7 +87,7 @@ function connected(items: readonly number[], wires: readonly PlanWire[]): number
   return groups;
 }
 
-/** A branch; what reads the same as the chain's first item begins beside it. */
+/** A branch. One that reads the same as the chain's first item begins beside it. */
 function branchOf(items: number[], wires: PlanWire[], first = BORDER): Omit<Branch, "isLateral"> | null {
   const places = new Map<number, number>();
   for (const item of items) {
@@ -104,7 +104,7 @@ function branchOf(items: number[], wires: PlanWire[], first = BORDER): Omit<Bran
     : { places, length, at: at === BORDER ? first : at, isBefore };
 }
 
-/** Ranks at which no two branches of different items are beside each other. */
+/** Ranks such that branches of different items are never beside each other. */
 function ranksOf(chain: readonly number[], branches: readonly Branch[]): number[] {
   const rank: number[] = [];
   const free = { next: 0, inside: 0, outside: 0 };
@@ -132,7 +132,7 @@ function longest(branches: readonly Branch[]): number {
   return Math.max(0, ...branches.map(({ length }) => length));
 }
 
-/** The chain in one line: each item where the wire from the one before arrives. */
+/** The chain in one line: each item is where the wire from the one before arrives. */
 function straight(chain: readonly number[], { slots, wires }: Plan, ranking: Ranking): Ranking {
   const [across, inputs, outputs] = [[...ranking.across], [...ranking.inputs], [...ranking.outputs]];
   const along = (item: number, side: "inputs" | "outputs", port = BORDER) => {
@@ -153,7 +153,7 @@ function straight(chain: readonly number[], { slots, wires }: Plan, ranking: Ran
   return { rank: ranking.rank, across, inputs, outputs };
 }
 
-/** Puts branches of one item beside all of the chain that they pass. */
+/** Puts branches of one item beside the part of the chain that they pass. */
 function placeBeside(
   chain: readonly number[],
   side: number,
@@ -165,7 +165,7 @@ function placeBeside(
   const reach = (item: number, towards: number) => (towards < 0 ? plan.slots[item]?.low : plan.slots[item]?.high) ?? 0;
   const rows = own.flatMap(({ places }) => [...places.keys()].map((item) => rank[item] ?? 0));
   const isPassed = (at = 0) => at >= Math.min(...rows) && at <= Math.max(...rows);
-  // closed items count wherever they are, so that branches are in one line
+  // closed items count wherever they are, so that branches are aligned
   const passed = chain.filter((item) => plan.slots[item]?.ports === null || isPassed(rank[item]));
   let far = Math.max(0, ...passed.map((item) => side * (across[item] ?? 0) + reach(item, side)));
   for (const { places } of own) {

@@ -1,6 +1,6 @@
 /**
- * The arms of a U: a chain goes down to its middle, and up again to a join for each tensor that skips what is between, as
- * in U-Net, the network of a diffusion model or an hourglass. Skips are nested like brackets.
+ * Finds the arms of a U: a chain goes down to its middle and up again, with a join for each tensor that skips what is
+ * between, as in U-Net, the network of a diffusion model or an hourglass. Skips are nested like brackets.
  */
 import type { Frame } from "../../../view/frame.js";
 import { longestChain, NONE, nearestCommon } from "../../layering/dominators.js";
@@ -9,26 +9,26 @@ import { areNested, areTelling, fusing, type Net, skipsOver, type Wiring, wiring
 /** Items in execution order. */
 export interface Arms {
   left: number[];
-  /** The last item on the way down, and whether it stands between both arms or at the bottom of the left one. */
+  /** The last item on the way down, and whether it is between both arms or at the bottom of the left one. */
   fold: number;
   isBetween: boolean;
   right: number[];
-  /** The items that all ways down and up have in common. */
+  /** The items on every path down and up. */
   chain: number[];
 }
 
-/** An item in neither of two open containers, in the first, and in the second. */
+/** The owner of an item: neither of two open containers, the first, or the second. */
 export const AROUND = -1;
 const [FIRST, SECOND] = [0, 1];
-/** Fewer items are no U. */
+/** Fewest items, and fewest blocks, of a U. */
 const LEAST_ITEMS = 7;
 const LEAST_BLOCKS = 3;
-/** Most items after the last join that go on upwards, besides outputs. */
+/** Most items after the last join that continue upwards, apart from outputs. */
 const LONGEST_TAIL = 4;
 /** Most middles that are tried. */
 const TRIES = 6;
 
-/** The arms of a frame; null if it is no U. */
+/** The arms of a frame; null if it is not a U. */
 export function armsIn(frame: Frame, owners: readonly number[] = []): Arms | null {
   if (!hasBlocks(frame.items) || frame.wires.some(({ flow }) => flow === "return")) return null;
   const wiring = wiringOf(frame);
@@ -39,13 +39,13 @@ export function armsIn(frame: Frame, owners: readonly number[] = []): Arms | nul
   return null;
 }
 
-/** Whether there is something for both arms and what is between: ops alone, such as those that sort tokens, are no U. */
+/** Whether there is enough for both arms and the middle. Ops alone, such as those that sort tokens, are not a U. */
 export function hasBlocks(items: Frame["items"]): boolean {
   const blocks = items.filter(({ kind, expandable }) => kind === "module" || kind === "group" || expandable);
   return items.length >= LEAST_ITEMS && blocks.length >= LEAST_BLOCKS;
 }
 
-/** The middles of rows of items that more tensors skip than those around; first what most tensors skip. */
+/** The middles of stretches of items that more tensors skip than their neighbours, those with most skips first. */
 function middles(wiring: Wiring): number[] {
   const depends = dependence(wiring);
   const skipped = skippedBy(wiring, depends);
@@ -59,19 +59,19 @@ function middles(wiring: Wiring): number[] {
   return found.slice(0, TRIES);
 }
 
-/** Items in a row that at least so many tensors skip. */
+/** Stretches of items that at least so many tensors skip. */
 function rowsOf(skipped: number[], least: number, depends: (item: number, on: number) => boolean): number[][] {
   const rows: number[][] = [[]];
   for (const [item, over] of skipped.entries()) {
     const row = rows[rows.length - 1];
     if (over >= least) row?.push(item);
-    // what depends on nothing in a row, such as a layer that makes a step of time as wide as a level, may stand in it
+    // an item that depends on nothing in a stretch, such as a layer that embeds a time step, may be in it
     else if (depends(item, row?.[0] ?? NONE)) rows.push([]);
   }
   return rows.filter(({ length }) => length > 0);
 }
 
-/** Item → the number of tensors that it depends on and that skip it; none if nothing joins what it makes, as of an output of a level. */
+/** Item → the number of tensors that it depends on and that skip it; 0 if no join follows, as for the output of a level. */
 function skippedBy(wiring: Wiring, depends: (item: number, on: number) => boolean): number[] {
   const { count, nets } = wiring;
   const skipped = Array.from({ length: count }, () => 0);
@@ -84,7 +84,7 @@ function skippedBy(wiring: Wiring, depends: (item: number, on: number) => boolea
   return skipped;
 }
 
-/** Item → whether something that reads others, too, goes on with it. */
+/** Item → whether it leads to an item that also reads others. */
 function joinedLater({ count, sources, readers }: Wiring): boolean[] {
   const joined: boolean[] = [];
   for (let item = count - 1; item >= 0; item -= 1)
@@ -92,7 +92,7 @@ function joinedLater({ count, sources, readers }: Wiring): boolean[] {
   return joined;
 }
 
-/** Whether an item depends on another one, which itself does. */
+/** Makes a test whether an item is or depends on another one. */
 function dependence({ count, sources }: Wiring): (item: number, on: number) => boolean {
   const words = Math.ceil(count / 32);
   const bits = new Uint32Array(count * words);
@@ -113,7 +113,7 @@ function armsAround(frame: Frame, wiring: Wiring, middle: number, owners: readon
   const over = skipsOver(wiring, chain, middle);
   if (over === null) return null;
   const [skips, laterals] = over;
-  // what joins branches of several levels is no way up
+  // a join of branches of several levels is not on the way up
   if (!areNested(skips, new Set(down), laterals.size === 0) || !areTelling(frame, chain, skips)) return null;
   const [start, end] = [
     Math.max(...skips.map(({ from }) => from)),
@@ -130,7 +130,7 @@ function armsAround(frame: Frame, wiring: Wiring, middle: number, owners: readon
   const last = Math.max(...skips.flatMap(({ readers }) => readers));
   const fused = fusing(wiring, chain, fold, last);
   const isFan = fused < wiring.count;
-  // what reads the levels of a container stands below it
+  // what reads the levels of a container goes below it
   const isAround = (item: number) => isFan && item > last && owners[item] === AROUND && owners.includes(SECOND);
   const tail = isFan ? fused : tailAfter(wiring, up, steps, last);
   const sides = sidesOf(wiring, main, fold, (item) =>
@@ -153,14 +153,14 @@ function lastOf(items: number[], owners: readonly number[]): number | undefined 
   return items.filter((item) => owners[item] === FIRST).pop();
 }
 
-/** The middle item; of two the one with an inside, such as a block rather than what shrinks its input. */
+/** The middle item; of two, the one with an inside: a block rather than a downsampling op. */
 function middleOf({ items }: Frame, bottom: number[]): number | undefined {
   const [first, second] = [bottom[(bottom.length - 1) >> 1], bottom[bottom.length >> 1]];
   const isBlock = (item = NONE) => items[item]?.expandable === true || (items[item]?.frame ?? null) !== null;
   return isBlock(second) && !isBlock(first) ? second : first;
 }
 
-/** The items that all ways to one have in common, in order, along the longest chain. */
+/** The longest chain of items on every path to one. */
 function chainTo({ readers }: Wiring, end: number): number[] {
   const leads: boolean[] = [];
   leads[end] = true;
@@ -175,7 +175,7 @@ function chainTo({ readers }: Wiring, end: number): number[] {
     .reverse();
 }
 
-/** The items that all ways from one have in common. */
+/** The longest chain of items on every path from one. */
 function chainFrom({ count, sources }: Wiring, start: number): number[] {
   const follows: boolean[] = [];
   follows[start] = true;
@@ -188,14 +188,14 @@ function chainFrom({ count, sources }: Wiring, start: number): number[] {
   return longestChain(nearestCommon(count - start, wires)).map((place) => place + start);
 }
 
-/** The items that depend on one, and that itself. */
+/** An item and all items that depend on it. */
 function reached({ readers }: Wiring, start: number): Set<number> {
   const found = new Set([start]);
   for (const item of found) for (const reader of readers[item] ?? []) found.add(reader);
   return found;
 }
 
-/** The first item above the last join that doesn't belong to the right arm; all do if they are few. */
+/** The first item after the last join that doesn't belong to the right arm; all do if they are few. */
 function tailAfter({ count }: Wiring, up: readonly number[], steps: readonly number[], last: number): number {
   const [join = count, next = count, start = count] = up.filter((item) => item >= last);
   return steps.filter((item) => item > Math.max(join, last)).length > LONGEST_TAIL ? Math.max(start, next) : count;
@@ -203,7 +203,7 @@ function tailAfter({ count }: Wiring, up: readonly number[], steps: readonly num
 
 type Side = "left" | "centre" | "right" | "outside";
 
-/** Item → its arm, which may be known. Outside of both is what both read, such as an embedding of time, and a long tail. */
+/** Item → its arm, unless `known`. Items that both arms read, such as a time embedding, and a long tail are outside. */
 function sidesOf(
   { count, readers }: Wiring,
   main: ReadonlySet<number>,
@@ -221,7 +221,7 @@ function sidesOf(
   return sides;
 }
 
-/** Whether only skips and the chain itself lead from one arm to the other, and nothing from outside back. */
+/** Whether only skips and the chain lead from one arm to the other, and nothing leads back from outside. */
 function isSplit({ nets }: Wiring, sides: Side[], skips: Net[]): boolean {
   const skipping = new Set(skips.map(({ from }) => from));
   return nets.every(({ from, readers }) => {
@@ -231,7 +231,7 @@ function isSplit({ nets }: Wiring, sides: Side[], skips: Net[]): boolean {
   });
 }
 
-/** Whether one tensor leads to an item, and one from it, so that it can stand between the arms. */
+/** Whether an item has one wire in and one out, so that it fits between the arms. */
 function isBetween({ wires }: Frame, sides: Side[], item: number): boolean {
   const [into, out] = [wires.filter(({ to }) => to === item), wires.filter(({ from }) => from === item)];
   const isOne = (ends: typeof wires) => ends.length === 1;

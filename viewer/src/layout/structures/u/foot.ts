@@ -1,17 +1,17 @@
-/** The bottom of a U: how the left arm goes on into the right one, with or without an item between. */
+/** The bottom of a U: how the left arm leads to the right one, with or without an item between them. */
 import type { Box, Geometry } from "../../coord/geometry.js";
 import { LABEL_GAP, LABEL_HEIGHT } from "../../plan.js";
 import { STEP } from "./sides.js";
 
 type Point = Geometry["lines"][number][number];
 
-/** What is at the bottom, and where. */
+/** The item at the bottom and the wires there. */
 export interface Foot {
   /** The item with its lines; null if there is none. */
   geometry: Geometry | null;
   x: number;
   y: number;
-  /** The way from the left arm, and to the right one. */
+  /** Points of the wire from the left arm, and of the wire to the right one. */
   from: Point[];
   to: Point[];
 }
@@ -29,13 +29,13 @@ export function spanOf({ boxes, labels }: Geometry): number {
   return (boxes[0]?.width ?? 0) + 2 * Math.max(LEAST_LINE, label);
 }
 
-/** Straight on, below both arms. */
+/** A wire straight below both arms. */
 export function withoutItem(left: number, right: number, bottom: number): Foot {
   const level = bottom + TURN;
   return { geometry: null, x: 0, y: level, from: [[left, level]], to: [[right, level]] };
 }
 
-/** With an item that is entered at its left and left at its right. */
+/** A closed item, entered on the left and left on the right. */
 export function throughItem(item: Geometry, left: number, right: number, bottom: number): Foot {
   const [box = NO_BOX] = item.boxes;
   const [x, y] = [(left + right) / 2 - box.x - box.width / 2, bottom + TURN - box.y];
@@ -48,7 +48,7 @@ export function throughItem(item: Geometry, left: number, right: number, bottom:
   return { geometry: { ...item, labels, lines, height }, x, y, from: [[left, level]], to: [[right, level]] };
 }
 
-/** With an open item, in which all flows down. */
+/** An open item, in which everything flows down. */
 export function aroundItem(item: Geometry, left: number, right: number, bottom: number): Foot {
   const x = (left + right) / 2 - item.width / 2;
   const [into = 0, out = 0] = [item.ports.inputs[0], item.ports.outputs[0]];

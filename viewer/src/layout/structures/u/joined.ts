@@ -1,6 +1,6 @@
 /**
- * Two open containers and what is around them as one frame: an encoder, and a decoder that reads the features of all its
- * levels. Only so a U can be found in them. One of both may be no container, but items of the frame.
+ * Two open containers and the items around them as one frame, in which a U can be found: an encoder, and a decoder that
+ * reads the features of all its levels. One of the two may consist of items of the frame instead.
  */
 
 import { LEAST_SKIPS } from "../../../view/expand/pairs.js";
@@ -16,7 +16,7 @@ export interface Joined {
   /** The two items, and their insides. */
   pair: readonly [number, number];
   insides: readonly [Frame, Frame];
-  /** Item → where it comes from: the first or the second inside, or `AROUND`, and its position there. */
+  /** Item → its origin, the first or the second inside or `AROUND`, and its position there. */
   owners: number[];
   places: number[];
   /** Wire → its pieces, from source to target. */
@@ -28,7 +28,7 @@ export interface Piece {
   wire: number;
 }
 
-/** A frame with an open encoder and decoder as one; null without them, or if they are no U. */
+/** A frame with an open encoder and decoder; null without them, or if they don't form a U. */
 export function joinedIn(frame: Frame): Joined | null {
   const open = frame.items.flatMap(({ frame: inside, times }, i) =>
     inside?.direction === "TB" && times === 1 ? [i] : [],
@@ -37,7 +37,7 @@ export function joinedIn(frame: Frame): Joined | null {
     const isTelling = (other: number, count: number) => count >= LEAST_SKIPS + (one === NONE || other === NONE ? 1 : 0);
     const isAfter = (other: number) => one < other || other === NONE;
     const decoders = [...others].filter(([other, { size }]) => isAfter(other) && isTelling(other, size));
-    // what many read, such as rotary tables, are no skips
+    // tensors with many readers, such as rotary tables, are not skips
     for (const [other] of decoders.length > MOST_DECODERS ? [] : decoders) {
       const joined = join(frame, [one, other]);
       if (joined !== null) return joined;
@@ -46,13 +46,13 @@ export function joinedIn(frame: Frame): Joined | null {
   return null;
 }
 
-/** Containers that read the same container, of which one may be its decoder. */
+/** Most containers that read a container which has a decoder. */
 const MOST_DECODERS = 4;
 
-/** In place of a container, if there is none. */
+/** Stands in for a container if there is none. */
 export const NONE = -2;
 
-/** Open container → those that read it → the tensors between both; without a container, the items, which also read the bottom. */
+/** Open container → its readers → the tensors between them; without a container, the items that read or feed it. */
 function tensorsBetween({ wires }: Frame, open: ReadonlySet<number>): Map<number, Map<number, Set<string>>> {
   const between = new Map<number, Map<number, Set<string>>>();
   const add = (from: number, to: number, what: string) => {
@@ -113,7 +113,7 @@ interface Part {
   pieces: Piece[];
 }
 
-/** The wires inside, around, and across the borders of both; null if one has no end or runs straight through. */
+/** The wires inside, around and across the borders of both; null if one has no end or passes straight through. */
 function wiresOf(frame: Frame, pair: readonly [number, number], insides: readonly [Frame, Frame]): Part[] | null {
   const inner = insides.flatMap(({ wires }, owner) =>
     wires.flatMap((wire, i): Part[] =>
@@ -128,7 +128,7 @@ function wiresOf(frame: Frame, pair: readonly [number, number], insides: readonl
   return isWhole && parts.every(({ wire }) => wire.flow !== "return") ? parts : null;
 }
 
-/** A wire of the frame around with all wires inside that it goes on from, or to. */
+/** A wire of the outer frame, once for each combination of inner wires that it continues. */
 function partsAlong(
   frame: Frame,
   i: number,
@@ -147,7 +147,7 @@ function partsAlong(
   );
 }
 
-/** A wire across borders, which starts as its first piece does and ends as its last. */
+/** A wire across borders, which starts like its first piece and ends like its last. */
 function across(wire: Wire, ends: readonly [number, number], pieces: Piece[], insides: readonly [Frame, Frame]): Part {
   const pieceOf = ({ owner, wire: i }: Piece) => insides[owner]?.wires[i] ?? wire;
   const [first, last] = [pieces[0], pieces[pieces.length - 1]].map((piece) => (piece ? pieceOf(piece) : wire)) as [

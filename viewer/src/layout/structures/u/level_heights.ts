@@ -1,13 +1,13 @@
-/** The levels of a U: both arms are stretched until each skip leaves one at the height where the other reads it. */
+/** Aligns the levels of a U: both arms are stretched until each skip leaves one at the height where the other reads it. */
 import { type Box, type Geometry, stretched } from "../../coord/geometry.js";
 
-/** An arm, and how far it is below the top of the U. */
+/** An arm and its distance from the top of the U. */
 export interface Arm {
   geometry: Geometry;
   drop: number;
 }
 
-/** One level of an arm: the height of its skip, and the box that the skip leaves or reaches. */
+/** A level of an arm: the height of its skip, and the box that the skip leaves or reaches. */
 export interface Level {
   at: number;
   box: Box;
@@ -15,10 +15,10 @@ export interface Level {
 
 /** Distance of a cut from what it passes. */
 export const BESIDE = 2;
-/** Closer heights are one. */
+/** Closer heights are equal. */
 export const EQUAL = 0.01;
 
-/** The arms with their levels in line, from the top; null if something stands beside two levels. */
+/** The arms with aligned levels; null if something is beside two levels. */
 export function inLine(
   left: Geometry,
   right: Geometry,
@@ -42,19 +42,19 @@ export function inLine(
   return arms;
 }
 
-/** An arm that is lower from a height on; as a whole without one. */
+/** An arm that is lower from a height on; without a height, as a whole. */
 function lowered({ geometry, drop }: Arm, at: number | undefined, by: number): Arm {
   return at === undefined ? { geometry, drop: drop + by } : { geometry: stretched(geometry, at - drop, by), drop };
 }
 
-/** A height just before the row of a level in the left arm or, where a box has several levels, below the one above. */
+/** A height just before the row of a level in the left arm or, if a box has several levels, below the level above. */
 function before({ boxes, labels }: Geometry, { box }: Level, above: Level | undefined): number | null {
   if (above?.box === box) return free([...boxes, ...labels], above.at + BESIDE);
   const row = boxes.filter(({ y, height }) => y < box.y + box.height && box.y < y + height);
   return free([...boxes, ...labels], Math.min(...row.map(({ y }) => y)) - BESIDE);
 }
 
-/** A height after a level in the right arm, which flows up, and before all that is below, or another level of its box. */
+/** A height after a level in the right arm, which flows up, and before everything below, or another level of its box. */
 function after({ boxes, labels }: Geometry, { at, box }: Level, next: Level): number | null {
   if (next.box === box && next.at !== at) return free([...boxes, ...labels], at + BESIDE);
   const end = Math.max(at, box.y + box.height);

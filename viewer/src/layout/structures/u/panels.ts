@@ -1,4 +1,4 @@
-/** The panels of an encoder and a decoder that are drawn as one U: the space for them, and what is inside and around each. */
+/** The panels of an encoder and a decoder that are drawn as one U: their space, their insides, and what is around them. */
 import { BORDER, type Frame, type Wire } from "../../../view/frame.js";
 import { PADDING, titleAt } from "../../coord/enclosure.js";
 import { type Box, type Geometry, moved, stretched } from "../../coord/geometry.js";
@@ -18,7 +18,7 @@ interface Extent {
   bottom: number;
 }
 
-/** What a panel needs besides its content. */
+/** What a panel needs in addition to its content. */
 interface Space {
   left: number;
   right: number;
@@ -26,7 +26,7 @@ interface Space {
   /** Form of the title, and its distance from the left of the content. */
   form: number;
   start: number;
-  /** Whether its outputs leave at the bottom, beside all else. */
+  /** Whether its outputs leave at the bottom, beside everything else. */
   isFan: boolean;
 }
 
@@ -38,18 +38,18 @@ export interface ArmPart {
   sides: Sides;
 }
 
-/** Distance of a panel's side to the other arm from its content: half of what skips keep free. */
+/** Distance of a panel's content from its side towards the other arm: half of what skips keep free. */
 const INWARDS = 8;
-/** In a title, a line costs as much as this width. */
+/** A title line costs as much as this width. */
 const LINE_FOR_WIDTH = 12;
 
-/** The panels of a U, whose space is added to one arm after the other. */
+/** The panels of a U; their space is added to one arm after the other. */
 export class Panels {
   readonly #spaces: Space[] = [];
 
   constructor(readonly joined: Joined) {}
 
-  /** An arm with space for the panel of its items; null if something else is in the way. */
+  /** An arm with space for its panel; null if something else is in the way. */
   spaced({ part, frame, members, sides }: ArmPart, arm: Geometry): Geometry | null {
     if (this.joined.pair[part] === NONE) return arm;
     const isOwn = (item: number) => item !== BORDER && this.joined.owners[members[item] ?? BORDER] === part;
@@ -68,7 +68,7 @@ export class Panels {
     return broadened(tall, Math.max(0, space.left - content.low), Math.max(0, content.high + space.right - arm.width));
   }
 
-  /** A title beside what enters or leaves at the top, for which the panel is broader away from the other arm. */
+  /** The space for a title beside wires at the top; the panel gets wider for it on the outside. */
   #spaceFor(part: number, { low, high }: Extent, entries: number[]): Omit<Space, "isFan"> {
     const [first, last] = [Math.min(high, ...entries), Math.max(low, ...entries)];
     const room = PADDING + (part === LEFT ? first - low : high - last);
@@ -85,7 +85,7 @@ export class Panels {
     };
   }
 
-  /** What is around both panels, and inside each; null if wires leave no way to draw them so. */
+  /** The geometries around both panels and inside each; null if wires don't allow them. */
   apart(whole: Geometry): Geometry[] | null {
     const { around, pair, owners, places, insides, pieces } = this.joined;
     const contents = insides.map((_, owner) => this.#contentOf(owner, whole));
@@ -117,7 +117,7 @@ export class Panels {
     ];
   }
 
-  /** All that a panel shows, without its title. */
+  /** The extent of a panel without its title. */
   #contentOf(owner: number, whole: Geometry): Extent {
     const { frame, owners, arms } = this.joined;
     const isOwn = (item: number) => owners[item] === owner;
@@ -159,7 +159,7 @@ export class Panels {
 const NO_BOX: Box = { x: 0, y: 0, width: 0, height: 0 };
 const NOTHING: Extent = { low: 0, high: 0, top: 0, bottom: 0 };
 
-/** The extent of some items with their labels, the wires between them, some points, and other points along only. */
+/** The extent of some items, their labels, the wires between them and `points`; along the flow also of `levels`. */
 function extentOf(
   { boxes, labels, lines }: Geometry,
   wires: readonly Wire[],
@@ -223,7 +223,7 @@ function cutLine(line: Line, own: Piece[], panels: readonly Box[]): Line[] | nul
   return found.length === own.length ? found : null;
 }
 
-/** A line that starts in a panel, in two pieces; the first is empty if it doesn't leave it. */
+/** A line that starts in a panel, in two pieces; the first is empty if the line doesn't leave the panel. */
 function leaving(line: Line, panel: Box | undefined): [Line, Line] {
   const { x, y, width, height } = panel ?? NO_BOX;
   const toBorder = ([px, py]: Point): Point => [
@@ -240,7 +240,7 @@ function leaving(line: Line, panel: Box | undefined): [Line, Line] {
       ];
 }
 
-/** Whether nothing else is in the panels, and no wire runs through one. */
+/** Whether the panels contain nothing else, and no wire crosses one. */
 function isClear({ boxes, labels, lines }: Geometry, pair: readonly number[]): boolean {
   const segments = lines.flatMap((line) =>
     line.slice(1).map(([x, y], i): Box => {

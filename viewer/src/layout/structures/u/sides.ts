@@ -1,21 +1,21 @@
-/** Ports at the sides of an arm of a U: of skips to the other arm, and of what comes from above the U. */
+/** Ports at the sides of an arm of a U: those of skips to the other arm, and of tensors from above the U. */
 import { BORDER, type Wire } from "../../../view/frame.js";
 import type { Geometry } from "../../coord/geometry.js";
 import type { Ranking } from "../../layering/dot.js";
 import type { Plan } from "../../plan.js";
 import type { Across, Cut } from "../cut.js";
 
-/** The parts of a U. The last part is around all others. */
+/** The parts of a U; the part after these is around them. */
 export const LEFT = 0;
 export const RIGHT = 1;
 export const CENTRE = 2;
 
-/** Ports beside all that an arm shows. */
+/** Ports beside everything in an arm. */
 export interface Sides {
-  /** Inputs at the left and at the right. */
+  /** Inputs on the left and on the right. */
   left: number[];
   right: number[];
-  /** Outputs at the right, beyond inputs. */
+  /** Outputs on the right, beyond inputs. */
   out: number[];
 }
 
@@ -24,14 +24,14 @@ type Ends = Pick<Wire, "from" | "to" | "fromPort" | "toPort">;
 /** Distance between wires. */
 export const STEP = 10;
 
-/** The tensors that skip from the left arm to the right one; `fold` is the last item of the left arm, if that is the bottom. */
+/** The tensors that skip from the left arm to the right one. @param fold the last item of the left arm, if it is the bottom */
 export function skipsOf({ across, parts }: Cut, fold: number | null): Across[] {
   const sourceOf = (port: number) =>
     parts[LEFT]?.wires.find(({ to, toPort }) => to === BORDER && toPort === port)?.from;
   return across.filter(({ from, to, fromPort }) => from === LEFT && to === RIGHT && sourceOf(fromPort) !== fold);
 }
 
-/** The ports at the sides of an arm. What its first item alone reads enters at the top. */
+/** The ports at the sides of an arm. A tensor that only its first item reads enters at the top. */
 export function sidesOf({ ports, parts }: Cut, part: number, skips: readonly Across[]): Sides {
   const { wires = [] } = parts[part] ?? {};
   const isFirst = (port: number) =>
@@ -80,7 +80,7 @@ export function aside(sides: Sides, clear: number, { slots, wires }: Plan, ranki
   return { ...ranking, inputs, outputs };
 }
 
-/** Whether nothing but their own wires is at the sides, and these turn once on the way there. */
+/** Whether only their own wires are at the sides, and turn once on the way. */
 export function isClear(sides: Sides, wires: readonly Ends[], { boxes, labels, lines, ports }: Geometry): boolean {
   const own = lines.flatMap((line, i) => {
     const wire = wires[i];

@@ -1,7 +1,7 @@
-/** The skips of a U: what leads from its left arm to its right one. */
+/** The skips of a U: tensors from its left arm to its right one. */
 import { BORDER, type Frame } from "../../../view/frame.js";
 
-/** A tensor and the items that read it; the border is after all items. */
+/** A tensor and the items that read it; the border counts as the item after all others. */
 export interface Net {
   from: number;
   readers: number[];
@@ -16,7 +16,7 @@ export interface Wiring {
   readers: number[][];
 }
 
-/** Of so many, skips may keep their shape. */
+/** From this number on, all skips may have one shape. */
 const LEAST_ALIKE = 3;
 
 export function wiringOf({ items, wires }: Frame): Wiring {
@@ -36,8 +36,8 @@ export function wiringOf({ items, wires }: Frame): Wiring {
 }
 
 /**
- * The tensors that lead from the chain above an item to the chain below, each with the items there that read it, and the
- * items on the way: laterals, such as the 1×1 convolutions of a feature pyramid. Null if one leads to an end of its own, too.
+ * The tensors from the chain above an item to the chain below it, each with its readers there, and the items between:
+ * laterals, such as the 1×1 convolutions of a feature pyramid. Null if one of them also leads elsewhere.
  */
 export function skipsOver(
   { nets, sources, readers }: Wiring,
@@ -65,7 +65,7 @@ export function skipsOver(
   return isWhole ? [skips, laterals] : null;
 }
 
-/** Whether the tensors leave the chain one after the other, and are read in the opposite order, perhaps by one item. */
+/** Whether the tensors are read in the opposite order to that in which they leave the chain, perhaps by one item. */
 export function areNested(skips: Net[], chain: ReadonlySet<number>, mayMeet: boolean): boolean {
   const levels = new Map<number, number[]>();
   for (const { from, readers } of skips) levels.set(from, [...(levels.get(from) ?? []), ...readers]);
@@ -75,7 +75,7 @@ export function areNested(skips: Net[], chain: ReadonlySet<number>, mayMeet: boo
   return skips.every(({ from }) => chain.has(from)) && read.slice(1).every(isInside);
 }
 
-/** Whether something is computed before two levels of unlike shapes, or more levels. */
+/** Whether something is computed before at least two levels of different shapes, or before more levels. */
 export function areTelling({ items }: Frame, chain: readonly number[], skips: Net[]): boolean {
   const isComputing = (item: number) => items[item]?.kind === "module" || items[item]?.family !== "other";
   const first = Math.min(...chain.filter(isComputing));
@@ -85,7 +85,7 @@ export function areTelling({ items }: Frame, chain: readonly number[], skips: Ne
 }
 
 /**
- * The first item that reads several levels of the right arm, such as what puts the outputs of a feature pyramid in a row;
+ * The first item that reads several levels of the right arm, such as the concatenation of the outputs of a feature pyramid;
  * the border if there is none.
  */
 export function fusing({ count, sources }: Wiring, chain: readonly number[], fold: number, last: number): number {

@@ -1,6 +1,6 @@
 /**
- * A U: the left arm flows down, the right one up, and each skip runs level from one to the other. Both are laid out as
- * frames of their own, in which skips turn to the side of the other arm; there, their halves meet.
+ * A U: the left arm flows down, the right one up, and each skip runs horizontally from one to the other. Each arm is laid
+ * out as a frame of its own, in which skips turn towards the other arm; there, their halves meet.
  */
 import { mapSteps, type Steps } from "../../../shared/slices.js";
 import { BORDER, type Frame } from "../../../view/frame.js";
@@ -20,7 +20,7 @@ import { aside, CENTRE, isAtSide, isClear, LEFT, RIGHT, type Sides, STEP, sidesO
 type Line = Geometry["lines"][number];
 type Point = Line[number];
 
-/** Distances of the wires at the sides that are tried, as wires inside may need the first. */
+/** Distances of the wires at the sides to try: wires inside may need the first. */
 const CLEAR = [16, 40, 80] as const;
 /** Distance between both arms. */
 const GAP = 24;
@@ -29,7 +29,7 @@ const GAP = 24;
 interface U {
   made: Cut;
   skips: Across[];
-  /** From the left arm to the bottom, and from there to the right one; the same without an item between. */
+  /** From the left arm to the bottom, and from there to the right arm; the same tensor without an item between. */
   into: Across;
   out: Across;
   sides: Sides[];
@@ -37,7 +37,7 @@ interface U {
   chains: number[][];
 }
 
-/** The geometry of a frame with these arms; null if its wires leave no way to draw it so. */
+/** The geometry of a frame as a U; null if its wires don't allow it. */
 export function* inU(
   frame: Frame,
   inner: readonly (Inner | null)[],
@@ -69,7 +69,7 @@ export function* inU(
   return assemble(u.made, block, yield* lay(last, { inner: sizes, closed: sizes, isAround: true, ...moved }));
 }
 
-/** Puts what follows the arms, of which several tensors leave at the side, below their middle. */
+/** Centres what follows the arms below them, if several tensors leave at the side. */
 function below(block: number): Moved {
   return (plan, ranking) => {
     const items = itemsBelow(ranking, block);
@@ -84,7 +84,7 @@ function armOf({ made: { parts, members }, sides }: U, part: number, whole: Fram
 
 const STAYS: Moved = (_, ranking) => ranking;
 
-/** The parts of a U; null if more leads from one to the other than it shows. */
+/** The parts of a U; null if there are other wires between them. */
 function uOf(frame: Frame, { left, right, fold, isBetween, chain }: Arms): U | null {
   const made = cut(frame, isBetween ? [left, right, [fold]] : [[...left, fold], right], true);
   if (made === null || made.ports.outputs.some(({ column }) => column !== RIGHT)) return null;
@@ -99,7 +99,7 @@ function uOf(frame: Frame, { left, right, fold, isBetween, chain }: Arms): U | n
   return { made, skips, into, out, sides: arms.map((part) => sidesOf(made, part, skips)), chains };
 }
 
-/** An arm as a frame of its own; null if something is in the way of its sides. */
+/** The layout of an arm; null if something blocks the wires at its sides. */
 function* layArm(
   { made, sides, chains }: U,
   part: number,
@@ -118,7 +118,7 @@ function* layArm(
   return null;
 }
 
-/** Without space above the right arm for what leaves it, if that turns at the side. */
+/** Removes the space above the right arm for wires that leave it, if these turn at the side. */
 function trimmed({ made, sides }: U, part: number, arm: Geometry | null): Geometry | null {
   const out = part === RIGHT ? (sides[RIGHT]?.out ?? []) : [];
   if (arm === null || out.length === 0) return arm;
@@ -132,7 +132,7 @@ function trimmed({ made, sides }: U, part: number, arm: Geometry | null): Geomet
 /** Height of a label above an item, with the space around it. */
 const ABOVE = 24;
 
-/** A line to a port at the side that turns just above its item, if nothing is beside it there. */
+/** A line to a port at the side that turns just above its item, if nothing is in the way. */
 function turningEarly(line: Line, { boxes, labels }: Geometry): Line {
   const [[x, y] = [0, 0], [, level] = [0, 0], [lane] = [0, 0], end] = line;
   const early = y - ABOVE;
@@ -178,7 +178,7 @@ function linesAt(
   });
 }
 
-/** Both arms and what is at their bottom as one item; null if the levels are not in line. */
+/** Both arms and the bottom as one item; null if the levels aren't aligned. */
 function blockOf(u: U, [left, right]: [Arm, Arm], between: Geometry | null, isClosed: boolean): Block | null {
   const ends = [
     left.geometry.ports.outputs[u.into.fromPort] ?? 0,
@@ -194,7 +194,7 @@ function blockOf(u: U, [left, right]: [Arm, Arm], between: Geometry | null, isCl
   return meet(u, left, right) ? together(u, [left, right], lines, foot, offset) : null;
 }
 
-/** The width of lanes between both arms that are left where the halves of skips meet. */
+/** The width of the lanes between both arms that are unused because the halves of skips meet. */
 function unusedLanes({ made, sides }: U, right: Geometry): number {
   const [{ out }, { left }] = [sides[LEFT] ?? NO_SIDES, sides[RIGHT] ?? NO_SIDES];
   const isUsed = (port: number) =>
@@ -209,7 +209,7 @@ function meet(u: U, left: Arm, right: Arm): boolean {
   return levels.every(([a, b]) => Math.abs(a.at + left.drop - b.at - right.drop) < EQUAL);
 }
 
-/** The lines of the left arm: skips end at the height where they go across, the chain at the bottom. */
+/** The lines of the left arm: skips end at their height, the chain at the bottom. */
 function leftLines({ made, skips, into }: U, { geometry, drop }: Arm, foot: Foot): Line[] {
   const lines = [...geometry.lines];
   for (const { wire, line } of skips.flatMap(({ fromPort }) => linesAt(made, LEFT, geometry, "out", fromPort)))
@@ -219,7 +219,7 @@ function leftLines({ made, skips, into }: U, { geometry, drop }: Arm, foot: Foot
   return lines;
 }
 
-/** The lines of the right arm: skips come from the left, the chain from the bottom, and all else from above. */
+/** The lines of the right arm: skips come from the left, the chain from the bottom, and everything else from above. */
 function rightLines({ made, skips, out, sides }: U, { geometry, drop }: Arm, foot: Foot, offset: number): Line[] {
   const lines = [...geometry.lines];
   const start = foot.to.map(([x, y]): Point => [x - offset, y - drop]);
@@ -239,7 +239,7 @@ function rightLines({ made, skips, out, sides }: U, { geometry, drop }: Arm, foo
   return lines;
 }
 
-/** The parts in their places, with what leaves the right arm led down at its side. */
+/** The parts in their places; what leaves the right arm is led down beside it. */
 function together(
   { made }: U,
   [left, right]: [Arm, Arm],

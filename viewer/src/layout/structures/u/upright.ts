@@ -1,6 +1,6 @@
 /**
- * A U in a picture from left to right: the encoder is left of the decoder, and skips run to the right, so that it is drawn
- * as in a picture from top to bottom. In lines it would be none.
+ * A U in a picture from left to right is drawn as from top to bottom: the encoder is left of the decoder, and skips run to
+ * the right. In lines it would not be a U.
  */
 
 import { memoByObject } from "../../../shared/memo.js";
@@ -20,14 +20,14 @@ const uprightOf = memoByObject((frame: Frame): Frame => {
   const direction = isSameInBoth(frame) ? frame.direction : frame.turned ? "LR" : "TB";
   const items = frame.items.map((item): Item => {
     if (item.frame === null) return item;
-    // repeats run as what is around them
+    // repeats run like their container
     const isAlong = item.kind === "group" && item.frame.direction === frame.direction;
     return { ...item, frame: { ...uprightOf(item.frame), ...(isAlong && { direction }) } };
   });
   return { ...frame, direction, items };
 });
 
-/** Whether a frame has its direction in any picture: steps of a loop, and what an author put in lines. */
+/** Whether a frame has the same direction in any picture: steps of a loop, and what an author arranged in lines. */
 function isSameInBoth({ id, placing }: Frame): boolean {
   return holdsSteps(id) || (placing !== undefined && (placing.most > 0 || placing.lines > 0));
 }
