@@ -1,4 +1,4 @@
-/** A graph as comparisons see it: a tree of items in the order of execution, each with its sources and readers. */
+/** A graph for comparisons: a tree of items in execution order, each with its sources and readers. */
 import type { GraphData, GraphNode, Json } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
 
@@ -22,15 +22,15 @@ export interface Reader {
 export interface Item {
   kind: GraphNode["kind"];
   id: string;
-  /** Of a module, the one that it is; of anything else, the module around it. Inputs, outputs, weights: their name. */
+  /** Its own path for a module, else that of the module around it; for inputs, outputs and weights, their name. */
   path: string;
-  /** As its parent knows it. */
+  /** Its name in its parent. */
   name: string;
   /** Short name of the class or the function. */
   label: string;
-  /** Number of a module's call; 1 for all else. */
+  /** Number of a module's call; 1 for others. */
   call: number;
-  /** In preorder, so that what is inside of an item follows it. */
+  /** Position in preorder: the contents of an item follow it. */
   position: number;
   /** Number of items inside, itself included. */
   size: number;
@@ -52,7 +52,7 @@ export interface Side {
   root: Item;
   /** In preorder. */
   items: Item[];
-  /** In the file's order, which is that of execution; without the root. */
+  /** In the order of the file, which is execution order; without the root. */
   steps: Item[];
   byId: Map<string, Item>;
   parameters: Keys;
@@ -177,12 +177,12 @@ function preorder(root: Item): Item[] {
   return found;
 }
 
-/** What is given under a name, which may be one that every object has. */
+/** The value under a name that may also be a property of every object. */
 export function own(values: Values, name: string): Json {
   return Object.hasOwn(values, name) ? (values[name] ?? null) : null;
 }
 
-/** By code units: the same everywhere, unlike `localeCompare`. */
+/** By code units: equal everywhere, unlike `localeCompare`. */
 export function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
@@ -191,12 +191,12 @@ export function isInside(item: Item, { position, size }: Item): boolean {
   return item.position >= position && item.position < position + size;
 }
 
-/** The items inside of one, in preorder. */
+/** The items inside an item, in preorder. */
 export function inside({ items }: Side, { position, size }: Item): Item[] {
   return items.slice(position + 1, position + size);
 }
 
-/** Whether a module holds no other module that does something: layers of PyTorch, and containers that call nothing. */
+/** Whether a module contains no other module that does anything: PyTorch layers, and containers that call nothing. */
 export function isLeaf({ kind, children }: Item): boolean {
   return kind === "module" && children.every((child) => child.kind !== "module");
 }

@@ -1,4 +1,4 @@
-/** What comparisons know of names and values. */
+/** What comparisons conclude from names and values. */
 import type { Json } from "../graph/graph.js";
 import { familyTold } from "../view/labels/family_words.js";
 
@@ -13,22 +13,22 @@ export function isPlumbing(label: string): boolean {
 const RESHAPING = /^(view|view_as|reshape|flatten|unflatten|squeeze|unsqueeze)$/;
 const PERMUTING = /^(permute|transpose|swapaxes|swapdims)$/;
 
-/** Whether an op gives all values of its input, each once, in the same order. */
+/** Whether an op returns all values of its input once, in the same order. */
 export function isReshaping(label: string): boolean {
   return RESHAPING.test(label);
 }
 
-/** Whether an op puts axes into another order. */
+/** Whether an op permutes axes. */
 export function isPermuting(label: string): boolean {
   return PERMUTING.test(label);
 }
 
-/** Whether an op gives all values of its input, each once. */
+/** Whether an op returns all values of its input once. */
 export function isRearranging(label: string): boolean {
   return isReshaping(label) || isPermuting(label);
 }
 
-/** Whether two names tell one family of layers, of which one may take the place of another. */
+/** Whether two names belong to one family of layers that can replace each other. */
 export function areOfOneFamily(a: string, b: string): boolean {
   const family = familyTold(a).family;
   return family !== "other" && family !== "elementwise" && family !== "shape" && family === familyTold(b).family;
@@ -56,13 +56,13 @@ export function lastPart(path: string): string {
   return path.slice(path.lastIndexOf(".") + 1);
 }
 
-/** Equal for weights of one name in modules beside each other. */
+/** Equal for weights of one name in sibling modules. */
 export function besidesOf(key: string): string {
   const end = key.lastIndexOf(".");
   return `${key.slice(0, Math.max(0, key.lastIndexOf(".", end - 1)))} ${key.slice(end + 1)}`;
 }
 
-/** Whether two values of an argument mean the same: `1` and `[1, 1]`, or numbers that were rounded otherwise. */
+/** Whether two values of an argument are equivalent: `1` and `[1, 1]`, or numbers that were rounded differently. */
 export function isSameValue(a: Json, b: Json): boolean {
   const [x, y] = [single(a), single(b)];
   if (typeof x === "number" && typeof y === "number") return Math.abs(x - y) <= ROUNDED * Math.abs(x);
@@ -71,13 +71,13 @@ export function isSameValue(a: Json, b: Json): boolean {
 
 const ROUNDED = 1e-6;
 
-/** The number that a list repeats; all else as it is. */
+/** The number that a list repeats; other values unchanged. */
 export function single(value: Json): Json {
   const first = Array.isArray(value) ? value[0] : undefined;
   return typeof first === "number" && (value as Json[]).every((one) => one === first) ? first : value;
 }
 
-/** Paths, and those of all that is around them, the innermost first. */
+/** Paths and those of everything around them, innermost first. */
 export function holders(paths: readonly string[]): Set<string> {
   const found = new Set<string>();
   for (const path of paths) {

@@ -18,7 +18,7 @@ import { num, translation } from "./svg_text.js";
 /** A circular arrow. */
 const CIRCULAR_ARROW = "M3 -2.6A4 4 0 1 0 4 0M3.6 -5v2.6h-2.6";
 
-/** What follows a name: the badge, the numbers of notes, and how many more images there are. */
+/** What follows a name: the badge, the numbers of notes, and the number of further images. */
 export function drawSigns(item: Item, x: number, y: number, painter: Painter): string {
   const after = (start: number, width: number) => (width === 0 ? start : start + width + NOTE_GAP);
   const notes = after(x, badgeWidth(item));
@@ -26,7 +26,7 @@ export function drawSigns(item: Item, x: number, y: number, painter: Painter): s
   return drawBadge(item, x, y, painter) + drawNotes(item, notes, y + 1, painter) + drawMore(item, more, y + 1, painter);
 }
 
-/** A little picture, and the number of images that are not shown here. */
+/** An icon and the number of further images. */
 function drawMore(item: Item, x: number, y: number, painter: Painter): string {
   const width = moreWidth(item);
   if (width === 0) return "";
@@ -41,7 +41,7 @@ function drawMore(item: Item, x: number, y: number, painter: Painter): string {
   return painter.group({ classes: context.classes }, drawn.join(""));
 }
 
-/** The first image of a node, small. */
+/** The first image of a node as a thumbnail. */
 export function drawThumb(item: Item, x: number, y: number, painter: Painter): string {
   if (item.thumb === undefined) return "";
   const { width, height } = thumbSize(item);

@@ -22,11 +22,11 @@ export type Inside = (placed: Placed) => string;
 
 export interface DrawOptions {
   painter?: Painter;
-  /** Replaces the drawing of a container's inside; the widget skips parts outside the viewport. */
+  /** Replaces the drawing of insides: the widget skips parts outside the viewport. */
   inside?: Inside;
-  /** Width and height of the page in px, which the picture does not exceed. */
+  /** Greatest width and height of the picture: those of the page, px. */
   page?: readonly [width: number, height: number] | null | undefined;
-  /** What stands in place of the families' colours. */
+  /** Entries of the legend instead of the families. */
   legend?: readonly Key[] | undefined;
 }
 

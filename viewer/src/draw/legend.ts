@@ -9,13 +9,13 @@ import { strings } from "../shared/strings.js";
 import type { Family } from "../view/labels/op_families.js";
 import { HUES, type Hue, hueOf } from "./palette.js";
 
-/** `other` stands for all grey families. */
+/** `other` includes all grey families. */
 const LISTED = Object.keys(HUES) as Hue[];
 
 /** A colour and its meaning. */
 export interface Key {
   family: Family;
-  /** Class of boxes that have another colour than their family's. */
+  /** Class of boxes with another colour than their family. */
   mark?: string;
   name: string;
 }
@@ -31,7 +31,7 @@ export interface Legend {
   height: number;
 }
 
-/** Entries in rows of the picture's width: of the families, none for fewer than two, or other ones. */
+/** Entries in rows as wide as the picture: given keys, or else the families if there are at least two. */
 export function makeLegend(layout: Layout, keys: readonly Key[] = keysOf(layout)): Legend {
   if (!layout.legend || keys.length === 0) return { entries: [], width: 0, height: 0 };
   const widths = keys.map(({ name }) => Math.ceil(textWidth(name, DETAIL_SIZE)));
@@ -46,7 +46,7 @@ function keysOf(layout: Layout): Key[] {
   return listed.map((family) => ({ family, name: strings[family === "other" ? "mixed or other" : family] }));
 }
 
-/** What a reader opens or closes leaves most containers as they are. */
+/** Toggling leaves most containers unchanged. */
 const familiesOf = memoByObject((placed: Placed): ReadonlySet<Family> => {
   const found = new Set<Family>();
   for (const item of placed.frame.items) {

@@ -1,11 +1,11 @@
-/** Turns the parts of a picture into SVG text; for pages with classes that the style sheet colours. */
+/** Painters turn the parts of a picture into SVG text. The one for pages writes classes, which a style sheet colours. */
 
 import { readable } from "../shared/text.js";
 import type { Family } from "../view/labels/op_families.js";
 import type { Role } from "./style.js";
 import { escapeText, num } from "./svg_text.js";
 
-/** The surrounding of a shape or text, on which its style depends. */
+/** The context of a shape or text, on which its style depends. */
 export interface Context {
   family: Family;
   /** Classes of the surrounding group, without the `mg-`. */
@@ -18,7 +18,7 @@ type Data = Readonly<Record<string, string>>;
 export interface Group {
   classes: readonly string[];
   data?: Data;
-  /** Value of `aria-expanded`; absent if it cannot expand. */
+  /** Value of `aria-expanded`; absent if the node can't be expanded. */
   expanded?: boolean | undefined;
   /** A `transform`. */
   transform?: string;
@@ -41,10 +41,10 @@ export interface Text {
   context: Context;
   data?: Data;
   x: number;
-  /** Of the base line. */
+  /** Of the baseline. */
   y: number;
   text: string;
-  /** Text after it in the same line, with the role `detail`. */
+  /** Text after it on the same line, with the role `detail`. */
   detail?: string;
   detailData?: Data;
 }
@@ -60,7 +60,7 @@ export interface Painter {
   group(group: Group, content: string): string;
   shape(shape: Shape): string;
   text(text: Text): string;
-  /** A picture file by its `data:` URL, as large as fits. */
+  /** An image by its `data:` URL, as large as fits. */
   image(source: string, geometry: string): string;
   /** Text that a group shows on hover. */
   tooltip(text: string): string;

@@ -1,5 +1,5 @@
 /**
- * Painter for SVG programs other than browsers: no style sheet, classes or variables, but plain colours on every shape,
+ * A painter for SVG programs other than browsers: no style sheet, classes or variables, but plain colours on every shape,
  * and text as outlines or in named fonts.
  */
 import { type Context, type Painter, type Shape, type Size, sizeAttributes, type Text } from "../draw/painter.js";
@@ -38,21 +38,21 @@ export interface Lettering {
   outlines: boolean;
 }
 
-/** Fonts of text that is not converted; any sans-serif fits the boxes (see text_metrics.ts). */
+/** Fonts of text that isn't converted; any sans-serif font fits the boxes (see text_metrics.ts). */
 const FAMILY = "Inter, Arial, Helvetica, 'Liberation Sans', 'DejaVu Sans', sans-serif";
 /** For text with characters that our font lacks. */
 const SYSTEM_FAMILY = "sans-serif";
 const BOLD = 600;
 const REGULAR = 400;
 
-/** The colours of a standalone picture, with those of a site's own palette. */
+/** The colours of a standalone picture, including those of a site's palette. */
 export function themeColours(theme: Theme, palette: Partial<Record<Hue, string>> | null = {}): Colours {
   return { ...THEMES[theme], error: ERROR, hues: { ...HUES, ...palette } };
 }
 
 /** A painter for one picture. */
 export function flatPainter(colours: Colours, { typeface, outlines }: Lettering): Painter {
-  // each glyph once; ids depend on the outline only, so equal ids of other pictures on a page do no harm
+  // each glyph once; ids depend only on outlines, so equal ids of other pictures on a page do no harm
   const glyphs = new Map<string, string>();
   const ink = (context: Context) => ({
     ...colours,
@@ -112,7 +112,7 @@ function shapeText({ tag, roles, context, geometry }: Shape, ink: Ink): string {
   return `<${tag} ${geometry}${opacity(style)}${paint("fill", fill, ink)}${strokeAttributes(style, ink)}/>`;
 }
 
-/** Lines of one style that follow each other, with the style said once. */
+/** Groups consecutive lines of one style, so that the style is written once. */
 function alike(content: string): string {
   return content.replace(/<path d="[^"]*"( fill="none"[^>]*)\/>(?:<path d="[^"]*"\1\/>)+/g, (paths, style: string) => {
     return `<g${style}>${paths.replaceAll(style, "")}</g>`;
@@ -127,7 +127,7 @@ const STROKE = ["stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-li
 
 function strokeAttributes(style: Style, ink: Ink): string {
   if (style.stroke === undefined || isInvisible(style.stroke)) return "";
-  // a width of 1 is what SVG assumes
+  // SVG assumes a width of 1
   const lines = STROKE.filter((name) => style[name] !== undefined && style[name] !== 1).map(
     (name) => ` ${name}="${style[name]}"`,
   );
@@ -138,7 +138,7 @@ function strokeAttributes(style: Style, ink: Ink): string {
 function paint(name: "fill" | "stroke", value: Paint, ink: Ink): string {
   if (typeof value === "string") return ` ${name}="none"`;
   const alpha = value.share === 100 ? "" : ` ${name}-opacity="${round(value.share / 100)}"`;
-  // the picture is filled with the colour of text where nothing else is said
+  // the colour of text is the default fill of the picture
   const colour = name === "fill" && ink[value.of] === ink.text ? "" : ` ${name}="${ink[value.of]}"`;
   return `${colour}${alpha}`;
 }

@@ -12,7 +12,7 @@ export interface Entry {
 
 export interface Scale {
   entries: Entry[];
-  /** The step of a node; 0 where it has none. */
+  /** The step of a node; 0 if it has none. */
   stepOf(id: string): number;
 }
 

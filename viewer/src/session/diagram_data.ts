@@ -4,15 +4,15 @@ import type { GraphData } from "../graph/graph.js";
 import type { FoldedGraph } from "../graph/unfold.js";
 import type { State } from "../view/state.js";
 
-/** What colours the nodes. */
+/** What determines the colours of nodes. */
 export type Lens = "class" | "parameters" | "flops" | "memory" | "intensity" | "time";
 
 /** One step of a tour; the ids are of nodes that its state shows. */
 export interface Step {
   state: SessionState;
-  /** What is brought into sight. */
+  /** Nodes to bring into view. */
   focus: string[];
-  /** What is lit; the rest is dimmed. */
+  /** Nodes to light; the rest is dimmed. */
   lit: string[];
   lens: Lens | null;
 }
@@ -21,18 +21,18 @@ export interface Step {
 export interface DiagramData {
   graph: GraphData;
   state: State;
-  /** What the author says about nodes. */
+  /** The author's annotations. */
   overlay?: Overlay;
   /** Set for a diagram of what changed since this graph, with or without changes that have no effect. */
   before?: GraphData;
   details?: boolean;
   /** What training recorded of the model, for `recording.js`. */
   recordings?: readonly object[];
-  /** Of a tour. */
+  /** The steps of a tour. */
   steps?: Step[];
 }
 
-/** The same as its data script brings it. */
+/** The same as stored in its data script. */
 export type FoldedData = Omit<DiagramData, "graph" | "before"> & { graph: FoldedGraph; before?: FoldedGraph };
 
 /** What is shown. */

@@ -2,7 +2,7 @@
 import type { Viz } from "../layout/layout.js";
 import type { Answer, Question } from "../shared/engine_messages.js";
 
-/** A question takes at most half a second; on busy machines and phones more. Then a worker is given up, ms. */
+/** A worker is given up after this time, ms. An answer takes at most half a second, more on busy machines and phones. */
 const PATIENCE = 10_000;
 
 export function engineIn(worker: Worker, onSilence: () => void): Viz {

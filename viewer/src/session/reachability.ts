@@ -10,9 +10,9 @@ export interface Edge {
   from: string;
   to: string;
   tensor: string;
-  /** Number of tensors, of which that is the first. */
+  /** Number of tensors; `tensor` is the first. */
   count: number;
-  /** Ids of the nodes at its ends; at the border of a container, the container's. */
+  /** Ids of the nodes at its ends; at the border of a container, that of the container. */
   source: string;
   target: string;
   /** Its points in the picture. */
@@ -25,16 +25,16 @@ export type Direction = "before" | "after";
 
 export class Flow {
   readonly #edges: Edge[] = [];
-  /** Vertex → the edges that leave it, and those that reach it. */
+  /** Vertex → the edges that leave it, and the edges that reach it. */
   readonly #leaving = new Map<string, Edge[]>();
   readonly #reaching = new Map<string, Edge[]>();
-  /** Id of a node → the edges that leave it, and those that reach it, from outside. */
+  /** Id of a node → the edges that leave it, and the edges that reach it from outside. */
   readonly #outputs = new Map<string, Edge[]>();
   readonly #inputs = new Map<string, Edge[]>();
   /** Vertices that are ports of expanded nodes. */
   readonly #ports = new Set<string>();
 
-  /** @param hidden of two versions the one that is not shown */
+  /** @param hidden the version that isn't shown, of two */
   constructor({ root }: Layout, hidden?: OnlyIn) {
     const stack: { placed: Placed; x: number; y: number }[] = [{ placed: root, x: 0, y: 0 }];
     for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
@@ -47,7 +47,7 @@ export class Flow {
     }
   }
 
-  /** The edges at a node, each up to the nodes at its other ends, through the borders on its way. */
+  /** The edges at a node, each followed through borders to the nodes at its other ends. */
   edgesAt(id: string): Edge[] {
     const isPort = (vertex: string) => this.#ports.has(vertex);
     return [
@@ -68,13 +68,13 @@ export class Flow {
     return [...found];
   }
 
-  /** The shortest path between two nodes, whichever of them comes first; empty where there is none. */
+  /** The shortest path between two nodes in either direction; empty if there is none. */
   path(one: string, other: string): Edge[] {
     const path = this.#pathTo(one, other);
     return path.length > 0 ? path : this.#pathTo(other, one);
   }
 
-  /** The edge nearest to a point of the picture, unless all are further away than the limit. */
+  /** The edge nearest to a point of the picture within a distance. */
   nearest(x: number, y: number, limit: number): Edge | undefined {
     let least = limit;
     let found: Edge | undefined;
@@ -159,7 +159,7 @@ function backtrack(cameFrom: Map<Edge, Edge | undefined>, last: Edge): Edge[] {
   return path;
 }
 
-/** From a point to an edge, or the limit where it is further away; most edges run along the axes. */
+/** The distance from a point to an edge, at most the limit. Most segments are parallel to an axis. */
 function distance({ line }: Edge, x: number, y: number, limit: number): number {
   let least = limit;
   for (let i = 1; i < line.length; i += 1) {

@@ -27,8 +27,8 @@ import { Rolled } from "./rolled.js";
 import { Transitions } from "./transitions.js";
 
 /**
- * One open diagram: the graph, what of it is shown, and everything the widget asks about them. `show` makes another state
- * the current one; `transitions` makes other states.
+ * One open diagram: the graph, the state that is shown, and everything that the widget asks about them. `transitions` makes
+ * other states, and `show` makes one the current state.
  */
 
 /** Draws a picture and its parts as SVG text. */
@@ -36,8 +36,8 @@ const drawing = { picture, drawItem, drawLabel, wireParts, blocks };
 export type Drawing = typeof drawing;
 
 /**
- * Geometries kept for readers who go back and forth, and for equal containers, which follow each other closely. Those on
- * screen are kept anyway. The largest models' outermost container takes about 50 kB.
+ * Cached geometries, for readers who go back and forth and for equal containers close to each other. Those on screen are
+ * kept anyway. The outermost container of the largest models takes about 50 kB.
  */
 const CACHED_GEOMETRIES = 64;
 const CACHED_SUBGRAPHS = 4;
@@ -52,9 +52,9 @@ function graphOf(data: DiagramData, compared: Compared | undefined): GraphData {
 }
 
 export class Session {
-  /** The whole graph as it was traced, as its file has it. */
+  /** The whole traced graph as in its file. */
   readonly data: GraphData;
-  /** The same with its index; what is gone is in it, too, where a difference is shown. */
+  /** Its index; for a difference, that of the union. */
   readonly traced: GraphIndex;
   readonly difference: Difference | undefined;
   /** Whether changes that have no effect on results are shown. */
@@ -63,22 +63,22 @@ export class Session {
   initial: SessionState;
   readonly drawing: Drawing = drawing;
   readonly #cache: LayoutCache = layoutCache(() => new LruMap(CACHED_GEOMETRIES));
-  /** Id of a module or function call → its inside as a graph of its own. */
+  /** Id of a module or function call → its inside as a separate graph. */
   readonly #subgraphs = new LruMap<string, GraphIndex>(CACHED_SUBGRAPHS);
   #state: SessionState;
   #grouped: GraphIndex | undefined;
   #costs: Costs | undefined;
   #rolled: { state: SessionState; rolled: Rolled } | undefined;
-  /** Cache of the last layout's flow. */
+  /** Cache for the last layout. */
   #flow: { layout: Layout; hidden: OnlyIn | undefined; flow: Flow } | undefined;
-  /** Of two versions, the one whose own nodes and edges are hidden. */
+  /** The version whose own nodes and edges are hidden, of two. */
   hidden: OnlyIn | undefined;
 
   readonly transitions = new Transitions(this);
-  /** Cache of the current state's layout: another one may be in the making. */
+  /** The last completed layout. */
   #laid: { state: SessionState; layout: Layout } | undefined;
 
-  /** @param traced the index, where it was made in steps: `opening` */
+  /** @param traced the index, if it was made in steps by `opening` */
   constructor(data: DiagramData, compared?: Compared, traced: GraphIndex = index(graphOf(data, compared))) {
     this.data = data.graph;
     this.traced = traced;
@@ -105,7 +105,7 @@ export class Session {
     return shownIndex(this.#subgraph(state), state);
   }
 
-  /** The layout of the current state, once it is made. */
+  /** The layout of the current state, once it is complete. */
   get laidOut(): Layout | undefined {
     return this.#laid?.state === this.#state ? this.#laid.layout : undefined;
   }
@@ -115,7 +115,7 @@ export class Session {
     return this.laidOut ?? (yield* this.show(() => this.#state, viz));
   }
 
-  /** Lay out another state and make it the current one; the old one stays where this throws. */
+  /** Lay out another state and make it the current one, unless this throws. */
   *show(next: (session: Session) => SessionState, viz: Viz | null): Steps<Layout> {
     // so that `next` finds it
     yield* shownIndexSteps(this.#subgraph(this.#state), this.#state);
@@ -131,16 +131,16 @@ export class Session {
     return yield* layoutSteps(yield* viewSteps(this.#subgraph(state), state), viz, this.#cache);
   }
 
-  /** What the current picture shows, without positions. */
+  /** The contents of the current picture, without positions. */
   get frame(): Frame {
     return view(this.#subgraph(this.#state), this.#state).root;
   }
 
-  /** A map of the current picture as SVG text. Areas are shares of the cost that gives colours, else of the parameters. */
+  /** A map of the current picture as SVG text. Areas are shares of the cost of the lens, else of the parameters. */
   map(size: { width: number; height: number }, colours = ""): string {
     const lens = LENSES.find((each) => each === colours);
     const shown = this.visibleGraph();
-    // costs of the whole trace take longer, and the first map shall not
+    // costs of the whole trace would delay the first map
     const costs = lens === undefined ? new Costs(shown) : this.costs;
     const of = (item: Item, measure: Measure) => costs.amount(this.rolled().box(item).ids, measure, shown);
     const total = (measure: Measure) => costs.total(measure);
@@ -155,7 +155,7 @@ export class Session {
     return this.#flow.flow;
   }
 
-  /** Begin with what holds changes open, and all else closed. */
+  /** Begin with containers of changes open, and everything else closed. */
   *openChanges(viz: Viz): Steps<void> {
     const closed = { ...this.initial, expanded: [], unrolled: [], functions: false };
     this.initial = yield* withChangesOpen(this.traced, closed, (state) => this.layOutState(state, viz));
@@ -164,12 +164,12 @@ export class Session {
 
   // -- questions ------------------------------------------------------------------------------------------------------
 
-  /** Ids of the modules around a node, from the inside out; the root's is empty. */
+  /** Ids of the modules around a node, innermost first; that of the root is empty. */
   ancestors(id: string): string[] {
     return ancestors(this.traced, id);
   }
 
-  /** What is isolated and what is around it, from the outside in. */
+  /** The isolated module and the modules around it, outermost first. */
   isolatedPath(): { id: string; name: string }[] {
     const { root } = this.#state;
     if (root === undefined) return [];
@@ -186,7 +186,7 @@ export class Session {
     return firstMember(run);
   }
 
-  /** The run of repeats with this id, or that a node is a member of. */
+  /** The run of repeats with this id, or of which a node is a member. */
   runOf(name: string): string | undefined {
     const head = firstMember(name);
     const parent = this.grouped.parent.get(head);
@@ -201,19 +201,19 @@ export class Session {
     return this.#costs;
   }
 
-  /** What a state shows as one. */
+  /** The rolled repeats of a state. */
   rolled(state: SessionState = this.#state): Rolled {
     if (this.#rolled?.state !== state)
       this.#rolled = { state, rolled: new Rolled(this.visibleGraph(state), state.unrolled) };
     return this.#rolled.rolled;
   }
 
-  /** The graph that knows a node: the trace has no bundles and no calls of functions. */
+  /** The graph that has a node: the trace has no bundles and no function calls. */
   indexOf(id: string): GraphIndex {
     return id === "" || this.traced.nodes.has(id) ? this.traced : this.visibleGraph();
   }
 
-  /** The name of a node, or that of the model where the id is empty. */
+  /** The name of a node, or that of the model if the id is empty. */
   title(id: string): string {
     const node = this.indexOf(id).nodes.get(id);
     return node === undefined ? this.traced.graph.model.name : pathOf(node);
@@ -224,7 +224,7 @@ export class Session {
     return tensorText(this.traced, tensor);
   }
 
-  /** The scale that colours the nodes with these ids by class. */
+  /** The scale that colours nodes by class. */
   classScale(ids: Iterable<string>): Scale {
     return classScale(this.grouped, ids);
   }

@@ -1,4 +1,4 @@
-/** The steps of a tour: what an author wants a picture to show → the state that shows it, and the nodes that it is about. */
+/** The steps of a tour: turns an author's options into the state to show and the nodes to focus and light. */
 
 import { ancestors, type GraphIndex, type GraphNode, ROOT } from "../graph/graph.js";
 import { hiddenIn } from "../graph/hidden.js";
@@ -9,7 +9,7 @@ import { glob, matching } from "../view/patterns.js";
 import type { Lens, SessionState, Step } from "./diagram_data.js";
 import type { Session } from "./session.js";
 
-/** One step as its author wrote it: patterns of modules and functions as of `expand`, or ids and names of other nodes. */
+/** A step as its author wrote it: patterns of modules and functions as for `expand`, or ids and names of other nodes. */
 export interface StepOptions {
   open?: string[] | null;
   focus?: string[] | null;
@@ -20,14 +20,14 @@ export interface StepOptions {
 
 const PATTERNS = ["open", "focus", "highlight", "alone"] as const;
 
-/** Patterns of a step that find nothing in its graph, or only what the author hides. */
+/** Patterns of a step that match nothing in its graph, or only hidden nodes. */
 export interface Unfound {
   option: (typeof PATTERNS)[number];
   patterns: string[];
   hidden: boolean;
 }
 
-/** The step of a tour, which begins with what the author chose for the whole diagram: steps don't build on each other. */
+/** A step of a tour. Each begins with the author's choice for the whole diagram, not with the step before. */
 export function stepOf(session: Session, options: StepOptions, viz: Viz | null): { step: Step; layout: Layout } {
   const found = (patterns: string[] | null | undefined) => (patterns ?? []).flatMap((one) => nodesOf(session, one));
   const [focus, lit] = [found(options.focus), found(options.highlight)];
@@ -45,7 +45,7 @@ export function stepOf(session: Session, options: StepOptions, viz: Viz | null):
   return { step: { state, focus: visible(focus), lit: visible(lit), lens }, layout };
 }
 
-/** The first option of a step with patterns that find nothing that the picture can show. */
+/** The first option of a step with patterns that match nothing visible. */
 export function unfound(session: Session, options: StepOptions): Unfound | null {
   const left = hiddenIn(session.grouped.graph);
   for (const option of PATTERNS) {
@@ -59,7 +59,7 @@ export function unfound(session: Session, options: StepOptions): Unfound | null 
   return null;
 }
 
-/** The author's groups of this name, or else what a pattern matches: the rule of `Graph.matching` in Python. */
+/** The author's groups with this name, else the matches of a pattern, as for `Graph.matching` in Python. */
 export function nodesOf({ grouped }: Session, pattern: string): string[] {
   const { nodes } = grouped.graph;
   const groups = nodes.filter((node) => node.kind === "function" && node.group);
@@ -72,7 +72,7 @@ export function nodesOf({ grouped }: Session, pattern: string): string[] {
   return nodes.filter((node) => namesOf(node).some((name) => rule.test(name))).map(({ id }) => id);
 }
 
-/** The names of a node that is no call. */
+/** The names of a node that isn't a call. */
 function namesOf(node: GraphNode): string[] {
   if (node.kind === "module" || node.kind === "function") return [];
   const name = ("name" in node && node.name) || node.id;
@@ -106,7 +106,7 @@ function shown(session: Session, state: SessionState, viz: Viz | null): Shown {
   return { state, layout, drawn: drawnIn(layout.root) };
 }
 
-/** Make a node visible that a closed module or a rolled repeat hides. */
+/** Make a node visible that is hidden by a closed module or a rolled repeat. */
 function reach(session: Session, state: SessionState, id: string | undefined, viz: Viz | null): Shown {
   return shown(session, id === undefined ? state : session.transitions.reveal(id, state), viz);
 }

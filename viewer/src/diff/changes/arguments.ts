@@ -1,4 +1,4 @@
-/** Facts about what modules say of themselves: sizes and other arguments. */
+/** Facts about the attributes of modules: sizes and other arguments. */
 import type { Json } from "../../graph/graph.js";
 import { familyTold } from "../../view/labels/family_words.js";
 import { type Item, isInside, own } from "../items.js";
@@ -16,12 +16,12 @@ export function sizesAndArguments(facts: Facts, x: Item, y: Item): void {
   }
 }
 
-/** Without weights, a normalisation has no bias either. */
+/** Whether the bias of a normalisation changed because its weights did. */
 function isPartOfAffine(x: Item, y: Item, name: string): boolean {
   return name === "bias" && given(x, "elementwise_affine") !== given(y, "elementwise_affine");
 }
 
-/** Numbers of positions mean something else in another class, and defaults are others. */
+/** In another class, positional arguments mean something else, and defaults differ. */
 function isComparable(x: Item, y: Item, name: string): boolean {
   if (x.label === y.label) return true;
   const isOwn = /^\d+$|^(bias|eps|inplace|affine|elementwise_affine|momentum|track_running_stats)$/.test(name);
@@ -36,7 +36,7 @@ function argument(facts: Facts, x: Item, y: Item, name: string, values: readonly
   else facts.add("argument", `${y.label} ${name}`, values, [x, y]);
 }
 
-/** What `extra_repr` leaves out because it is the default is known to the op inside. */
+/** Values that `extra_repr` omits as defaults are found at the op inside. */
 function given({ attributes, children }: Item, name: string): Json {
   if (Object.hasOwn(attributes, name)) return attributes[name] ?? null;
   const [only, ...others] = children;
@@ -48,18 +48,18 @@ function sizeOf(value: Json): number | null {
   return typeof single === "number" && Number.isInteger(single) ? single : null;
 }
 
-/** Whether a size is that of the input, so that another module decided it. */
+/** Whether a size comes from the input, so that another module determined it. */
 function follows(x: Item, y: Item, name: string, [before, after]: readonly [number | null, number | null]): boolean {
   if (before === null || after === null) return false;
   const { family } = familyTold(y.label);
   const isFirst = name === "0" && (family === "convolution" || family === "normalisation");
   const isInput = INPUT_SIDE.test(name) || isFirst || (name === "1" && y.label === "GroupNorm");
-  // a depthwise convolution has as many outputs and groups as inputs
+  // the outputs and groups of a depthwise convolution follow from its inputs
   const isDepthwise = name === "groups" && sizeOf(x.attributes["0"] ?? null) === before;
   return (isInput || isDepthwise) && entering(x).has(before) && entering(y).has(after);
 }
 
-/** All sizes of what enters a module. */
+/** All sizes of the tensors that enter a module. */
 export function entering(item: Item): Set<number | string> {
   const found = new Set<number | string>();
   for (const step of [item, ...item.children]) {

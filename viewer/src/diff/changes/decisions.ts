@@ -1,9 +1,9 @@
-/** Facts that are one decision: told together, or the one as the cause of the other. */
+/** Joins facts that are one decision: reported as one, or one as the cause of the other. */
 import { append } from "../../graph/append.js";
 import { type Item, isInside, isLeaf } from "../items.js";
 import type { Fact, Place } from "./facts.js";
 
-/** `Qwen2Model → Qwen3Model` and so on are one renaming; a small module of another class and other content is replaced. */
+/** `Qwen2Model → Qwen3Model` and so on are one renaming; a small module with another class and content is replaced. */
 export function classesTogether(facts: Fact[]): Fact[] {
   const groups = new Map<string, Fact[]>();
   for (const fact of facts) {
@@ -20,7 +20,7 @@ export function classesTogether(facts: Fact[]): Fact[] {
   return [...others, ...settled];
 }
 
-/** A call of a shared module has that module's code, arguments and state: whatever differs inside follows from the sharing. */
+/** A call of a shared module has its code, arguments and state: differences inside follow from the sharing. */
 export function sharingTogether(facts: Fact[]): Fact[] {
   const sharing = facts.filter(({ id }) => id === "shared" || id === "unshared");
   for (const fact of facts) {
@@ -30,16 +30,16 @@ export function sharingTogether(facts: Fact[]): Fact[] {
   return facts;
 }
 
-/** Whether a place is inside of one of another fact. */
+/** Whether a place is inside one of another fact. */
 function isWithin(place: Place, { places }: Fact): boolean {
   return places.some((ends) => place.every((item, at) => item === null || isInside(item, ends[at as 0 | 1] as Item)));
 }
 
-/** What a module of another class has otherwise; sizes are decided for the whole model. */
+/** Differences that follow from another class; sizes are decided for the whole model. */
 const OWN =
   /^(added|removed|merged|split|replaced|renamed|argument|op-|residual|rewritten|rewired|weight-(added|removed))/;
 
-/** If whatever differs inside follows from another class, that is the change, and they say which. */
+/** If all differences inside follow from another class, the class is the change, and they describe it. */
 function caused(fact: Fact, others: Fact[]): Fact {
   if (!fact.places.every((ends) => ends.every((item) => item !== null && isSmall(item)))) return fact;
   const own = others.filter(({ id, places }) => OWN.test(id) && places.every((place) => isWithin(place, fact)));
@@ -51,13 +51,13 @@ function caused(fact: Fact, others: Fact[]): Fact {
 
 const LEAST_OWN = 2;
 
-/** A module that holds layers only. */
+/** A module that contains only layers. */
 function isSmall({ kind, parent, children }: Item): boolean {
   const modules = children.filter((child) => child.kind === "module");
   return kind === "module" && parent !== null && modules.length > 0 && modules.every(isLeaf);
 }
 
-/** Two names without the words in which both end. */
+/** Two names without the words at the end that they share. */
 function prefixes(before: string, after: string): [string, string] {
   const most = Math.min(before.length, after.length) - 1;
   let common = 0;
@@ -68,7 +68,7 @@ function prefixes(before: string, after: string): [string, string] {
 
 const LEAST_SIZE = 16;
 
-/** One decision, `768 → 1024, 3072 → 4096`: sizes of one ratio that are multiples of the smallest. */
+/** One decision, `768 → 1024, 3072 → 4096`: sizes with one ratio that are multiples of the smallest. */
 export function sizesTogether(facts: Fact[]): Fact[] {
   const ratios = new Map<string, Fact[]>();
   for (const fact of facts) {

@@ -1,4 +1,4 @@
-/** What differs, each kind of change under a stable id, and every fact once with all its places. */
+/** What differs: each kind of change has a stable id, and each fact is listed once with all its places. */
 import type { Json } from "../../graph/graph.js";
 import type { Item } from "../items.js";
 
@@ -7,7 +7,7 @@ export type Level = "breaking" | "notable" | "detail";
 interface Kind {
   /** Id of the same change the other way round; by default its own. */
   mirror?: ChangeId;
-  /** Where the state dict stays as it is. */
+  /** Set if the state dict doesn't change. */
   level: Level;
 }
 
@@ -78,7 +78,7 @@ export type Place = readonly [Item | null, Item | null];
 
 export interface Fact {
   id: ChangeId;
-  /** What it is about: a class, an argument, a name. */
+  /** The subject: a class, an argument, a name. */
   subject: string;
   before: Json;
   after: Json;
@@ -94,12 +94,12 @@ export interface Change {
   subject: string;
   before: Json;
   after: Json;
-  /** Paths of the modules, with `*` for numbers of list members; of `repeats`, the lists. */
+  /** Paths of the modules, with `*` for numbers of list members; for `repeats`, of the lists. */
   where: string[];
-  /** Ids of nodes in both graphs; null where there is no counterpart, "" for the model. */
+  /** Ids of nodes in both graphs; null without a counterpart, "" for the model. */
   places: [string | null, string | null][];
   count: number;
-  /** How many there are more, or fewer. */
+  /** How many more or fewer there are. */
   parameters: number;
   /** Index of the change from which it follows. */
   caused_by: number | null;
@@ -124,7 +124,7 @@ export class Facts {
     return this.all().some(({ id }) => ids.includes(id));
   }
 
-  /** Whether one of these is reported of a module, by its path in the first or the second graph. */
+  /** Whether one of these changes is reported for a module, by its path in the first or the second graph. */
   isReported(ids: readonly ChangeId[], at: 0 | 1, path: string): boolean {
     return this.all().some((fact) => ids.includes(fact.id) && fact.places.some((place) => place[at]?.path === path));
   }

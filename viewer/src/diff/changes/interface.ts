@@ -1,4 +1,4 @@
-/** Facts about what a model takes and returns. */
+/** Facts about the inputs and outputs of a model. */
 import { append } from "../../graph/append.js";
 import type { Json } from "../../graph/graph.js";
 import type { Item, Shape, Side, Source } from "../items.js";
@@ -27,7 +27,7 @@ export function interfaceFacts(matching: Matching, facts: Facts): void {
   }
 }
 
-/** Whether two outputs are one value: made by a pair, whatever rearranges it or passes it on afterwards. */
+/** Whether two outputs are the same value: made by a pair, and at most rearranged or passed on. */
 function isOneValue({ after, before }: Matching, x: Item, y: Item): boolean {
   const stemOf = ({ sources }: Item, pairs: ReadonlyMap<Item, Item>): Source | undefined => {
     const [only, ...others] = sources;
@@ -39,7 +39,7 @@ function isOneValue({ after, before }: Matching, x: Item, y: Item): boolean {
   return one !== undefined && other !== undefined && after.get(one.from) === other.from && one.output === other.output;
 }
 
-/** Reasons why a comparison of two graphs may say too little or too much. */
+/** Reasons why a comparison of two graphs may report too little or too much. */
 export function reasons(a: Side, b: Side): string[] {
   const found: string[] = [];
   const [before, after] = [a.data.status, b.data.status];
@@ -74,7 +74,7 @@ function ports({ steps }: Side, kind: "input" | "output"): Map<string, Port> {
 
 type Named = readonly [string, Port];
 
-/** Those that both sides have; says what one of them lacks. */
+/** Names on both sides; reports those that one side lacks. */
 function ends(
   kind: "input" | "output",
   facts: Facts,
@@ -95,7 +95,7 @@ function ends(
   return [...kept, ...renamed.map(([[, x], [, y]]): [Port, Port] => [x, y])];
 }
 
-/** Pairs with their names: `cache[*] → layers[*].keys` where several of a list have new ones. */
+/** Pairs with their names: `cache[*] → layers[*].keys` if several members of a list have new ones. */
 function namedTogether(renamed: readonly [Named, Named][]): [[string, string], Port, Port][] {
   const groups = new Map<string, [Named, Named][]>();
   for (const pair of renamed) append(groups, pair.map(([name]) => patternOf(name)).join(" "), pair);
@@ -105,7 +105,7 @@ function namedTogether(renamed: readonly [Named, Named][]): [[string, string], P
   });
 }
 
-/** Names of one pattern as one, with `*` for the numbers in which they differ. */
+/** Names of one pattern as one, with `*` for differing numbers. */
 function numbered(names: readonly string[]): string {
   const numbers = names.map((name) => name.match(/\d+/g) ?? []);
   let place = -1;
@@ -115,7 +115,7 @@ function numbered(names: readonly string[]): string {
   });
 }
 
-/** Those that are surely the same value; if as many are left on both sides, in their order. */
+/** Ports that are certainly the same value; if equally many are left on both sides, in their order. */
 function renamedPorts(
   gone: readonly Named[],
   come: readonly Named[],

@@ -1,4 +1,4 @@
-/** Layers that one layer replaces, as `q`, `k` and `v` by `qkv`, and the reverse: the same weights in one tensor. */
+/** Layers replaced by one, such as `q`, `k` and `v` by `qkv`, and the reverse: the same weights in one tensor. */
 import { append } from "../../graph/append.js";
 import { compare, type Item, inside, isLeaf, type Side } from "../items.js";
 import type { Matching } from "../match/match.js";
@@ -9,9 +9,9 @@ export interface Merged {
   id: "merged" | "split";
   parts: Item[];
   whole: Item;
-  /** The whole stands for one of the parts; the others have no counterpart. */
+  /** The whole is the counterpart of one part; the other parts have none. */
   places: Place[];
-  /** These and all that is inside. */
+  /** The layers and everything inside them. */
   items: Item[];
 }
 
@@ -31,7 +31,7 @@ type Pairs = ReadonlyMap<Item, Item>;
 
 type Found = Pick<Merged, "parts" | "whole" | "items"> & { kept: Item };
 
-/** Layers of the first side that are one on the second. */
+/** Layers of the first side that are one layer on the second. */
 function found(sides: readonly [Side, Side], [pairs, back]: readonly [Pairs, Pairs]): Found[] {
   return sides[0].items.flatMap((container) => {
     const other = container.kind === "module" ? pairs.get(container) : undefined;
@@ -55,7 +55,7 @@ function isLayer(item: Item): boolean {
   return isLeaf(item) && item.total > 0 && item.call === 1;
 }
 
-/** What a layer reads. */
+/** The sources of a layer. */
 function givenTo(layer: Item): string {
   const sources = layer.children.flatMap((op) => op.sources.filter(({ from }) => from.parent !== layer));
   return sources
@@ -64,13 +64,13 @@ function givenTo(layer: Item): string {
     .join("\n");
 }
 
-/** Whether what a layer gives is cut again: a gate has layers of half the size, too. */
+/** Whether the output of a layer is cut again: a gate also has layers of half the size. */
 function isCut({ children }: Item): boolean {
   const readers = children.at(-1)?.readers ?? [];
   return readers.length > 0 && readers.every(({ to }) => to.kind === "op" && isPlumbing(to.label));
 }
 
-/** Whether a layer has the weights of several, and gives what they give beside each other. */
+/** Whether a layer has the weights of several layers and returns their outputs concatenated. */
 function isSum(parts: readonly Item[], whole: Item): boolean {
   const sum = (values: (number | string | undefined)[]) => values.reduce<number>((all, one) => all + Number(one), 0);
   if (parts.some(({ label }) => label !== whole.label) || sum(parts.map(({ total }) => total)) !== whole.total)

@@ -8,7 +8,7 @@ import { sizesAndArguments } from "./arguments.js";
 import { type Facts, NONE, type Place } from "./facts.js";
 import { type Merged, mergedLayers } from "./merged.js";
 
-/** What is reported as a whole: nothing inside is reported again. */
+/** Items reported as a whole: nothing inside is reported again. */
 export type Covered = Set<Item>;
 
 export function moduleFacts(matching: Matching, facts: Facts): Covered {
@@ -39,7 +39,7 @@ function placeFacts(matching: Matching, facts: Facts, sharing: Sharing, [x, y]: 
   if (x.parent === null || y.parent === null) return;
   const found = sharing(x, y);
   if (found !== null) {
-    // what is inside of a shared module is shared with it
+    // the contents of a shared module are shared with it
     const [outer, other] = [matching.holder(x, matching.after), matching.holder(y, matching.before)];
     if (outer === null || other === null || sharing(outer, other) !== found) sharingFact(facts, found, x, y);
   } else if (matching.isPair(x.parent, y.parent)) {
@@ -50,13 +50,13 @@ function placeFacts(matching: Matching, facts: Facts, sharing: Sharing, [x, y]: 
   }
 }
 
-/** Once for each module: later calls are shared with the first. */
+/** Once per module: later calls share with the first. */
 function sharingFact(facts: Facts, id: "shared" | "unshared", x: Item, y: Item): void {
   const [own, one] = id === "shared" ? [x, y] : [y, x];
   if (own.call === 1) facts.add(id, one.label, NONE, [x, y]);
 }
 
-/** Of a pair: whether a call of a module that has another counterpart takes the place of a module of its own, or the reverse. */
+/** Whether a pair is a module on one side and a call of a module with another counterpart on the other. */
 type Sharing = (x: Item, y: Item) => "shared" | "unshared" | null;
 
 function sharingIn(pairs: readonly (readonly [Item, Item])[]): Sharing {
@@ -73,7 +73,7 @@ function sharingIn(pairs: readonly (readonly [Item, Item])[]): Sharing {
   };
 }
 
-/** Members of one list that only have another number. */
+/** Whether two names are members of one list with different numbers. */
 function isShifted(x: Item, y: Item): boolean {
   return isNumbered(x.name) && isNumbered(y.name) && stemOf(x.name) === stemOf(y.name);
 }
@@ -129,7 +129,7 @@ function names(item: Item, isBefore: boolean): [string | null, string | null] {
   return isBefore ? [name, null] : [null, name];
 }
 
-/** Whether a module without a counterpart is one more of several; then adds that. */
+/** If a module without a counterpart is another repeat of several, adds that; whether it is. */
 function repeat(matching: Matching, facts: Facts, item: Item, isBefore: boolean): boolean {
   const pairs = isBefore ? matching.after : matching.before;
   const other = item.parent === null ? undefined : pairs.get(item.parent);
@@ -139,7 +139,7 @@ function repeat(matching: Matching, facts: Facts, item: Item, isBefore: boolean)
   const own = item.parent.children.filter(isMember);
   const paired = own.flatMap((member) => pairs.get(member) ?? []).filter(({ parent }) => parent === other);
   const labels = new Set([item.label, ...paired.map(({ label }) => label)]);
-  // the list may have another name there
+  // the list may have another name on the other side
   const lists = paired.map(isCall ? sameModule : (member) => sameList(member, labels));
   const others = other.children.filter((one) => lists.some((isIn) => isIn(one)));
   const alike = paired.some((member) => matching.similarity.opsAlike(member, item) >= 0.75);
@@ -172,7 +172,7 @@ function reordered(matching: Matching, facts: Facts): void {
   }
 }
 
-/** Other numbers in a list, where nothing that came, went or moved explains them. */
+/** Changed numbers in a list that no added, removed or moved member explains. */
 function renumbered(pairs: readonly [Item, Item][], matching: Matching, facts: Facts): void {
   if (facts.has("added", "removed", "repeats", "moved", "wrapped", "unwrapped", "reordered")) return;
   for (const [x, y] of pairs) {

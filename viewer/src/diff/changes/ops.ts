@@ -1,4 +1,4 @@
-/** Facts about the ops of modules that both graphs have: the model's own code. */
+/** Facts about the ops of modules in both graphs: the model's own code. */
 import { append } from "../../graph/append.js";
 import type { Json } from "../../graph/graph.js";
 import { compare, type Item, isInside, isLeaf, own, type Side } from "../items.js";
@@ -7,23 +7,23 @@ import { isPlumbing, isSameValue, patternOf } from "../vocabulary.js";
 import { type Facts, NONE, type Place } from "./facts.js";
 import type { Covered } from "./modules.js";
 
-/** From so many different ops on, a module's code counts as rewritten. */
+/** With at least this many different ops, a module's code counts as rewritten. */
 const REWRITTEN = 5;
-/** How far back the other branch of a residual is looked for. */
+/** How many ops back to search the other branch of a residual. */
 const FARTHEST = 400;
 const DERIVED =
   /^(size|shape|sizes|split_size|split_size_or_sections|key|normalized_shape|end|start|length|steps|diagonal|chunks|repeats|index|dtype|other_shape|output_size|embed_dim_to_check|num_heads_dim)$/;
 const MAKING = /^(arange|zeros|ones|full|empty|zeros_like|new_zeros|new_ones|linspace|meshgrid|roll)$/;
-/** What only makes a tensor of a number. */
+/** Ops that only turn a number into a tensor. */
 const CONSTANT = /^(tensor|as_tensor|scalar_tensor)$/;
 const ORDERED = /^(sub|div|matmul|cat|bmm|pow|scaled_dot_product_attention)$/;
 
-/** The greatest numbers of float16, bfloat16, float32 and float64, which stand for infinity in masks. */
+/** The greatest numbers of float16, bfloat16, float32 and float64: infinity in masks. */
 const LIMITS: ReadonlySet<number> = new Set([
   65504, 3.3895313892515355e38, 3.4028234663852886e38, 1.7976931348623157e308,
 ]);
 
-/** What differs in the code of one module. */
+/** The differences in the code of one module. */
 interface Code {
   removed: Item[];
   added: Item[];
@@ -64,7 +64,7 @@ function leftOver(items: readonly Item[], pairs: ReadonlyMap<Item, Item>, covere
   );
 }
 
-/** The op inside a module that is the pair of an op. */
+/** The op inside a module that is paired with an op. */
 function isPairedModule({ parent }: Item, pairs: ReadonlyMap<Item, Item>): boolean {
   return parent !== null && pairs.get(parent)?.kind === "op";
 }
@@ -76,7 +76,7 @@ function opAndModule(facts: Facts, x: Item, y: Item): void {
   else facts.add("replaced", "", [x.label, y.label], [x, y]);
 }
 
-/** Two ops of one label. */
+/** Facts about two ops with one label. */
 function pairOfOps(
   matching: Matching,
   facts: Facts,
@@ -84,7 +84,7 @@ function pairOfOps(
   orders: readonly Place[],
   covered: Covered,
 ): void {
-  // what is a layer says its arguments itself
+  // layers report their arguments themselves
   const isInAttributes = x.parent !== null && isLeaf(x.parent) && Object.keys(x.parent.attributes).length > 0;
   if (!isInAttributes) argumentsOf(facts, x, y);
   const isExplainedBySources = [x, y].every(({ sources }) => sources.some(({ from }) => covered.has(originOf(from))));
@@ -92,7 +92,7 @@ function pairOfOps(
     facts.add("rewired", y.label, NONE, [x, y]);
 }
 
-/** What made a value, before it was rearranged. */
+/** The op that made a value before it was rearranged. */
 function originOf(item: Item): Item {
   let at = item;
   while (isPlumbing(at.label) && at.sources[0] !== undefined) at = at.sources[0].from;
@@ -108,7 +108,7 @@ function argumentsOf(facts: Facts, x: Item, y: Item): void {
   }
 }
 
-/** Numbers that follow from sizes, such as the scale of an attention, or a size itself. */
+/** Whether numbers are or follow from sizes, such as the scale of an attention. */
 function isDerived(x: Item, y: Item, before: Json, after: Json): boolean {
   const sizes = (item: Item) => item.sources.flatMap(({ from, output }) => from.shapes[output] ?? []);
   const isLimit = [before, after].every((value) => LIMITS.has(Math.abs(Number(value))));
@@ -118,14 +118,14 @@ function isDerived(x: Item, y: Item, before: Json, after: Json): boolean {
   return isFraction || (sizes(x).some((size) => size === before) && sizes(y).some((size) => size === after));
 }
 
-/** Whether an op is in a module whose order is reported to differ, or reads from it. */
+/** Whether an op is in a module whose order is reported as changed, or reads from it. */
 function isReordered(orders: readonly Place[], x: Item, y: Item): boolean {
   const isIn = (at: 0 | 1, item: Item) => orders.some(({ [at]: end }) => end !== null && isInside(item, end));
   const areIn = (at: 0 | 1, item: Item) => isIn(at, item) || item.sources.some(({ from }) => isIn(at, from));
   return orders.length > 0 && areIn(0, x) && areIn(1, y);
 }
 
-/** Outputs that exchanged their names or places, or keep their name but are another value; after other facts, which may say why. */
+/** Outputs with exchanged names or places, or with another value under their name. Other facts, which may explain it, come first. */
 export function outputFacts(matching: Matching, facts: Facts): void {
   const [before, now] = [outputsOf(matching.a), outputsOf(matching.b)];
   const renamed = new Set(
@@ -148,7 +148,7 @@ function outputsOf({ steps }: Side): Map<string, Item> {
 
 type Outputs = ReadonlyMap<string, Item>;
 
-/** Values that both graphs return, under names that both have; of a tuple, not those whose place one more or one less has moved. */
+/** Values that both graphs return, under names in both; in tuples, not those moved by an added or removed one. */
 function exchangedOutputs({ after }: Matching, before: Outputs, now: Outputs): [Item, Item][] {
   const places = [...now.values()].map((item, at) => ({ item, at, ...item.sources[0] }));
   const kept = [...before.values()].flatMap((x) => {
@@ -166,7 +166,7 @@ function exchangedOutputs({ after }: Matching, before: Outputs, now: Outputs): [
   });
 }
 
-/** Whether an op reads other values, all of which both graphs have. */
+/** Whether an op reads other values that are all in both graphs. */
 function isRewired(matching: Matching, x: Item, y: Item): boolean {
   const isWeight = ({ kind }: Item) => kind === "parameter" || kind === "buffer" || kind === "constant";
   const before = x.sources
@@ -204,13 +204,13 @@ function code(facts: Facts, x: Item, y: Item, { removed, added, replaced }: Code
   for (const op of come) facts.add("op-added", op.label, NONE, [null, op]);
   const isOnlyOrder = gone.length + come.length + swaps.length + lost.length + gained.length === 0;
   if (isOnlyOrder && removed.length + added.length + replaced.length > 0) {
-    // an activation before a product is not one after it
+    // an activation before a product isn't one after it
     const isInOrder = ![...removed, ...added].some(isComputing) || computing(x) === computing(y);
     facts.add(isInOrder ? "rearranged" : "op-order", y.label, NONE, [x, y]);
   }
 }
 
-/** Labels of what computes in a module, in its order. */
+/** Labels of the ops that compute in a module, in order. */
 function computing({ children }: Item): string {
   return children
     .filter(isComputing)
@@ -222,7 +222,7 @@ function isComputing({ label }: Item): boolean {
   return !isPlumbing(label) && !CONSTANT.test(label);
 }
 
-/** The ops of each list that the other lacks, rearrangements left out. */
+/** The ops of each list that the other lacks, without rearrangements. */
 function different(removed: readonly Item[], added: readonly Item[]): [Item[], Item[]] {
   const [gone, come] = [byLabel(removed), byLabel(added)];
   const more = (one: Map<string, Item[]>, other: Map<string, Item[]>) =>
@@ -236,7 +236,7 @@ function byLabel(ops: readonly Item[]): Map<string, Item[]> {
   return found;
 }
 
-/** Whether an op adds a value to what was made from it. */
+/** Whether an op adds a value to something computed from it. */
 function isResidual({ label, sources, shapes }: Item): boolean {
   const [one, other] = sources.filter(({ from }) => from.kind === "op" || from.kind === "input");
   if (label !== "add" || one === undefined || other === undefined || one.from === other.from) return false;

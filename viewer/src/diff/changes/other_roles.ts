@@ -1,9 +1,9 @@
-/** Weights under one name that do another job now: they load without an error, and give wrong results. */
+/** Weights whose names have another role now: they load without an error and give wrong results. */
 import { type Item, isLeaf, type Keys } from "../items.js";
 import type { Matching } from "../match/match.js";
 import { besidesOf } from "../vocabulary.js";
 
-/** Names on both sides for weights of one shape that do another job now. */
+/** Names on both sides for weights of one shape with another role now. */
 export function otherRoles(
   [before, after]: readonly [Keys, Keys],
   pairs: ReadonlyMap<string, string>,
@@ -21,7 +21,7 @@ export function otherRoles(
   });
 }
 
-/** What weights are used for now that were used for something else, with where they are. */
+/** Weights with another use than before, and the roles that they have now. */
 function newUsesIn(keys: Keys, matching: Matching): ReadonlySet<string> {
   const newUses = new Set<string>();
   for (const [key, { shape }] of keys) {
@@ -31,20 +31,20 @@ function newUsesIn(keys: Keys, matching: Matching): ReadonlySet<string> {
   return newUses;
 }
 
-/** Whether what a weight was used for is now done by another one of its shape beside it, which did something else. */
+/** Whether the former role of a weight now belongs to a sibling of its shape that had another role. */
 function isUsedByAnother(newUses: ReadonlySet<string>, matching: Matching, key: string, shape: unknown): boolean {
   const own = use(matching, 0, key);
   return own !== use(matching, 1, key) && newUses.has(`${own} ${besidesOf(key)} ${shape}`);
 }
 
-/** What the module that owns a weight is used for. */
+/** The use of the module that owns a weight. */
 function use(matching: Matching, at: 0 | 1, key: string): number | undefined {
   const { parameters, byId } = at === 0 ? matching.a : matching.b;
   const owner = byId.get(parameters.get(key)?.owner ?? "");
   return owner === undefined ? undefined : matching.similarity.useOf(owner);
 }
 
-/** Whether the module of a weight reads from other modules than before, and feeds others, all of which both have. */
+/** Whether the module of a weight now reads from and feeds other modules, all of which are in both graphs. */
 function isAmongOthers({ a, b, after, before }: Matching, key: string): boolean {
   const [x, y] = [a, b].map(({ byId, parameters }) => byId.get(parameters.get(key)?.owner ?? ""));
   if (x === undefined || y === undefined || !isLeaf(x) || !isLeaf(y) || x.parent === null) return false;

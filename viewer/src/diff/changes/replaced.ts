@@ -1,7 +1,7 @@
-/** Modules that stand for each other though nothing inside of them does: a ReLU, and the GELU in its place. */
+/** Modules that replace each other although nothing inside them is paired: a ReLU, and the GELU in its place. */
 import type { GraphData } from "../../graph/graph.js";
 
-/** The ops inside of such modules: op → its module in the later graph. */
+/** The ops inside such modules: op → its module in the later graph. */
 export interface Replaced {
   before: ReadonlyMap<string, string>;
   after: ReadonlyMap<string, string>;
@@ -22,7 +22,7 @@ export function replacedOps(
   return { before: inBoth(then), after: inBoth(now) };
 }
 
-/** The ops inside of modules that hold no known one: op → name of the nearest module that has a name. */
+/** The ops inside modules without a known op: op → name of the nearest module with a name. */
 function unknownInside(
   graph: GraphData,
   isKnown: (id: string) => boolean,

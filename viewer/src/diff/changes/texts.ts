@@ -1,4 +1,4 @@
-/** A change in words; everything said is in its fields. */
+/** Describes a change in words, from its fields alone. */
 import type { Json } from "../../graph/graph.js";
 import type { Change } from "./facts.js";
 
@@ -67,7 +67,7 @@ const WORDS: Readonly<Record<string, Wording>> = {
   other: () => "tensors or arguments differ in a way that has no name",
 };
 
-/** A change without its places, for the box that it is about. */
+/** A change without its places, for the box that it concerns. */
 export function wordsOf(change: Change): string {
   const { id, subject, before, after } = change;
   if (id === "size") return pairs(before, after);

@@ -1,4 +1,4 @@
-/** Facts about parameters and buffers that no change of a module covers: new ones, shapes, ties, dtypes, what is trained. */
+/** Facts about parameters and buffers that no change of a module covers: new ones, shapes, ties, dtypes, trainability. */
 
 import type { Json } from "../../graph/graph.js";
 import type { Checkpoints, WeightMap } from "../checkpoints.js";
@@ -22,7 +22,7 @@ export function weightFacts(
   ties(matching, facts, pairs);
 }
 
-/** The facts of a weight besides its values. */
+/** The properties of a weight apart from its values. */
 function kept({ a, b }: Matching, facts: Facts, key: string, other: string): void {
   const [x, y] = [a.parameters.get(key), b.parameters.get(other)];
   if (x === undefined || y === undefined) return;
@@ -46,7 +46,7 @@ interface WithoutCounterpart {
   keys: readonly string[];
 }
 
-/** Weights without counterpart in modules that have one, unless a change of the module explains them. */
+/** Weights without a counterpart in modules that have one, unless a change of the module explains them. */
 function addWithoutCounterpart(
   { of, pairs, isBefore, keys }: WithoutCounterpart,
   facts: Facts,
@@ -61,14 +61,14 @@ function addWithoutCounterpart(
     const { owner = "", kind = "parameter" } = of.parameters.get(key) ?? {};
     if (isUnder(of, key, covered)) continue;
     const item = of.byId.get(owner);
-    // weights of modules that never run are told by the outermost of these
+    // weights of modules that never run are reported at the outermost of them
     if (item === undefined) unused.add([...holders([owner])].reverse().find((path) => !running.has(path)) ?? owner);
     else if (pairs.has(item) && !isReportedOfModule(facts, item, isBefore)) say(`${kind} ${lastPart(key)}`, item);
   }
   for (const path of unused) say(`${patternOf(path)} (not used)`, of.root);
 }
 
-/** Whether a change of its module already explains that a weight comes or goes. */
+/** Whether a change of its module already explains that a weight was added or removed. */
 function isReportedOfModule(facts: Facts, item: Item, isBefore: boolean): boolean {
   const at = isBefore ? 0 : 1;
   if (facts.isReported(["argument", "replaced"], at, item.path)) return true;
@@ -92,7 +92,7 @@ function reshaped({ a, b }: Matching, facts: Facts, covered: Covered, { reshaped
   );
   for (const { before, after } of found) {
     const [owner, other] = [ownerOf(a, before), ownerOf(b, after)];
-    // sizes of layers are their own arguments, or follow from their inputs
+    // sizes of layers are their arguments or follow from their inputs
     const isOfLayer = Object.keys(owner.attributes).length > 0 && owner.parent !== null;
     if (layers.has(owner.path) || isOfLayer || isUnder(a, before, covered)) continue;
     const shapes = [a.parameters.get(before)?.shape ?? [], b.parameters.get(after)?.shape ?? []] as const;

@@ -7,7 +7,7 @@ export type Pairs = (readonly [number, number])[];
 const MOST_CELLS = 90_000;
 
 export interface Alike<T> {
-  /** Equal members under one name: at both ends of the lists, they are pairs without further ado. */
+  /** Equal members under one name. At both ends of the lists they are paired at once. */
   key: (item: T) => string;
   score: (before: T, after: T) => number;
   least: number;
@@ -54,7 +54,7 @@ function best<T>(before: readonly T[], after: readonly T[], { score, least }: Al
   return pairs;
 }
 
-/** Long lists: what is unique on both sides pairs first, and what lies between is aligned by itself. */
+/** Long lists: members that are unique on both sides pair first, and the stretches between are aligned separately. */
 function byAnchors<T>(before: readonly T[], after: readonly T[], alike: Alike<T>): Pairs {
   const anchors = increasing(uniquePairs(before.map(alike.key), after.map(alike.key)));
   if (anchors.length === 0) return inSteps(before, after, alike);
@@ -70,7 +70,7 @@ function byAnchors<T>(before: readonly T[], after: readonly T[], alike: Alike<T>
 
 const STEP = 250;
 
-/** Nothing is unique: members can only pair near their place. */
+/** Without unique members, only members at similar positions can pair. */
 function inSteps<T>(before: readonly T[], after: readonly T[], alike: Alike<T>): Pairs {
   const pairs: Pairs = [];
   for (let at = 0; at < Math.min(before.length, after.length); at += STEP) {

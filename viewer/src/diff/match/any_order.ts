@@ -5,14 +5,14 @@ import { isNumbered } from "../vocabulary.js";
 import type { Pairs } from "./align.js";
 import type { Similarity } from "./similarity.js";
 
-/** Pairs those children that count and have one key. */
+/** Pairs children with equal keys, if they count. */
 interface Rule {
   counts: (item: Item) => boolean;
   key: (item: Item) => string;
   fits?: (before: Item, after: Item) => boolean;
 }
 
-/** The most telling first. */
+/** The most specific rule first. */
 function rules(similarity: Similarity): Rule[] {
   return [
     { counts: isModule, key: (item) => `${item.label} ${item.name} ${similarity.useOf(item)}` },
@@ -30,7 +30,7 @@ function rules(similarity: Similarity): Rule[] {
 
 type Rest = readonly [Set<number>, Set<number>];
 
-/** Pairs of those in `rest`, which they leave. */
+/** Pairs members of `rest` and removes them from it. */
 export function pairsInAnyOrder(
   before: readonly Item[],
   after: readonly Item[],

@@ -1,9 +1,9 @@
-/** Whether the pair of a module is beyond doubt: nothing else of its kind could be meant. */
+/** Whether the pair of a module is certain: no other module could be its counterpart. */
 import { type Item, isInside } from "../items.js";
 import { isNumbered, lastPart } from "../vocabulary.js";
 import type { Matching } from "./match.js";
 
-/** With more equal modules beside each other, only names and uses tell. */
+/** With more equal siblings, only names and uses distinguish them. */
 const MOST_RIVALS = 64;
 
 export class Certainty {
@@ -12,14 +12,14 @@ export class Certainty {
   readonly #chains = new Map<string, boolean>();
   readonly #beside = new Map<string, readonly Item[]>();
 
-  /** How many modules there are of each label and size. */
+  /** Number of modules of each label and size. */
   #counts: readonly [ReadonlyMap<string, number>, ReadonlyMap<string, number>] | undefined;
 
   constructor(matching: Matching) {
     this.#matching = matching;
   }
 
-  /** Of a module of the first graph that has a pair. Without recursion: models nest deeply. */
+  /** For a paired module of the first graph. Without recursion, as models nest deeply. */
   isCertain(module: Item): boolean {
     const asked: Item[] = [];
     let answer = true;
@@ -38,7 +38,7 @@ export class Certainty {
     return answer;
   }
 
-  /** Whether nothing else in the container could be the pair. */
+  /** Whether nothing else in the container could be the counterpart. */
   #isAlone(item: Item): boolean {
     const { after, before, sure } = this.#matching;
     const pair = after.get(item);
@@ -50,12 +50,12 @@ export class Certainty {
     if (isSameMember(x, y) || this.#isInDissolved(item, pair, [x, y])) return true;
     const rivals = [this.#like(item, x, "a"), this.#like(pair, y, "b")] as const;
     if (rivals[0].length === 1 && rivals[1].length === 1) return true;
-    // names may be exchanged: they count for those that are used alike
+    // names may be exchanged, so they only count among modules with equal uses
     if (item.name === pair.name && this.#matching.isInSameContext(item, pair)) return true;
     return this.#areInOneOrder(item, pair, rivals);
   }
 
-  /** Whether both have one number in lists of one length, of which one is in a container that only its side has. */
+  /** Whether both have one number in lists of equal length, one of them in a container that the other side lacks. */
   #isInDissolved(item: Item, pair: Item, [x, y]: readonly [Item, Item]): boolean {
     const isOnlyList = (member: Item, outer: Item, side: string) =>
       member === outer || this.#like(member, outer, side).length === 1;
@@ -67,7 +67,7 @@ export class Certainty {
     );
   }
 
-  /** Modules beside one that are, or hold, what could be taken for an item. */
+  /** Siblings that are, or contain, something that could be taken for an item. */
   #like(item: Item, { parent }: Item, side: string): readonly Item[] {
     const key = `${side} ${parent?.position} ${item.label} ${item.total}`;
     let found = this.#beside.get(key);
@@ -78,14 +78,14 @@ export class Certainty {
     return found;
   }
 
-  /** What moved is known if there is nothing of its kind and size in either graph. */
+  /** A moved module is certain if neither graph has another of its kind and size. */
   #isOnly(item: Item, pair: Item): boolean {
     const { a, b } = this.#matching;
     this.#counts ??= [counts(a.items), counts(b.items)];
     return this.#counts[0].get(kindOf(item)) === 1 && this.#counts[1].get(kindOf(pair)) === 1;
   }
 
-  /** Equal modules of which each is computed from the one before: as many on both sides, in the same order. */
+  /** Equal modules, each computed from the one before, equally many on both sides. */
   #areInOneOrder(item: Item, pair: Item, [one, other]: readonly [readonly Item[], readonly Item[]]): boolean {
     if (one.length !== other.length || one.length > MOST_RIVALS) return false;
     const at = one.findIndex((x) => isInside(item, x));
@@ -104,7 +104,7 @@ export class Certainty {
   }
 }
 
-/** The module itself, or what is around it in the innermost container that has a pair. */
+/** The module itself, or its ancestor directly inside the innermost paired container. */
 function outermost(item: Item, pairs: ReadonlyMap<Item, Item>): Item {
   let at = item;
   while (at.parent !== null && !pairs.has(at.parent)) at = at.parent;
@@ -136,7 +136,7 @@ function isLike(item: Item, { kind, label, total, call }: Item): boolean {
   return kind === "module" && label === item.label && total === item.total && call === 1;
 }
 
-/** The third of a list, whatever the list is called. */
+/** Whether both have the same number in a list, regardless of its name. */
 function isSameMember(x: Item, y: Item): boolean {
   const number = ({ name }: Item) => /\d+$/.exec(lastPart(name))?.[0];
   return isNumbered(x.name) && isNumbered(y.name) && number(x) === number(y);
@@ -146,7 +146,7 @@ function membersBeside({ parent, label }: Item): number {
   return (parent?.children ?? []).filter((item) => item.kind === "module" && item.label === label).length;
 }
 
-/** Whether a module is computed from what another one gives. */
+/** Whether a module is computed from another one. */
 function feeds(from: Item, to: Item): boolean {
   const end = to.position + to.size;
   const seen = new Set<Item>();

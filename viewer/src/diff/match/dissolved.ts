@@ -1,7 +1,7 @@
-/** Containers that one of two versions does without: `encoder.layer.0` there is `layers.0` here. */
+/** Containers that exist in one version only: `encoder.layer.0` in one is `layers.0` in the other. */
 import { type Item, isModule } from "../items.js";
 
-/** The children of two containers that may pair. Members of a list come without the container that only one side has. */
+/** The children of two containers that may pair, with dissolved containers replaced by the members of their lists. */
 export function pairable(before: readonly Item[], after: readonly Item[]): [Item[], Item[]] {
   const labels = [counts(before), counts(after)] as const;
   return [dissolved(before, labels[0], labels[1]), dissolved(after, labels[1], labels[0])];
@@ -13,9 +13,9 @@ function dissolved(items: readonly Item[], own: Counts, others: Counts): Item[] 
   return items.flatMap((item) => (isNotThere(item, own, others) ? item.children : [item]));
 }
 
-/** Whether there is no such container on the other side, but several of what it holds. */
+/** Whether the other side lacks a container but has several of its members. */
 function isNotThere(item: Item, own: Counts, others: Counts): boolean {
-  // several of a class are no list: each takes the place of something
+  // several containers of a class aren't a list: each takes the place of something
   if (!isModule(item) || others.has(item.label) || own.get(item.label) !== 1) return false;
   const inside = counts(item.children);
   return [...inside].some(([label, count]) => count > 1 && !own.has(label) && (others.get(label) ?? 0) > 1);

@@ -2,7 +2,7 @@ import type { GraphData } from "../../graph/graph.js";
 import { compare, type Item, type Side, type Source, side } from "../items.js";
 import { isPlumbing } from "../vocabulary.js";
 
-/** Hashes of items, bottom-up: equal numbers for what is equal, on both sides of a comparison. */
+/** Hashes of items, bottom-up: numbers that are equal for equal items on both sides of a comparison. */
 
 /** A number for each text. */
 export class Interner {
@@ -19,13 +19,13 @@ export class Interner {
 }
 
 export interface Hashes {
-  /** Labels, and how the ops inside are wired. */
+  /** Hash of labels and of the wiring of the ops inside. */
   skeleton: Map<Item, number>;
-  /** That, and arguments and sizes. */
+  /** The same with arguments and sizes. */
   exact: Map<Item, number>;
-  /** That, and the names inside. */
+  /** The same with the names inside. */
   named: Map<Item, number>;
-  /** How often each op is inside of items with a skeleton, without those that only rearrange. */
+  /** Skeleton → how often each op occurs inside, without rearranging ones. */
   ops: Map<number, ReadonlyMap<string, number>>;
 }
 
@@ -33,7 +33,7 @@ export function noHashes(): Hashes {
   return { skeleton: new Map(), exact: new Map(), named: new Map(), ops: new Map() };
 }
 
-/** Adds the hashes of one side. `uses` tells equal leaves apart, so that how they pair can be remembered by hash. */
+/** Adds the hashes of one side. `uses` distinguishes equal leaves, so that their pairs can be cached by hash. */
 export function addHashes(hashes: Hashes, side: Side, interner: Interner, uses: ReadonlyMap<Item, number>): void {
   const wires = wiresIn(side);
   for (let i = side.items.length - 1; i >= 0; i -= 1) {
@@ -82,14 +82,14 @@ function wiresIn({ items }: Side): Map<Item, string[]> {
 function holderOf(from: Item, to: Item): [Item, Item, Item] {
   let [start, end] = [from, to];
   while (start.parent !== end.parent) {
-    // the one that begins later lies deeper, or beside: a parent begins before what it holds
+    // the one that begins later is deeper or a sibling: a parent begins before its contents
     if ((start.parent?.position ?? -1) > (end.parent?.position ?? -1)) start = start.parent as Item;
     else end = end.parent as Item;
   }
   return [start.parent as Item, start, end];
 }
 
-/** How alike two bags of ops are, from 0 to 1. */
+/** Similarity of two bags of ops, from 0 to 1. */
 export function dice(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
   const sum = (bag: ReadonlyMap<string, number>) => [...bag.values()].reduce((total, count) => total + count, 0);
   const total = sum(a) + sum(b);
@@ -98,9 +98,9 @@ export function dice(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, numb
   return total === 0 ? 1 : (2 * common) / total;
 }
 
-/** One form for ops that can be written in several ways. */
+/** A normal form for ops that can be written in several ways. */
 
-/** A graph as comparisons see it. */
+/** The normal form of a graph. */
 export function normalised(data: GraphData): Side {
   const found = side(data);
   for (const item of found.steps) {
@@ -110,14 +110,14 @@ export function normalised(data: GraphData): Side {
   return found;
 }
 
-/** Written or not, the scale is what it is by default. */
+/** A scale that equals the default counts as omitted. */
 function writeScale(item: Item): void {
   const query = item.sources.find(({ argument }) => argument === "query");
   const width = Number(query?.from.shapes[query.output]?.at(-1));
   if (!Number.isNaN(width)) item.arguments = { ...item.arguments, scale: item.arguments.scale ?? width ** -0.5 };
 }
 
-/** What is concatenated with nothing, such as an empty cache, stays what it is. */
+/** Concatenation with nothing, such as an empty cache, is dropped. */
 function leaveOutEmpty(item: Item): void {
   const isEmpty = ({ from, output }: Source) => from.shapes[output]?.includes(0) ?? false;
   const empty = item.sources.filter(isEmpty);

@@ -1,4 +1,4 @@
-/** Which item of one graph is which of the other: from the roots down, then whatever moved. */
+/** Pairs the items of two graphs: from the roots down, then what moved. */
 import { append } from "../../graph/append.js";
 import { type Item, inside, isLeaf, type Side } from "../items.js";
 import { isNumbered, lastPart } from "../vocabulary.js";
@@ -9,21 +9,21 @@ import { addHashes, Interner, noHashes } from "./hashes.js";
 import { type Uses, usesIn } from "./roles.js";
 import { LEAST, Similarity } from "./similarity.js";
 
-/** How many levels below a new container its old content is looked for. */
+/** How many levels below a new container to search its former contents. */
 const LEVELS = 3;
 const MOST_MODULES = 64;
-/** Classes that say nothing of what is inside. */
+/** Classes that say nothing about their contents. */
 const GENERAL = /^(Sequential|ModuleList|ModuleDict)$/;
-/** Pairs of other classes whose ops are less alike are replaced as a whole. */
+/** Pairs with different classes and less similar ops are replaced as a whole. */
 const ONE_THING = 0.55;
 
 interface Aligned {
   pairs: Pairs;
-  /** Places in the first list whose pairs are beyond doubt. */
+  /** Positions in the first list whose pairs are certain. */
   sure: number[];
 }
 
-/** A layer with weights whose name is more than a place in a list. */
+/** Whether an item is a layer with weights whose name is more than a number. */
 function isNamedLayer(item: Item): boolean {
   return isLeaf(item) && item.total > 0 && item.call === 1 && !isNumbered(item.name);
 }
@@ -31,12 +31,12 @@ function isNamedLayer(item: Item): boolean {
 export class Matching {
   readonly after = new Map<Item, Item>();
   readonly before = new Map<Item, Item>();
-  /** Modules of the first graph that are replaced: what is inside is no pair. */
+  /** Replaced modules of the first graph: nothing inside them is paired. */
   readonly replaced = new Set<Item>();
   readonly similarity: Similarity;
   readonly a: Side;
   readonly b: Side;
-  /** Modules of the first graph that were told from others beside them by what they are used for. */
+  /** Modules of the first graph that were distinguished from siblings by their use. */
   readonly sure = new Set<Item>();
   readonly #named: Map<Item, number>;
   readonly #uses: readonly [Uses, Uses];
@@ -60,13 +60,13 @@ export class Matching {
     this.#pairNeighbours();
   }
 
-  /** Whether the values of a pair are made by the same ops, and used alike. */
+  /** Whether the values of a pair are made by the same ops and used alike. */
   isInSameContext(before: Item, after: Item): boolean {
     const [one, other] = this.#uses;
     return this.similarity.isUsedAlike(before, after) && one.origins(before) === other.origins(after);
   }
 
-  /** Whether both have pairs, and with each other. */
+  /** Whether two items are paired with each other. */
   isPair(before: Item | null, after: Item | null): boolean {
     return before !== null && after !== null && this.after.get(before) === after;
   }
@@ -82,7 +82,7 @@ export class Matching {
     }
   }
 
-  /** The pair that is meant if one of the two holds the like of the other. */
+  /** The actual pair if one of the two contains something like the other. */
   #wrapped(x: Item, y: Item): [Item, Item] | undefined {
     if (x.kind !== "module" || y.kind !== "module" || x.label === y.label) return undefined;
     const inner = this.#likeInside(x, y);
@@ -103,7 +103,7 @@ export class Matching {
     return undefined;
   }
 
-  /** A layer is not in a container that has a smaller one of its class beside others: that factors it. */
+  /** A layer isn't in a container that has a smaller layer of its class among others: that factors it. */
   #isLike(item: Item, other: Item, container: Item): boolean {
     if (item.label !== other.label) return false;
     if (isLeaf(item) && item.total !== other.total && other.total !== container.total) return false;
@@ -136,7 +136,7 @@ export class Matching {
     return !pairs.some(([i, j]) => hasWeights(i) && hasWeights(j) && this.similarity.structure(i, j) >= 0.5);
   }
 
-  /** Places of children that pair. Equal containers, names included, are aligned once. */
+  /** Positions of children that pair. Equal containers, names included, are aligned once. */
   #align(x: Item, y: Item, before: readonly Item[], after: readonly Item[]): Aligned {
     const key = `${this.#named.get(x)} ${this.#named.get(y)}`;
     let found = this.#aligned.get(key);
@@ -163,7 +163,7 @@ export class Matching {
     return { pairs, sure };
   }
 
-  /** Layers of one size that nothing beside them is like, by what they read and what they are for: the next ops, or fewer. */
+  /** Pairs layers of one size that are unique among siblings by their sources and uses: the next ops, or fewer. */
   #byUse(before: readonly Item[], after: readonly Item[], rest: readonly [Set<number>, Set<number>]): Pairs {
     const pairs: Pairs = [];
     for (const level of [0, 1, 2]) {
@@ -193,7 +193,7 @@ export class Matching {
     return align(before, after, { key, score: (x, y) => this.similarity.of(x, y), least: LEAST });
   }
 
-  /** Pairs modules of one hash that have no pair yet, wherever they are, the largest first. */
+  /** Pairs unpaired modules with equal hashes anywhere, the largest first. */
   #recover(hash: (item: Item) => number | undefined): void {
     const left = this.#leftOver(this.a, this.after, this.replaced);
     const inReplaced = new Set([...this.replaced].flatMap((item) => this.after.get(item) ?? []));
@@ -206,7 +206,7 @@ export class Matching {
     }
   }
 
-  /** The candidate for an item that is nearest, of those without a pair. */
+  /** The nearest unpaired candidate for an item. */
   #nearest(item: Item, candidates: readonly Item[]): Item | undefined {
     let [nearest, least]: [Item | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
     for (const other of candidates) {
@@ -228,7 +228,7 @@ export class Matching {
     );
   }
 
-  /** How far two items are from each other: first in the tree, then in name and use; candidates come in order. */
+  /** The distance of two items: first in the tree, then in name and use. */
   #distance(before: Item, after: Item): number {
     return (
       (this.#isNear(before, after) ? 0 : 8) +
@@ -238,24 +238,24 @@ export class Matching {
     );
   }
 
-  /** Whether what is around both is a pair. */
+  /** Whether the parents of both are paired. */
   #isNear(before: Item, after: Item): boolean {
     return this.isPair(this.holder(before, this.after), this.holder(after, this.before));
   }
 
-  /** Equal only in skeleton, far away and under another name is another thing. */
+  /** Items that are equal only in skeleton, far away and under another name are different. */
   #isPlausible(before: Item, after: Item): boolean {
     return this.similarity.isExact(before, after) || before.name === after.name || this.#isNear(before, after);
   }
 
-  /** The innermost container that has a pair. */
+  /** The innermost paired container. */
   holder(item: Item, pairs: ReadonlyMap<Item, Item>): Item | null {
     let at = item.parent;
     while (at !== null && !pairs.has(at)) at = at.parent;
     return at;
   }
 
-  /** Small things that moved along with their neighbours. */
+  /** Pairs small items that moved with their neighbours. */
   #pairNeighbours(): void {
     const moved = new Map<string, [Item, Item]>();
     for (const [x, y] of this.after) {

@@ -1,23 +1,23 @@
-/** What values are used for: tells twins such as the projections of an attention apart, whatever their names. */
+/** The roles of values: they distinguish twins, such as the projections of an attention, regardless of names. */
 import { append } from "../../graph/append.js";
 import type { Json } from "../../graph/graph.js";
 import { compare, type Item, type Reader, type Side } from "../items.js";
 import { isPermuting, isPlumbing, isReshaping, single } from "../vocabulary.js";
 import type { Interner } from "./hashes.js";
 
-/** Ops whose result is their input. */
+/** Ops that return their input. */
 const PASSING = /^(contiguous|clone|detach|identity|Identity|alias|dropout)$/;
 const COMMUTATIVE = /^(add|mul)$/;
-/** Ops of which `2` and `[2, 2]` are the same argument. */
+/** Ops for which `2` and `[2, 2]` are the same argument. */
 const SIZED = /conv|pool|fold|dropout/;
-/** Arguments that change no result. */
+/** Arguments without effect on results. */
 const IMMATERIAL = new Set(["inplace", "training"]);
 const LEVELS = 3;
 
-/** The whole computation before and after each value, as numbers that are equal on both sides for equal computations. */
+/** The whole computation before and after each value, as numbers that are equal for equal computations on both sides. */
 export class Roles {
   readonly #before = new Map<Item, number>();
-  /** What becomes of a value; ops that pass it on are left out. */
+  /** The use of a value, without ops that pass it on. */
   readonly #after = new Map<Item, string[]>();
   readonly #steps = new Map<Item, number>();
   readonly #facts = new Map<Item, string>();
@@ -40,12 +40,12 @@ export class Roles {
     }
   }
 
-  /** What each output is computed from, in order. */
+  /** The computation of each output, in order. */
   outputs(): string {
     return this.#outputs.map((item) => this.#before.get(item)).join();
   }
 
-  /** Name of a weight → what it is computed with, before and after. No entry where nothing uses it. */
+  /** Name of a weight → the computation before and after it. No entry if it is unused. */
   ofWeights(): Map<string, string> {
     const uses = new Map<string, string[]>();
     for (const item of this.#side.steps) {
@@ -70,7 +70,7 @@ export class Roles {
     return this.#interner.of(`b${labelOf(item)} ${this.#factsOf(item, number)} ${parts.join()}`);
   }
 
-  /** Of an item, and of an input its number. */
+  /** The label of an item; for inputs, also its number. */
   #factsOf(item: Item, number: number): string {
     if (item.kind === "output") return "";
     if (item.kind === "input") return `${number} ${JSON.stringify([item.shapes, item.dtypes])}`;
@@ -113,7 +113,7 @@ export class Roles {
 
   #step(argument: string, by: Item): string {
     const port = COMMUTATIVE.test(by.label) ? "" : portOf(argument);
-    // an op is a step of each value that it reads
+    // an op is a step in the use of each value that it reads
     let number = this.#steps.get(by);
     if (number === undefined) {
       const after = (this.#after.get(by) ?? []).join(";");
@@ -130,17 +130,17 @@ function isPassing({ kind, label, sources, shapes }: Item): boolean {
   return PASSING.test(label) || (isReshaping(label) && String(only.from.shapes[only.output]) === String(shapes[0]));
 }
 
-/** One word for what is one op, however it is called. */
+/** One label for one op, however it is called. */
 function labelOf({ label }: Item): string {
   return isReshaping(label) ? "reshape" : isPermuting(label) ? "permute" : label;
 }
 
-/** A method's first argument is that of the function. */
+/** Methods and functions name the first argument differently. */
 function portOf(argument: string): string {
   return argument === "input" ? "self" : argument;
 }
 
-/** Which axis of the input each axis of the output is. */
+/** For each axis of the output, the axis of the input. */
 function permuted({ label, arguments: given, shapes }: Item): string {
   const rank = shapes[0]?.length ?? 0;
   const axis = (value: Json | undefined) => (Number(value) + rank) % rank;
@@ -151,13 +151,13 @@ function permuted({ label, arguments: given, shapes }: Item): string {
 }
 
 export interface Uses {
-  /** Item → what it is used for in the next three ops; in the next two; in the next. */
+  /** Item → its use in the next three ops, the next two, and the next. */
   levels: readonly Map<Item, number>[];
-  /** Module → the ops that make what it reads. */
+  /** Module → the ops that made what it reads. */
   origins: (module: Item) => string;
 }
 
-/** Op → what becomes of its value in the next few ops, rearrangements left out: alike in blocks that are alike. */
+/** Op → the use of its value in the next few ops, without rearrangements: alike in similar blocks. */
 export function usesIn({ items, steps }: Side, interner: Interner): Uses {
   const readers = directReaders(steps);
   const levels: Map<Item, number>[] = [];
@@ -174,7 +174,7 @@ export function usesIn({ items, steps }: Side, interner: Interner): Uses {
   return { levels, origins: originsOf };
 }
 
-/** The ops before a layer: those that only rearrange a value are followed. */
+/** The ops before a layer, looking through ops that only rearrange. */
 function originsOf(module: Item): string {
   const found: string[] = [];
   const waiting = [module, ...module.children].flatMap(({ sources }) => sources);
@@ -187,12 +187,12 @@ function originsOf(module: Item): string {
   return [...new Set(found)].sort(compare).join();
 }
 
-/** Whether an op gives what it reads, in another shape at most. */
+/** Whether an op returns what it reads, at most in another shape. */
 function passesOn({ kind, label }: Item): boolean {
   return kind === "op" && (isPlumbing(label) || PASSING.test(label));
 }
 
-/** A module's last value is what it is for. */
+/** The use of a module is that of its last value. */
 function ofModules(items: readonly Item[], uses: Map<Item, number>): Map<Item, number> {
   const found = new Map(uses);
   for (let i = items.length - 1; i >= 0; i -= 1) {
@@ -206,7 +206,7 @@ function ofModules(items: readonly Item[], uses: Map<Item, number>): Map<Item, n
 
 const MOST_READERS = 12;
 
-/** The ops that compute with a value: those that only rearrange it are followed. */
+/** The ops that compute with a value, looking through ops that only rearrange. */
 export function directReaders(steps: readonly Item[]): Map<Item, Reader[]> {
   const found = new Map<Item, Reader[]>();
   for (const item of [...steps].reverse()) {

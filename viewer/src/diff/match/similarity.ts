@@ -1,10 +1,10 @@
-/** How alike two items are, from 0 to a little above 1. */
+/** Similarity of two items, from 0 to a little above 1. */
 
 import { type Item, isLeaf } from "../items.js";
 import { areOfOneFamily, isNumbered, lastPart, shareWord } from "../vocabulary.js";
 import { dice, type Hashes } from "./hashes.js";
 
-/** Below it, two items are no pair. */
+/** Less similar items are not paired. */
 export const LEAST = 0.3;
 
 const MOST_HASHES = 2 ** 26;
@@ -19,17 +19,17 @@ export class Similarity {
     this.#uses = uses;
   }
 
-  /** Equal for items that are equal. */
+  /** Equal for equal items. */
   exactly(item: Item): number | undefined {
     return this.#hashes.exact.get(item);
   }
 
-  /** Equal for items that are equal apart from arguments and sizes. */
+  /** Equal for items that differ only in arguments and sizes. */
   skeletonOf(item: Item): number | undefined {
     return this.#hashes.skeleton.get(item);
   }
 
-  /** Whether an item is all that another is, apart from arguments and sizes. */
+  /** Whether two items differ only in arguments and sizes. */
   hasSameSkeleton(before: Item, after: Item): boolean {
     return this.skeletonOf(before) === this.skeletonOf(after);
   }
@@ -55,7 +55,7 @@ export class Similarity {
     return dice(this.ops(before), this.ops(after));
   }
 
-  /** With what names and uses tell: small sums, which decide between equals. */
+  /** Adds small amounts for names and uses, which decide between equals. */
   of(before: Item, after: Item): number {
     const structure = this.structure(before, after);
     const bothModules = before.kind === "module" && after.kind === "module";
@@ -65,7 +65,7 @@ export class Similarity {
     if (isNumbered(before.name) && isNumbered(after.name)) {
       return structure + (isAlike ? 0.08 : 0) + (numbersMatch(before, after) ? 0.1 : 0);
     }
-    // names may be exchanged: what a value is for says more
+    // names may be exchanged, so the use of a value says more
     return structure + (isAlike ? 0.2 : 0) + (before.name === after.name ? 0.12 : 0);
   }
 
@@ -89,7 +89,7 @@ export class Similarity {
     return areOfOneFamily(before.label, after.label) ? 0.4 : 0;
   }
 
-  /** A function may become a module that does the same. */
+  /** A function may become an equivalent module. */
   #opAndModule(before: Item, after: Item): number {
     const [op, module] = before.kind === "op" ? [before, after] : [after, before];
     const ops = [...this.ops(module)];
@@ -110,18 +110,18 @@ export class Similarity {
   }
 }
 
-/** The third of a list is the third of a list under another name. */
+/** Whether both have the same number in lists, regardless of their names. */
 function numbersMatch(before: Item, after: Item): boolean {
   return before.name.match(/\d+$/)?.[0] === after.name.match(/\d+$/)?.[0];
 }
 
-/** Under one name that is more than a number, something else. */
+/** Whether both have the same name, which is more than a number, but differ. */
 function isSamePlace(before: Item, after: Item): boolean {
   const isEmpty = before.label === "Identity" || after.label === "Identity";
   return before.name === after.name && (isEmpty || !isNumbered(before.name));
 }
 
-/** Layers of other names and other sizes, such as `q_proj` and `router`. */
+/** Whether layers differ in name and size, such as `q_proj` and `router`. */
 function isOtherThing(before: Item, after: Item): boolean {
   if (before.name === after.name || !isLeaf(before) || !isLeaf(after) || before.total === 0) return false;
   if (isNumbered(before.name) || isNumbered(after.name)) return false;

@@ -1,9 +1,9 @@
-/** An order of nodes to put others into, each at the cost of what it goes behind. */
+/** Inserts nodes into an order of nodes. */
 
-/** What follows each node in the order; null is before the first. */
+/** Node → the next in the order; null precedes the first. */
 export type Next = Map<string | null, string>;
 
-/** Puts a node behind what preceded it, inside its parent. */
+/** Inserts a node after its former predecessor, inside its parent. */
 export function insert(
   next: Next,
   hierarchy: ReadonlyMap<string, string | null>,

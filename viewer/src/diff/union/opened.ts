@@ -7,13 +7,13 @@ import { shownIndexSteps } from "../../view/grouping/shown_index.js";
 import type { ViewOptions } from "../../view/options.js";
 import type { State } from "../../view/state.js";
 
-/** What the picture of a difference shows: open is what holds changes, as far as there is room. */
+/** What the picture of a difference shows: containers of changes are open, as far as there is room. */
 
 /** Larger pictures leave inner modules closed. */
 const LARGEST = [1100, 2400] as const;
 const STRETCH = 1.6;
 
-/** Open what holds changes, level by level while there is room, in a state in which all is closed. */
+/** Open containers of changes level by level while there is room. @param closed a state with everything closed */
 export function* withChangesOpen(
   traced: GraphIndex,
   closed: State,
@@ -34,7 +34,7 @@ export function* withChangesOpen(
   return best;
 }
 
-/** What holds changes and can be opened, the outermost first. */
+/** Containers of changes that can be opened, outermost first. */
 function holdersByLevel(index: GraphIndex): string[][] {
   const marks = [...(index.graph.marks ?? [])].filter(([id]) => index.nodes.has(id));
   const holding = new Set(marks.map(([id]) => index.parent.get(id)));

@@ -16,9 +16,9 @@ import { type Comparison, comparisonOf, type Difference } from "../difference.js
 import { insert, isInside, type Next } from "./insert.js";
 import { adjacencyOf, formerTensors, GONE, type Union } from "./union_edges.js";
 
-/** Two graphs → one with the nodes of both, each marked with what changed: the graph of a difference's picture. */
+/** Joins two graphs into one with the nodes of both, marked with their changes, for the picture of a difference. */
 
-/** The later graph, with what is gone of the earlier one in its place. */
+/** The later graph with the removed nodes of the earlier one in their places. */
 export function unionOf(
   before: GraphData,
   after: GraphData,
@@ -56,14 +56,14 @@ function renamed<T>(values: Record<string, T>, of: (value: T) => T): Record<stri
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [`${GONE}${name}`, of(value)]));
 }
 
-/** Without the function that an op is part of: the picture of a difference shows no boxes for functions. */
+/** Without the function of an op: pictures of differences have no boxes for functions. */
 function plain(node: GraphNode): GraphNode {
   return "scope" in node ? { ...node, scope: null } : node;
 }
 
 // -- what is gone -----------------------------------------------------------------------------------------------------
 
-/** What changes say is gone, and what was inside of it unless it is elsewhere now. */
+/** Removed nodes, with their contents unless these are elsewhere now. */
 function goneIn(
   before: GraphData,
   pairs: ReadonlyMap<string, string>,
@@ -80,7 +80,7 @@ function goneIn(
   return gone;
 }
 
-/** Modules that compute otherwise, each with the position of the change: all their ops without counterpart belong to it. */
+/** Modules with another computation, each with the index of the change: it includes all their ops without counterpart. */
 function rewrittenIn(changes: readonly Change[], side: 0 | 1): Map<string, number> {
   const places = changes.flatMap((change, i) =>
     change.id === "rewritten" ? change.places.map((place) => [place[side], i] as const) : [],
@@ -88,13 +88,13 @@ function rewrittenIn(changes: readonly Change[], side: 0 | 1): Map<string, numbe
   return new Map(places.flatMap(([id, i]) => (id === null ? [] : [[id, i]])));
 }
 
-/** The node here that stands for one of the earlier graph. */
+/** The node of the union for a node of the earlier graph. */
 export function here({ gone, pairs, nodes }: Union, id: string): string | undefined {
   const found = gone.get(id) ?? pairs.get(id);
   return found === undefined || !nodes.has(found) ? undefined : found;
 }
 
-/** Adds what is gone; the order of all nodes then. */
+/** Adds removed nodes; returns the order of all nodes. */
 function withGone(union: Union): string[] {
   const { before, gone, nodes, hierarchy } = union;
   const ids = [...nodes.keys()];
@@ -120,7 +120,7 @@ function pathOf(node: GraphNode | undefined): string {
   return node?.kind === "module" ? node.path : "";
 }
 
-/** The module here that holds what held a node before. */
+/** The module of the union for the former parent of a node. */
 function parentHere(union: Union, id: string): string | null {
   for (let at = union.before.hierarchy[id] ?? null; at !== null; at = union.before.hierarchy[at] ?? null) {
     const found = here(union, at);
@@ -129,7 +129,7 @@ function parentHere(union: Union, id: string): string | null {
   return null;
 }
 
-/** Paths here of modules that are gone: one for all calls of a module, with a prime where it is taken. */
+/** Paths of removed modules in the union: one for all calls of a module, with a prime if it is taken. */
 function gonePaths(union: Union): (node: ModuleNode) => string {
   const { before, nodes } = union;
   const taken = new Set([...nodes.values()].map(pathOf));
@@ -153,7 +153,7 @@ function gonePaths(union: Union): (node: ModuleNode) => string {
   };
 }
 
-/** A copy that shares no name with the later graph. */
+/** A copy without names from the later graph. */
 function goneNode(node: GraphNode, id: string, pathHere: (node: ModuleNode) => string): GraphNode {
   const prefixed = (values: Record<string, string> = {}) =>
     Object.fromEntries(Object.entries(values).map(([key, name]) => [key, `${GONE}${name}`]));
@@ -170,7 +170,7 @@ function goneNode(node: GraphNode, id: string, pathHere: (node: ModuleNode) => s
     : { ...node, id };
 }
 
-/** What nodes of both graphs say of themselves in each, where that differs. */
+/** The texts of nodes in both graphs, where they differ. */
 function textsOf({ before, pairs, nodes }: Union, after: GraphData): Record<string, Texts> {
   const [then, now] = [index(before), index(after)];
   const textIn = (graph: GraphIndex, id: string) => {
@@ -238,7 +238,7 @@ function add(marks: Map<string, Mark>, id: string, status: Mark["status"], words
   marks.set(id, { ...known, words: all, changes: [...known.changes, change] });
 }
 
-/** To what is inside of what came or went, and to what is around changes. */
+/** Extends marks to the contents of added and removed nodes, and to containers of changes. */
 function spread({ order, hierarchy, pairs }: Union, marks: Map<string, Mark>): void {
   const known = new Set(pairs.values());
   for (const id of order) {
@@ -253,7 +253,7 @@ function spread({ order, hierarchy, pairs }: Union, marks: Map<string, Mark>): v
   }
 }
 
-/** With a signature that also tells the marks inside, so that only blocks that changed alike are drawn as one. */
+/** Adds the marks inside to signatures, so that only blocks with equal changes are drawn as one. */
 function signed(node: ModuleNode, { order, position, hierarchy }: Union, marks: ReadonlyMap<string, Mark>): ModuleNode {
   if (!node.signature || !marks.has(node.id)) return node;
   const start = position.get(node.id) ?? 0;
@@ -265,20 +265,20 @@ function signed(node: ModuleNode, { order, position, hierarchy }: Union, marks: 
   return { ...node, signature: `${node.signature}\n${inside.join("\n")}` };
 }
 
-/** Where the union of two graphs shows a change, and what it shows at a place. */
+// -- places of changes ------------------------------------------------------------------------------------------------
 
-/** The first node that shows a change; undefined for one of the whole model. */
+/** The first node that shows a change; undefined for a change of the whole model. */
 export function placeOf({ graph }: GraphIndex, change: number): string | undefined {
   for (const [id, { changes }] of graph.marks ?? []) if (changes.includes(change)) return id;
   return undefined;
 }
 
-/** What became of a node; undefined where nothing did. */
+/** The status of a node; undefined if it didn't change. */
 export function statusOf({ graph }: GraphIndex, id: string): Mark["status"] | undefined {
   return graph.marks?.get(id)?.status;
 }
 
-/** The changes of a node or, where it has none of its own, of what is inside. */
+/** The changes of a node or, if it has none, of its contents. */
 export function changesInside(index: GraphIndex, id: string): number[] {
   const own = index.graph.marks?.get(id);
   if (own === undefined || own.changes.length > 0) return own?.changes ?? [];
@@ -286,7 +286,7 @@ export function changesInside(index: GraphIndex, id: string): number[] {
   return [...new Set(inside.flatMap(([, { changes }]) => changes))].sort((a, b) => a - b);
 }
 
-/** Two graphs → what changed, and the graph of its picture. */
+/** What changed between two graphs, and the graph for the picture. */
 
 export interface Compared {
   difference: Difference;

@@ -1,20 +1,20 @@
-/** The edges of the union of two graphs: those of both, and which of them has each. */
+/** The edges of the union of two graphs, and which graphs have each. */
 import { append } from "../../graph/append.js";
 import type { Edge, GraphData, GraphNode, Mark, TensorSpec } from "../../graph/graph.js";
 import { replacedOps } from "../changes/replaced.js";
 
-/** Before ids, names and tensors of what is gone: no trace has any like it. */
+/** Prefix of the ids, names and tensors of removed nodes, which no trace has. */
 export const GONE = "−";
 
 /** Two graphs as one. */
 export interface Union {
   before: GraphData;
   pairs: ReadonlyMap<string, string>;
-  /** Node of the earlier graph that is gone → its id here. */
+  /** Removed node of the earlier graph → its id in the union. */
   gone: Map<string, string>;
-  /** Here, the later graph's first. */
+  /** Nodes of the union, those of the later graph first. */
   nodes: Map<string, GraphNode>;
-  /** Ids of all nodes here, each with its place in this order. */
+  /** Id of each node of the union → its position. */
   order: string[];
   position: Map<string, number>;
   hierarchy: Map<string, string | null>;
@@ -27,7 +27,7 @@ interface Ended {
   edge: Edge;
 }
 
-/** The later graph's edges and, unless they would run backwards, those that only the earlier one has. */
+/** The edges of the later graph, and those of the earlier graph alone unless they would run backwards. */
 export function adjacencyOf(union: Union, after: GraphData, marks: ReadonlyMap<string, Mark>): Record<string, Edge[]> {
   const paired = new Set(union.pairs.values());
   const isAdded = (id: string) => marks.get(id)?.status === "added" && !paired.has(id);
@@ -60,7 +60,7 @@ export function adjacencyOf(union: Union, after: GraphData, marks: ReadonlyMap<s
   return Object.fromEntries(found);
 }
 
-/** What tensors of both graphs were in the earlier one, where they were something else. */
+/** The earlier specs of tensors in both graphs, where they differ. */
 export function formerTensors({ before, pairs, nodes }: Union, after: GraphData): Record<string, TensorSpec> {
   const [then, now] = [new Map(Object.entries(before.tensors)), new Map(Object.entries(after.tensors))];
   const found = before.nodes.flatMap((node) => {
@@ -81,19 +81,19 @@ function keyOf({ from, source, edge }: Ended): string {
   return `${startOf(from, source, edge)}${edge.to}`;
 }
 
-/** A node, and which of its outputs. */
+/** A node and the index of its output. */
 function startOf(from: string, source: GraphNode | undefined, { tensor }: Edge): string {
   return `${from}\n${outputsOf(source).indexOf(tensor)}\n`;
 }
 
-/** Finds the keys of all paths from a node that the union has to the next that an edge is part of. */
+/** Finds the keys of all paths between nodes of the union that contain an edge. */
 function pathsIn(
   { nodes, adjacency }: GraphData,
   nameOf: (id: string) => string | undefined,
 ): (source: string, edge: Edge) => string[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const edgesOf = new Map(Object.entries(adjacency));
-  /** Of nodes that it lacks: where paths through them start, and end. */
+  /** For nodes that the union lacks: where paths through them start and end. */
   const starts = new Map<string, Set<string>>();
   const ends = new Map<string, Set<string>>();
   const startsOf = (id: string, edge: Edge): Iterable<string> => {
@@ -121,14 +121,14 @@ function pathsIn(
     );
 }
 
-/** The node of the union that stands for one of the earlier graph; modules pass tensors on and have no edges. */
+/** The node of the union for a node of the earlier graph; modules pass tensors on and have no edges. */
 function here({ gone, pairs, nodes }: Union, id: string): string | undefined {
   const found = gone.get(id) ?? pairs.get(id);
   const node = nodes.get(found ?? "");
   return node === undefined || node.kind === "module" ? undefined : found;
 }
 
-/** The edges between nodes that the union has; what it lacks, such as a reshape that is elsewhere now, is passed through. */
+/** The edges between nodes of the union. Nodes that it lacks, such as a reshape that is elsewhere now, are bridged. */
 function edgesBetween(graph: GraphData, nameOf: (id: string) => string | undefined): Ended[] {
   const edgesOf = new Map(Object.entries(graph.adjacency));
   return graph.nodes.flatMap((source) => {
@@ -150,15 +150,15 @@ function edgesBetween(graph: GraphData, nameOf: (id: string) => string | undefin
   });
 }
 
-/** With the ops that a module takes and gives tensors by, where nothing inside of it has a counterpart. */
+/** Adds the first and last ops of modules without any paired node inside. */
 function withOps({ from, source, edge }: Ended, opsIn: ReadonlyMap<string, string[]>): Ended {
   const [first] = opsIn.get(edge.to) ?? [];
   return { from: opsIn.get(from)?.at(-1) ?? from, source, edge: { ...edge, to: first ?? edge.to } };
 }
 
 /**
- * An edge of the earlier graph, with the tensor that its source has here or, if nothing reads that any more, with its own;
- * undefined if it would run backwards.
+ * An edge of the earlier graph, with the tensor of its source in the union or, if nothing reads that any more, with its own
+ * tensor; undefined if it would run backwards.
  */
 function edgeHere(
   { nodes, position }: Union,
