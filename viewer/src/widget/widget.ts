@@ -56,7 +56,7 @@ export interface Action {
 
 export class Widget {
   readonly host: HTMLElement;
-  /** The window onto the picture, and inside it what is moved. */
+  /** The window onto the picture, and the element inside it that moves. */
   readonly stage = box("mg-stage");
   readonly canvas = box("mg-canvas");
   /** Below the picture, but never below the window's lower edge. */
@@ -71,23 +71,23 @@ export class Widget {
     stop: () => this.tasks.stop(),
     onFocusLost: () => this.#focusPicture(),
   });
-  /** What needs the data or the layout engine, one task after the other. */
+  /** Runs tasks that need the data or the layout engine. */
   readonly tasks: TaskQueue;
-  /** What was entered, and Escape leaves. */
+  /** What the reader has entered and Escape leaves. */
   readonly modes = new Modes(() => this.#focusPicture());
-  /** Set while the reader is asked to choose a node: gets the next one that is clicked or entered. */
+  /** Set while the reader is asked to choose a node: gets the next node that is clicked or entered. */
   nodePicker: ((id: string) => void) | undefined;
   /** Id of the selected node; empty for the whole model. */
   selected: string | undefined;
-  /** Ids of the nodes on the path that is shown: all others are dimmed. Undefined while none is. */
+  /** Ids of the nodes on the shown path, which are not dimmed. Undefined without a path. */
   lit: ReadonlySet<string> | undefined;
   readonly actions: Action[] = [];
   /** The version that the diagram is compared with, and how to compare it with another, or with none. */
   comparedWith: string | undefined;
   compareWith: (version: string | undefined) => Promise<void> = async () => undefined;
-  /** What links carry beside the session's state: key → how to tell it, undefined for nothing, and how to restore it. */
+  /** What links contain in addition to the session's state: key → functions that return and restore it. */
   readonly linked: Record<string, { get(): string | undefined; set(value: string): void }> = {};
-  /** Do to a picture that is exported what features do to the one on screen. */
+  /** Features decorate exported pictures like the one on screen. */
   readonly exportDecorators: ((picture: SVGSVGElement) => void)[] = [];
   readonly #shown: ShownPicture;
   readonly #liveRegion = box("mg-unseen-text");
@@ -128,7 +128,7 @@ export class Widget {
     this.#listeners[event].push(listener);
   }
 
-  /** Call a function now and whenever the diagram comes back into the page; its signal aborts when the diagram leaves. */
+  /** Call a function now and whenever the diagram returns to the page; its signal aborts when the diagram leaves. */
   whileConnected(start: (signal: AbortSignal) => void): void {
     this.#onConnect.push(start);
     start(this.#connection.signal);
@@ -217,13 +217,13 @@ export class Widget {
     return isChange;
   }
 
-  /** The visible node that a node is, or is inside of. */
+  /** The visible node that is or contains a node. */
   visibleAncestor(id: string): string | undefined {
     if (this.tree.has(id)) return id;
     return this.session?.transitions.visibleAncestor(id, (at) => this.tree.has(at));
   }
 
-  /** Select and reveal a node, or the visible one that it is inside of. */
+  /** Select and reveal a node, or the visible node that contains it. */
   goTo(id: string): void {
     const visible = this.visibleAncestor(id);
     const node = this.tree.find(visible ?? "");
@@ -244,12 +244,12 @@ export class Widget {
 
   // -- the picture ----------------------------------------------------------------------------------------------------
 
-  /** Get ready for paper, which has the page's own picture. */
+  /** Prepare for printing, which shows the page's own picture. */
   print(): void {
     this.#shown.print();
   }
 
-  /** Call after anything that may have moved the picture: puts what is visible into the document. */
+  /** Call after the picture may have moved: puts its visible part into the document. */
   updateViewport(): void {
     if (this.#shown.update()) this.#emit("drawn");
     if (!this.#shown.isMoving) this.#emit("moved");

@@ -7,7 +7,7 @@ function isWanted(): boolean {
   return !matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
-/** Let an element that has just been placed glide there from where it was (a CSS transform). */
+/** Let an element glide to its new place from its former one (a CSS transform). */
 export function glide(element: Element, from: string, to: string): void {
   if (isWanted()) element.animate({ transform: [from, to] }, { duration: DURATION, easing: "ease-out" });
 }

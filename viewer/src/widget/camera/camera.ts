@@ -8,30 +8,28 @@ import { SMALLEST_STAGE, StageHeight } from "./stage_height.js";
 import { distance, keepVisible, type Point, pointOnScreen, restingIn, shiftInto, visiblePart } from "./visible.js";
 
 /**
- * Zoom and pan, on d3-zoom. At rest, CSS alone places the picture: it fits whatever the page's width becomes, and costs
- * nothing. The first gesture frees it at exactly the place where CSS had it; `fit` returns it to rest.
- *
- * Long because whatever moves the picture shares its transform and whether it is at rest.
+ * Zoom and pan, on d3-zoom. At rest, CSS alone places the picture, which fits any width of the page and costs nothing. The
+ * first gesture frees it exactly where CSS had it; `fit` returns it to rest.
  */
 
 const SMALLEST_SCALE = 0.02;
 const LARGEST_SCALE = 4;
-/** Room around what is revealed, and the height of the bars that themes have at the window's upper edge, px. */
+/** Room around a revealed part, and the height of the bars of themes at the upper edge of the window, px. */
 const [MARGIN, BAR] = [24, 72];
-/** A press that moves less than this is a click, px. */
+/** A press with less movement is a click, px. */
 const CLICK_DISTANCE = 4;
 
-/** What the camera has to know of the widget around the stage. */
+/** What the camera needs of the widget around the stage. */
 interface Surroundings {
   isFullscreen(): boolean;
-  /** Where in the window the controls begin that may cover the stage's lower part, px. */
+  /** The upper edge, in the window, of controls that may cover the lower part of the stage, px. */
   footTop(): number;
   /** Called when another part of the picture may be visible. */
   onMove(): void;
 }
 
 export class Camera {
-  /** Goes to a node, or into the middle, if a map stands for the whole picture now; whether it did. */
+  /** Goes to a node, or to the middle, if a map is shown instead of the picture; whether it did. */
   enter: ((id?: string) => boolean) | undefined;
   readonly #stage: HTMLElement;
   readonly #canvas: HTMLElement;
@@ -40,17 +38,17 @@ export class Camera {
   readonly #height: StageHeight;
   readonly #selection: Selection<HTMLElement, unknown, null, undefined>;
   #isFree = false;
-  /** Whether it was, since the page's own picture. */
+  /** Whether it has ever been moved. */
   #wasFree = false;
   #isStartShown = false;
-  /** Of a free picture: where its origin is in the stage, and its scale. At rest, where the last gesture found it. */
+  /** The origin of a free picture in the stage, and its scale; at rest, where the last gesture found it. */
   #transform: ZoomTransform = zoomIdentity;
-  /** The stage's width when it was last looked at, px. */
+  /** The last known width of the stage, px. */
   #width = 0;
-  /** What began the current gesture. */
+  /** The event that began the current gesture. */
   #gestureStart: MouseEvent | TouchEvent | undefined;
 
-  /** @param stage the window onto the picture; @param canvas inside it, holds the `<svg>` and is moved */
+  /** @param stage the window onto the picture @param canvas the element inside it that holds the `<svg>` and moves */
   constructor(stage: HTMLElement, canvas: HTMLElement, widget: Surroundings) {
     this.#stage = stage;
     this.#canvas = canvas;
@@ -69,10 +67,10 @@ export class Camera {
       .on("zoom", (event) => this.#onZoom(event));
     this.#selection = select(stage);
     this.#selection.call(this.#zoom).on("dblclick.zoom", null);
-    // at the smallest and largest scale d3-zoom leaves the wheel to the browser, which would zoom the page
+    // at the smallest and the largest scale, d3-zoom would leave the wheel to the browser, which zooms the page
     stage.addEventListener("wheel", (event) => isOurs(event) && event.preventDefault(), { passive: false });
     translatePinches(stage);
-    // a long press selects no text
+    // a long press doesn't select text
     stage.addEventListener("selectstart", (event) => event.preventDefault());
   }
 
@@ -81,12 +79,12 @@ export class Camera {
     return this.#isFree;
   }
 
-  /** Whether the picture is at rest again, after the reader moved it. */
+  /** Whether the picture is at rest again after the reader moved it. */
   get isBackAtRest(): boolean {
     return (this.#wasFree || this.#widget.isFullscreen()) && !this.#isFree;
   }
 
-  /** Back to rest, as the page shows it: no smaller than it can be read. */
+  /** Return to rest as on the page: no smaller than legible. */
   fit(): void {
     this.#rest(false);
   }
@@ -99,7 +97,7 @@ export class Camera {
     this.#widget.onMove();
   }
 
-  /** Back to rest, no broader than the page, however small that is. */
+  /** Return to rest, no wider than the page, however small that is. */
   fitWhole(): void {
     this.#rest(true);
   }
@@ -110,14 +108,14 @@ export class Camera {
     this.#stage.scrollIntoView({ block: "nearest", behavior: "instant" });
   }
 
-  /** Back to rest, as high as the page shows it. */
+  /** Return to rest, as tall as on the page. */
   reset(): void {
     this.#height.reset();
     this.#wasFree = false;
     this.fit();
   }
 
-  /** Place the picture so that a part of it is within a part of the window, as large as fits. */
+  /** Place the picture such that a part of it fills a part of the window. */
   show(part: Box, { left, top, width, height }: DOMRect): void {
     if (!this.#free()) return;
     const frame = this.#stage.getBoundingClientRect();
@@ -127,7 +125,7 @@ export class Camera {
     this.#zoom.transform(this.#selection, new ZoomTransform(k, x, y));
   }
 
-  /** Call when the stage may have another width: what is in its middle stays there. */
+  /** Call when the width of the stage may have changed: the middle stays in place. */
   onResize(): void {
     const { clientWidth } = this.#stage;
     if (clientWidth === 0) return;
@@ -140,7 +138,7 @@ export class Camera {
     if (wider !== 0) this.#moveBy(wider / 2, 0);
   }
 
-  /** The part of the picture that the window shows; of scale 0 while nothing is visible. */
+  /** The visible part of the picture; its scale is 0 while nothing is visible. */
   get viewport(): Viewport {
     const frame = this.#stage.getBoundingClientRect();
     return visiblePart(frame, this.#isFree ? this.#transform : this.#resting(frame));
@@ -154,7 +152,7 @@ export class Camera {
     this.#glide(() => this.#zoom.scaleBy(this.#selection, factor, middle));
   }
 
-  /** Bring a point of the picture into the middle of the visible part. */
+  /** Centre a point of the picture in the visible part. */
   lookAt(x: number, y: number): void {
     const { x: left, y: top, width, height, scale } = this.viewport;
     this.#moveBy((left + width / 2 - x) * scale, (top + height / 2 - y) * scale);
@@ -166,9 +164,9 @@ export class Camera {
     return pointOnScreen(frame, this.#isFree ? this.#transform : this.#resting(frame), x, y);
   }
 
-  /** Exchange the picture; what is `before` at some place on screen, and `after` elsewhere, stays there. */
+  /** Exchange the picture; the point that was at `before` on screen and would be at `after` stays in place. */
   replace(picture: SVGSVGElement, before: () => Point, after: () => Point): void {
-    // a hidden picture has no place to keep
+    // a hidden picture has no position to keep
     if (this.#stage.clientWidth === 0) this.fit();
     const from = before();
     this.#free();
@@ -179,11 +177,11 @@ export class Camera {
     this.#useWidth();
     const lowered = this.#showTop();
     this.#height.fit(this.#pictureEnd);
-    // the page scrolls back, as far as it can, what was lowered
+    // the page scrolls back by the amount lowered, as far as it can
     if (lowered > 0 && !this.#widget.isFullscreen()) scrollBy({ top: lowered, behavior: "instant" });
   }
 
-  /** Bring a part of the picture into view: with as little movement as possible, or to the middle from far away. */
+  /** Bring a part of the picture into view, with as little movement as possible; from far away, to the middle. */
   reveal(part: Element): void {
     this.#glide(() => {
       if (this.#isFree) this.#panTo(part);
@@ -194,7 +192,7 @@ export class Camera {
   #panTo(part: Element): void {
     const [box, frame] = [part.getBoundingClientRect(), this.#stage.getBoundingClientRect()];
     const dx = shiftInto(box.left, box.right, frame.left, frame.right, MARGIN);
-    // prefer the part of the stage that neither the window's edges nor bars and controls cover
+    // prefer the part of the stage that isn't covered by the window's edges, bars and controls
     const top = Math.max(frame.top, this.#widget.isFullscreen() ? 0 : BAR);
     const bottom = Math.min(frame.bottom, innerHeight, this.#widget.footTop());
     const hasRoom = bottom - top >= SMALLEST_STAGE / 2;
@@ -204,7 +202,7 @@ export class Camera {
     if (dx !== 0 || dy !== 0) this.#moveBy(dx, dy);
   }
 
-  /** Scroll a picture that the page's column cuts to where the model begins; once, as the reader scrolls it afterwards. */
+  /** Scroll a picture that is cut by its column to the start of the model; only once, as readers scroll it afterwards. */
   #showStart(): void {
     const { scrollWidth, clientWidth } = this.#stage;
     if (this.#isStartShown || scrollWidth <= clientWidth) return;
@@ -217,13 +215,13 @@ export class Camera {
 
   // -- gestures -------------------------------------------------------------------------------------------------------
 
-  /** At rest, give d3-zoom the place where CSS has the picture; false while it is hidden. */
+  /** At rest, give d3-zoom the position from CSS; false while the picture is hidden. */
   #adoptResting(): boolean {
     if (this.#isFree) return true;
     const resting = this.#resting(this.#stage.getBoundingClientRect());
     if (resting.k === 0) return false;
     this.#transform = resting;
-    // a picture that is smaller as a whole may stay so
+    // a picture that is already smaller may stay so
     this.#zoom.scaleExtent([Math.min(SMALLEST_SCALE, resting.k), LARGEST_SCALE]);
     this.#zoom.transform(this.#selection, resting);
     return true;
@@ -239,12 +237,12 @@ export class Camera {
     }
   }
 
-  /** Whether the mouse has hardly moved since it was pressed. */
+  /** Whether the mouse has hardly moved since the press. */
   #isClick(event: MouseEvent): boolean {
     return distance(event, this.#gestureStart as MouseEvent) < CLICK_DISTANCE;
   }
 
-  /** The button was released where the page did not see it, for example over another window. */
+  /** The button was released where the page didn't notice, for example over another window. */
   #endDrag(): void {
     dispatchEvent(new MouseEvent("mouseup", { view: window }));
     this.#zoom.transform(this.#selection, this.#transform);
@@ -261,17 +259,17 @@ export class Camera {
     return { width: width.baseVal.value, height: height.baseVal.value };
   }
 
-  /** Where a free picture ends in the stage, px. */
+  /** The lower edge of a free picture in the stage, px. */
   get #pictureEnd(): number {
     return this.#transform.y + this.#size.height * this.#transform.k;
   }
 
-  /** Where CSS has put the picture. */
+  /** The position of the picture from CSS. */
   #resting(frame: DOMRect): ZoomTransform {
     return restingIn(this.#picture.getBoundingClientRect(), frame, this.#size);
   }
 
-  /** Take the picture out of CSS's hands without moving it; false while it is hidden. */
+  /** Free the picture from CSS without moving it; false while it is hidden. */
   #free(): boolean {
     if (this.#isFree) return true;
     if (!this.#adoptResting()) return false;
@@ -300,14 +298,14 @@ export class Camera {
     this.#widget.onMove();
   }
 
-  /** Cut neither side of the picture while there is empty room on the other. */
+  /** Don't cut one side of the picture while there is room on the other. */
   #useWidth(): void {
     const { x, k } = this.#transform;
     const spare = this.#stage.clientWidth - this.#size.width * k;
     this.#moveBy(Math.max(Math.min(spare, 0), Math.min(Math.max(spare, 0), x)) - x, 0);
   }
 
-  /** Lower a picture whose top is cut while the stage could be higher; returns by how much, px. */
+  /** Lower a picture with a cut top if the stage can grow; returns by how much, px. */
   #showTop(): number {
     const spare = this.#height.limit - this.#pictureEnd;
     const down = Math.max(0, Math.min(-this.#transform.y, spare));
@@ -315,7 +313,7 @@ export class Camera {
     return down;
   }
 
-  /** Animate a movement. One that goes on ends first, because nothing is yet where it will be. */
+  /** Animate a movement. A running one ends first, because nothing has reached its place yet. */
   #glide(move: () => void): void {
     for (const animation of this.#canvas.getAnimations()) animation.finish();
     const from = this.#canvas.style.transform;

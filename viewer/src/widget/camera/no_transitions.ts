@@ -1,6 +1,6 @@
 /**
- * In place of d3-transition, which d3-zoom asks only to end transitions of its own: the camera has none, and the library
- * would be a fifth of the first script. The build puts this there.
+ * Replaces d3-transition in the build: d3-zoom only uses it to end its own transitions, of which the camera has none, and
+ * it would be a fifth of the first script.
  */
 import { selection } from "d3-selection";
 

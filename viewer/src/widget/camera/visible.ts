@@ -1,9 +1,9 @@
 import { ZoomTransform } from "d3-zoom";
 import type { Viewport } from "../picture/scene.js";
 
-/** Where a picture is in its stage, may be, and is seen. */
+/** Where a picture is in its stage, where it may be, and which part is visible. */
 
-/** This much of it always stays visible, px. */
+/** Least visible part, px. */
 const ALWAYS_VISIBLE = 48;
 
 interface Size {
@@ -11,7 +11,7 @@ interface Size {
   height: number;
 }
 
-/** Never out of the stage. @param size the picture's own */
+/** Keep a picture partly inside the stage. @param size the natural size of the picture */
 export function keepVisible(
   { x, y, k }: ZoomTransform,
   size: Size,
@@ -24,7 +24,7 @@ export function keepVisible(
   return new ZoomTransform(k, within(x, size.width, clientWidth), within(y, size.height, clientHeight));
 }
 
-/** In the middle of its element, which may have another ratio of sides. @param stage both are on screen */
+/** The position of a picture centred in its element, which may have another aspect ratio. @param stage on screen */
 export function restingIn(element: DOMRect, stage: DOMRect, { width, height }: Size): ZoomTransform {
   const k = Math.min(element.width / width, element.height / height);
   const [x, y] = [(element.width - width * k) / 2, (element.height - height * k) / 2];
@@ -36,18 +36,18 @@ export interface Point {
   y: number;
 }
 
-/** Where a point of a picture is. @param stage on screen */
+/** A point of a picture on screen. @param stage on screen */
 export function pointOnScreen(stage: DOMRect, transform: ZoomTransform, x: number, y: number): Point {
   const [left, top] = transform.apply([x, y]);
   return { x: stage.left + left, y: stage.top + top };
 }
 
-/** How far apart two events are, px. */
+/** The distance between two events, px. */
 export function distance(one: MouseEvent, other: MouseEvent): number {
   return Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
 }
 
-/** What of a picture is in the stage and in the window. */
+/** The part of a picture that is in the stage and in the window. */
 export function visiblePart(stage: DOMRect, { x, y, k }: ZoomTransform): Viewport {
   const left = Math.max(stage.left, 0) - stage.left;
   const top = Math.max(stage.top, 0) - stage.top;
@@ -58,8 +58,8 @@ export function visiblePart(stage: DOMRect, { x, y, k }: ZoomTransform): Viewpor
 }
 
 /**
- * The smallest shift that brings [from, to] into [low, high], with a margin if there is room. What lies outside comes to
- * the middle; what is too large shows its beginning.
+ * The smallest shift that brings [from, to] into [low, high], with a margin if there is room. An interval outside is
+ * centred; one that is too large is aligned at its start.
  */
 export function shiftInto(from: number, to: number, low: number, high: number, margin = 0): number {
   if (to - from > high - low) return from < low || from > (low + high) / 2 ? low - from : 0;

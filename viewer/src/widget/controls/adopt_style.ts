@@ -1,8 +1,8 @@
-/** The style of what a later script brings. */
+/** Style sheets of scripts that are loaded later. */
 import { memoByKey } from "../../shared/memo.js";
 import type { Widget } from "../widget.js";
 
-/** A page has one of each. */
+/** A page has one sheet of each. */
 const sheetOf = memoByKey((css: string) => {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(css);

@@ -5,7 +5,7 @@ import { memoByKey } from "../../shared/memo.js";
 /** Red, green and blue from 0 to 255, and the opacity from 0 to 1. */
 export type Colour = readonly [red: number, green: number, blue: number, alpha: number];
 
-/** The value of a computed colour; transparent if it is none. */
+/** The value of a computed colour; transparent if it isn't a colour. */
 export const parseColour = memoByKey((value: string): Colour => read(value) ?? paint(value));
 
 /** One colour over another. */
@@ -20,7 +20,7 @@ export function hex([red, green, blue]: Colour): string {
   return `#${[red, green, blue].map((part) => Math.round(part).toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** The two notations that nearly all computed colours have. */
+/** The two notations of nearly all computed colours. */
 function read(value: string): Colour | undefined {
   const [, kind, text = ""] = /^(rgba?|color)\((.*)\)$/.exec(value) ?? [];
   if (kind === undefined || (kind === "color" && !text.startsWith("srgb "))) return undefined;
@@ -49,7 +49,7 @@ function paint(value: string): Colour {
 
 /** The colour of the page behind an element. */
 
-/** The colour that is seen through a transparent element. */
+/** The colour visible through a transparent element. */
 export function colourBehind(element: Element): Colour {
   let seen: Colour = [0, 0, 0, 0];
   for (let at: Element | null = element; at !== null && seen[3] < 1; at = parentAcrossShadows(at)) {

@@ -3,7 +3,7 @@ import type { Camera } from "../camera/camera.js";
 import { colourBehind, hex } from "./css_colour.js";
 import { box, iconButton } from "./dom.js";
 
-/** The buttons over the picture, and the menu for what is needed less often. */
+/** The buttons over the picture, and the menu for rarer commands. */
 
 const ZOOM_STEP = 1.4;
 
@@ -16,15 +16,15 @@ const ICONS = {
   menu: "M2.5 8h1M7.5 8h1M12.5 8h1",
 };
 
-/** Something that the menu offers. */
+/** A command of the menu. */
 export interface MenuItem {
   text: string;
   run(): void;
-  /** Whether it is on: for what can be switched. */
+  /** Whether it is on, for switches. */
   isOn?(): boolean;
-  /** Whether it is one of several of which one is on. */
+  /** Whether it is one of several alternatives. */
   isChoice?: true;
-  /** Whether the menu stays, to try another. */
+  /** Whether the menu stays open, to try another. */
   stays?: true;
 }
 
@@ -37,11 +37,11 @@ export class Toolbar {
   readonly element = box("mg-toolbar");
   /** Keys for the buttons' actions. */
   readonly keys: Record<string, () => boolean> = {};
-  /** Opens the menu; its content is other rows, and these. */
+  /** Opens the menu, which contains these rows and others. */
   readonly menuButton: HTMLButtonElement;
   readonly menuRows: MenuRow[] = [];
 
-  /** Zoom buttons, fit, and fullscreen where the browser has it. */
+  /** Zoom buttons, fit, and fullscreen if the browser has it. */
   constructor(host: HTMLElement, camera: Camera) {
     this.element.role = "group";
     this.element.ariaLabel = strings.controls;
@@ -59,12 +59,12 @@ export class Toolbar {
     this.element.append(this.menuButton);
   }
 
-  /** Insert a button before the menu's. */
+  /** Insert a button before that of the menu. */
   add(button: HTMLElement): void {
     this.menuButton.before(button);
   }
 
-  /** Add a row to the menu; the label may be empty where the item says everything. */
+  /** Add a row to the menu; the label may be empty if the item says everything. */
   addToMenu(label: string, ...items: MenuItem[]): void {
     this.menuRows.push({ label, items });
   }
@@ -81,10 +81,10 @@ export class Toolbar {
   }
 }
 
-/** The background in fullscreen. A property of our own, so that the author's `--mg-page` stays. */
+/** The background in fullscreen, in a separate property, so that the author's `--mg-page` stays. */
 const BACKGROUND = "--mg-behind";
 
-/** The reader may have left it by the browser's own key meanwhile. */
+/** Leave fullscreen, unless the reader has already left it with the browser's key. */
 export function leaveFullscreen(): void {
   document.exitFullscreen().catch(() => undefined);
 }
@@ -94,7 +94,7 @@ function toggleFullscreen(host: HTMLElement): void {
     leaveFullscreen();
     return;
   }
-  // in fullscreen the page's own background is not behind the diagram
+  // in fullscreen, the page's background isn't behind the diagram
   host.style.setProperty(BACKGROUND, hex(colourBehind(host)));
   const onChange = () => {
     if (host.matches(":fullscreen")) return;

@@ -1,17 +1,17 @@
-/** Starts the layout engine in a worker, where the page allows it. */
+/** Starts the layout engine in a worker if the page allows it. */
 import type { Answer } from "../../shared/engine_messages.js";
 import { scriptUrl, withTextUrl } from "./trusted_types.js";
 
-/** A worker that has not started by then is given up, ms: the script is in the browser's cache when it starts. */
+/** A worker that hasn't started after this time is given up, ms; its script is already in the browser's cache. */
 const PATIENCE = 10_000;
 
 declare global {
-  /** What `viz.js` runs: the layout engine, in a page or in a worker. */
+  /** The function that `viz.js` runs: the layout engine, for a page or a worker. */
   var modelDiagramsEngine: (() => void) | undefined;
 }
 
 /**
- * Undefined where there can be none: policies may forbid it.
+ * Undefined if a policy forbids workers.
  *
  * @param url of the engine's script, which the page has loaded
  */
@@ -28,7 +28,7 @@ function isOwn(url: string | undefined): url is string {
   return url !== undefined && location.protocol !== "file:" && new URL(url).origin === location.origin;
 }
 
-/** The engine's own text: for pages on disk, pages that bring it along, and pages with scripts on another host. */
+/** The source text of the engine, for pages on disk, pages that contain it, and pages with scripts on another host. */
 function ownText(): string {
   if (globalThis.modelDiagramsEngine === undefined) throw new Error("viz.js did not bring what it should");
   return `(${globalThis.modelDiagramsEngine})()`;

@@ -1,6 +1,6 @@
 /**
- * Loads data, the core and the layout engine at the first need. They are classic scripts that leave their result in a
- * global, because pages opened from disk can neither fetch nor import. What was loaded serves all diagrams of the page.
+ * Loads data, the core and the layout engine when first needed. They are classic scripts that leave their result in a
+ * global, because pages opened from disk can neither fetch nor import. All diagrams of a page share what was loaded.
  */
 import type { Viz } from "../../layout/layout.js";
 import type { Comparing, Core } from "../../session/core.js";
@@ -12,28 +12,28 @@ import { HOME, scriptUrl } from "./trusted_types.js";
 declare global {
   /** Id → data, packed or not. */
   var modelDiagramsData: Map<string, FoldedData | string> | undefined;
-  /** File name → packed script, on pages that bring the whole viewer along. */
+  /** File name → packed script, on pages that contain the whole viewer. */
   var modelDiagramsPacked: Record<string, string> | undefined;
   var modelDiagramsViz: (() => Promise<Viz>) | undefined;
   var modelDiagramsCore: Core | undefined;
   var modelDiagramsComparing: Comparing | undefined;
 }
 
-/** A script did not load, or did not bring what it should. */
+/** A script didn't load or was incomplete. */
 export class LoadError extends Error {
   constructor(readonly file: string) {
     super(`${file} did not load`);
   }
 }
 
-/** Load a diagram's data from its script, unless the page has it inline. */
+/** Load the data of a diagram from its script, unless it is inline. */
 export async function loadData(id: string, url: string | undefined): Promise<FoldedData> {
   const registered = () => globalThis.modelDiagramsData?.get(id);
   if (registered() === undefined) await loadScript(url, id);
   const data = registered();
   if (typeof data === "object") return data;
   try {
-    // undefined where the script belongs to another diagram
+    // undefined if the script belongs to another diagram
     const read = JSON.parse(await unpacked(data ?? "")) as FoldedData;
     globalThis.modelDiagramsData?.set(id, read);
     return read;
@@ -49,7 +49,7 @@ export function discardData(id: string, url: string | undefined): LoadError {
   return new LoadError(url ?? id);
 }
 
-/** The scripts of this script's own version, and the global that each of them sets. */
+/** The scripts of this version, and the global that each sets. */
 const OWN_PARTS = {
   "core.js": "modelDiagramsCore",
   "explore.js": "modelDiagramsExplore",
@@ -63,7 +63,7 @@ type OwnParts = typeof OWN_PARTS;
 export type PartName = keyof OwnParts;
 export type Part<Name extends PartName> = NonNullable<(typeof globalThis)[OwnParts[Name]]>;
 
-/** Load one of this script's parts, unless the page has it. */
+/** Load one of this version's scripts, unless the page contains it. */
 export async function loadOwn<Name extends PartName>(name: Name): Promise<Part<Name>> {
   const brought = () => globalThis[OWN_PARTS[name]];
   if (brought() === undefined) await loadPart(name, HOME ? new URL(name, HOME).href : undefined);
@@ -72,13 +72,13 @@ export async function loadOwn<Name extends PartName>(name: Name): Promise<Part<N
   return part as NonNullable<typeof part>;
 }
 
-/** The page's layout engines: in the page, whose answers come at once, and in a worker, for large diagrams. */
+/** The page's layout engines: in the page, which answers at once, and in a worker, for large diagrams. */
 let inPage: Promise<Viz> | undefined;
 let inWorker: Promise<Viz> | undefined;
-/** Whether one in a worker was given up because it did not answer. */
+/** Whether a worker was given up because it didn't answer. */
 let isSilent = false;
 
-/** The page's one layout engine. */
+/** The layout engine of the page. */
 export function loadViz(url: string | undefined): Promise<Viz> {
   inPage ??= loadVizScript(url)
     .then((start) => start())
@@ -89,7 +89,7 @@ export function loadViz(url: string | undefined): Promise<Viz> {
   return inPage;
 }
 
-/** The one in a worker, which leaves the page its turns; where there can be none, the page's own. */
+/** The layout engine in a worker, which doesn't block the page; without workers, that of the page. */
 export function loadWorkerViz(url: string | undefined): Promise<Viz> {
   if (isSilent) return loadViz(url);
   inWorker ??= startWorker(url)
@@ -107,7 +107,7 @@ export function loadWorkerViz(url: string | undefined): Promise<Viz> {
   return inWorker;
 }
 
-/** Drop the engines: after a crash the state of their memory is unknown. The next call starts new ones. */
+/** Drop the engines: after a crash, their memory is in an unknown state. The next call starts new ones. */
 export function discardViz(): void {
   inPage = undefined;
   inWorker = undefined;
@@ -123,7 +123,7 @@ export async function loadVizScript(url: string | undefined): Promise<() => Prom
 const EMPTY_MODULE = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
 let allowed: boolean | undefined;
 
-/** Whether the page's content security policy lets WebAssembly run; there is no layout without it. */
+/** Whether the page's content security policy allows WebAssembly; without it there is no layout. */
 export function wasmAllowed(): boolean {
   if (allowed === undefined) {
     try {
@@ -135,10 +135,10 @@ export function wasmAllowed(): boolean {
   return allowed;
 }
 
-/** Packed scripts that run, or did, by their names. */
+/** Name → promise of a packed script that was started. */
 const running = new Map<string, Promise<void>>();
 
-/** Run a part of the viewer, from the page or from its URL. */
+/** Run a script of the viewer, from the page or from its URL. */
 async function loadPart(name: string, url: string | undefined): Promise<void> {
   const together = Object.entries(globalThis.modelDiagramsPacked ?? {});
   const [names = "", packed] = together.find(([all]) => all.split(" ").includes(name)) ?? [];
@@ -156,7 +156,7 @@ async function runPacked(packed: string): Promise<void> {
 
 const scripts = new Map<string, Promise<void>>();
 
-/** Run a script once per page; a failed one can be tried again. */
+/** Run a script once per page; after a failure it can be tried again. */
 function loadScript(url: string | undefined, name: string): Promise<void> {
   if (url === undefined) return Promise.reject(new LoadError(name));
   let loading = scripts.get(url);
@@ -171,7 +171,7 @@ function loadScript(url: string | undefined, name: string): Promise<void> {
 function insertScript(url: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const script = document.createElement("script");
-    // throws, and so rejects, where the URL is not allowed
+    // throws, and so rejects, if the URL isn't allowed
     script.src = scriptUrl(url);
     script.onload = () => resolve();
     script.onerror = () => {

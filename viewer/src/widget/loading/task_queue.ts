@@ -1,6 +1,6 @@
 /**
- * Runs what needs a diagram's data, the core or the layout engine, one task after the other: loads at the first need,
- * reports failures to the reader, and retries on request.
+ * Runs tasks that need a diagram's data, the core or the layout engine, one after the other. Loads what they need, reports
+ * failures to the reader, and retries on request.
  */
 import type { Layout, Viz } from "../../layout/layout.js";
 import type { SessionState } from "../../session/diagram_data.js";
@@ -22,10 +22,10 @@ import {
   wasmAllowed,
 } from "./loader.js";
 
-/** The page's policy forbids WebAssembly, and with it any other picture. */
+/** The page's policy forbids WebAssembly, so that there can be no other picture. */
 class WasmForbiddenError extends Error {}
 
-/** The reader doesn't want to wait any longer. */
+/** The reader has stopped waiting. */
 class StoppedError extends Error {}
 
 type Attempt = (stop: AbortSignal) => Promise<void>;
@@ -34,7 +34,7 @@ type Attempt = (stop: AbortSignal) => Promise<void>;
 const LARGE_GRAPH = 2000;
 
 export class TaskQueue {
-  /** The open diagram, once it was loaded. */
+  /** The open diagram, once it is loaded. */
   session: Session | undefined;
   readonly #id: string;
   readonly #url: string | undefined;
@@ -42,25 +42,25 @@ export class TaskQueue {
   readonly #status: StatusLine;
   #loading: Promise<Session> | undefined;
   #last: Promise<void> = Promise.resolve();
-  /** Stop the tasks that wait or run. */
+  /** Controllers of waiting and running tasks. */
   readonly #stops = new Set<AbortController>();
-  /** Tasks that failed because something did not load. */
+  /** Tasks that failed because something didn't load. */
   #failed: Attempt[] = [];
 
   /**
-   * @param host names the diagram and its data script, beside which viz.js lies, unless the page brings everything inline
+   * @param host names the diagram and its data script; viz.js is in the same folder, unless the page contains everything
    * @param status shows delays and failures to the reader
    */
   constructor(host: Element, status: StatusLine) {
     const source = host.getAttribute("src");
     this.#id = host.getAttribute("graph") ?? "";
     this.#notes = host.getAttribute("notes");
-    // resolved now: instant navigation may change the page's address under a kept element
+    // resolved now, because instant navigation may change the address of the page around a kept element
     this.#url = source === null ? undefined : new URL(source, document.baseURI).href;
     this.#status = status;
   }
 
-  /** Load what is missing; after a failure, the next call tries again. */
+  /** Load what is missing. After a failure, the next call tries again. */
   async load(): Promise<[Session, Viz]> {
     const url = this.#url && new URL("viz.js", this.#url).href;
     const [session] = await Promise.all([this.#loadSession(), loadVizScript(url)]);
@@ -80,7 +80,7 @@ export class TaskQueue {
     if (this.#stops.size === 0) await inSlices(session.layOut(viz));
   }
 
-  /** Drop what waits or runs, if readers are told that it takes long; whether it was. What it loads still comes. */
+  /** Drop waiting and running tasks if the reader sees that they take long; whether that was so. Loading goes on. */
   stop(): boolean {
     const { isWaiting } = this.#status;
     if (isWaiting) for (const stop of this.#stops) stop.abort(new StoppedError());
@@ -88,8 +88,8 @@ export class TaskQueue {
   }
 
   /**
-   * Run a task now if the picture is laid out, and nothing waits for the reader to try again; otherwise do nothing. Never
-   * fails: for what a moving pointer asks.
+   * Run a task now if the picture is laid out and nothing waits for a retry; otherwise do nothing. Never fails: it is for
+   * tasks of a moving pointer.
    */
   ifLaidOut(task: (session: Session, layout: Layout) => void): void {
     const { session } = this;
@@ -98,11 +98,11 @@ export class TaskQueue {
     try {
       task(session, layout);
     } catch {
-      // an explicit action of the reader will report it
+      // an explicit action of the reader will report the error
     }
   }
 
-  /** Run a task that needs the layout, after those before it. Resolves on success, even if that takes a retry. */
+  /** Run a task that needs the layout. Resolves on success, even if that takes a retry. */
   withLayout(task: (session: Session, layout: Layout) => void | Promise<void>): Promise<void> {
     return this.#withViz(async (session, viz, stop) => task(session, await inSlices(session.layOut(viz), stop)));
   }
@@ -112,7 +112,7 @@ export class TaskQueue {
     return this.#withViz(async (session, viz, stop) => show(session, await inSlices(session.show(next, viz), stop)));
   }
 
-  /** Give another session to the next tasks. */
+  /** Give the next tasks another session. */
   exchange(
     next: (session: Session, viz: Viz) => Steps<Session>,
     show: (session: Session, layout: Layout) => void,
@@ -126,14 +126,14 @@ export class TaskQueue {
     });
   }
 
-  /** Run a task that needs the layout engine; after a crash, again with another one. */
+  /** Run a task that needs the layout engine; after a crash, again with another engine. */
   #withViz(task: (session: Session, viz: Viz, stop: AbortSignal) => Promise<void>): Promise<void> {
     return this.#enqueue(async (stop) => {
       if (!wasmAllowed()) throw new WasmForbiddenError();
       for (;;) {
         const [session, viz] = await this.load();
         stop.throwIfAborted();
-        // loading works again: readers have repeated what failed, or moved on
+        // loading works again: the reader has repeated the action or moved on
         if (this.#failed.splice(0).length > 0) this.#status.clear();
         try {
           return await task(session, viz, stop);
@@ -146,12 +146,12 @@ export class TaskQueue {
     });
   }
 
-  /** Run a task that needs the data only. */
+  /** Run a task that only needs the data. */
   withSession(task: (session: Session) => void | Promise<void>): Promise<void> {
     return this.#enqueue((stop) => this.#loadSession().then(unless(stop, task)));
   }
 
-  /** Run a task that needs one of the viewer's parts. */
+  /** Run a task that needs one of the viewer's scripts. */
   withPart<Name extends PartName>(name: Name, task: (part: Part<Name>) => void | Promise<void>): Promise<void> {
     return this.#enqueue((stop) => loadOwn(name).then(unless(stop, task)));
   }
@@ -161,7 +161,7 @@ export class TaskQueue {
     return this.#last;
   }
 
-  /** Run again, in order, what failed because something did not load. */
+  /** Run the tasks again, in order, that failed because something didn't load. */
   retry(): void {
     for (const attempt of this.#failed.splice(0)) this.#append(attempt);
   }
@@ -222,7 +222,7 @@ export class TaskQueue {
   }
 }
 
-/** Rejects once the reader doesn't want to wait any longer. */
+/** Rejects when the reader stops waiting. */
 function stopped(stop: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     stop.addEventListener("abort", () => reject(stop.reason));

@@ -1,7 +1,7 @@
 /**
- * Creates markup and script URLs, for pages that require Trusted Types and for all others. The markup was escaped where it
- * was drawn. Scripts may come from the page's own origin, or from the folder of this script: some sites keep their files on
- * another host, but all of them there. Other URLs are refused; otherwise an element in a page's text could run any script.
+ * Creates markup and script URLs, for pages with and without Trusted Types. Markup is escaped where it is drawn. Scripts may
+ * come from the page's origin or from the folder of this script, because some sites keep all their files on another host.
+ * Other URLs are refused; otherwise an element in a page's text could run any script.
  */
 
 interface Policy {
@@ -18,17 +18,17 @@ export const HOME = (globalThis.document?.currentScript as HTMLScriptElement | n
 
 let policy: Policy | undefined;
 
-/** URLs that were made for texts of scripts that the page has. */
+/** URLs made for the texts of scripts in the page. */
 const made = new Set<string>();
 
-/** Created at the first use. Where the page does not allow our policy, its default one decides. */
+/** Created when first used. If the page doesn't allow our policy, its default policy decides. */
 function rules(): Policy {
   if (policy === undefined) {
     policy = { createHTML: (text) => text, createScriptURL: checked };
     try {
       policy = globalThis.trustedTypes?.createPolicy("modeldiagrams", policy) ?? policy;
     } catch {
-      // not on the page's list
+      // the page doesn't list it
     }
   }
   return policy;
@@ -44,7 +44,7 @@ function checked(url: string): string {
 /** Whether a script may come from this URL, given the URLs of the page and of the widget. */
 export function isAllowed(url: string, page: string, home: string | undefined): boolean {
   const { protocol, origin, href } = new URL(url, page);
-  // files have the origin "null", but so have data: URLs
+  // files have the origin "null", but so do data: URLs
   if (!/^(https?|file):$/.test(protocol)) return false;
   return origin === new URL(page).origin || (!!home && href.startsWith(new URL(".", home).href));
 }
@@ -56,7 +56,7 @@ export function parseSvg(text: string): SVGElement[] {
   return [...(template.content.firstElementChild?.children ?? [])] as SVGElement[];
 }
 
-/** Give a script that the page has already run a URL, as long as it is used. */
+/** Give the text of a script that the page has run a URL while it is used. */
 export async function withTextUrl<T>(text: string, use: (url: string) => Promise<T>): Promise<T> {
   const url = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
   made.add(url);
@@ -68,7 +68,7 @@ export async function withTextUrl<T>(text: string, use: (url: string) => Promise
   }
 }
 
-/** A script's URL as its element takes it. */
+/** A script URL in the form that script elements accept. */
 export function scriptUrl(url: string): string {
   return rules().createScriptURL(url);
 }

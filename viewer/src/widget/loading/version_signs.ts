@@ -1,9 +1,9 @@
-/** Signs that a documentation has other versions, which cost no request. */
+/** Signs, without a request, that a documentation has other versions. */
 
-/** On pages that Read the Docs serves. */
+/** Present on pages served by Read the Docs. */
 export const READ_THE_DOCS = "meta[name^='readthedocs-']";
 
-/** Material and Zensical name mike in their configuration, its other themes have its script; PyData's has a button. */
+/** Material and Zensical name mike in their configuration, other MkDocs themes have its script, PyData has a button. */
 export function mayHaveVersions(host: HTMLElement): boolean {
   const isSite = host.hasAttribute("src") && location.protocol.startsWith("http");
   return (

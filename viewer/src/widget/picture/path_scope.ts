@@ -1,9 +1,9 @@
 /** What is highlighted of the selected node, and how links write it. */
 
-/** Its own edges, all that leads to it or follows from it, or the path to another node. */
+/** Its own edges, everything upstream or downstream, or the path to another node. */
 export type Scope = "near" | "before" | "after" | { pathTo: string };
 
-/** Stands before the names of nodes that are called `before` or `after`. */
+/** Prefix for nodes named `before` or `after`. */
 const TO = "to:";
 
 export function scopeOf(path: string): Scope {

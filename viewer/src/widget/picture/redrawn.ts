@@ -1,6 +1,6 @@
 /**
- * The picture of a diagram that came without one: a page that is kept as HTML text (htmx) has what stood in the page, and
- * not what the element has taken into its shadow root.
+ * Draws the picture of a diagram without one: a page saved as HTML text (htmx) contains the light DOM, but not the picture,
+ * which the element had moved into its shadow root.
  */
 import { StatusLine } from "../controls/status_line.js";
 import { TaskQueue } from "../loading/task_queue.js";

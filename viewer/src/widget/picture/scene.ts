@@ -1,6 +1,6 @@
 /**
- * A large picture of which only the visible part is in the document: many elements slow browsers down, whereas the layout
- * of everything costs little.
+ * A large picture, only the visible part of which is in the document: many elements slow browsers down, whereas laying out
+ * everything costs little.
  */
 import type { Box, Layout, Placed } from "../../layout/layout.js";
 import type { Drawing } from "../../session/session.js";
@@ -9,13 +9,13 @@ import type { Rank, Item as TreeItem } from "./tree_navigation.js";
 
 /** Pictures with fewer nodes are in the document as a whole. */
 export const LARGE = 150;
-/** Least sizes to be drawn, px on screen: a node's height, and both sides of a container for its inside. */
+/** Least height of a drawn node, and least sides of a container whose inside is drawn, px on screen. */
 const SMALLEST_NODE = 2;
 const SMALLEST_INSIDE = 16;
 /** Least scales for labels, and for any text. */
 const SMALLEST_LABEL = 0.4;
 const SMALLEST_TEXT = 0.25;
-/** Drawn beyond each side of the viewport, as a share of its size, so that small movements show no gaps. */
+/** Margin that is drawn around the viewport, as a share of its size, so that small movements show no gaps. */
 const MARGIN = 0.3;
 
 /** The visible part of a picture, in the picture's coordinates; `scale` is px on screen per unit. */
@@ -27,7 +27,7 @@ export interface Viewport extends Box {
 interface Entry {
   box: Box;
   element: SVGElement | undefined;
-  /** The container it is in the document, if it is an expanded node whose inside is drawn. */
+  /** Its contents in the document, if it is an expanded node whose inside is drawn. */
   part: Part | undefined;
   /** The layout of its inside, if it is expanded. */
   inner: Placed | null;
@@ -39,7 +39,7 @@ interface Entry {
 interface Part {
   group: Element;
   entries: Entry[];
-  /** Where its wires are, and these. */
+  /** The group of its wires, and the wires. */
   edges: Element;
   wires: Entry[];
 }
@@ -71,12 +71,12 @@ export class Scene {
     return nodesIn(this.#layout.root, 1);
   }
 
-  /** Where the node at the end of a path is, in the picture. */
+  /** The box in the picture of the node at the end of a path. */
   box(path: readonly number[]): Box {
     return boxAt(this.#layout.root, path);
   }
 
-  /** Put what the viewport shows into the document, and take out the rest; whether there was anything to do. */
+  /** Put the contents of the viewport into the document and remove the rest; whether there was anything to do. */
   update(viewport: Viewport): boolean {
     const { scale } = viewport;
     const drawn = this.#drawn;
@@ -89,7 +89,7 @@ export class Scene {
     return true;
   }
 
-  /** The element of the node at the end of a path; if it is outside the viewport it stays until the next update. */
+  /** The element of the node at the end of a path; outside the viewport, it stays until the next update. */
   element(path: readonly number[]): SVGElement | undefined {
     let part = this.#root;
     let found: SVGElement | undefined;
@@ -104,7 +104,7 @@ export class Scene {
       found = entry.element;
       if (entry.inner !== null) part = this.#open(entry, entry.inner);
     }
-    // the next update has to remove what was added outside the viewport
+    // the next update must remove what was added outside the viewport
     if (hasAdded) this.#drawn = undefined;
     return found;
   }
@@ -133,7 +133,7 @@ export class Scene {
     return entry.part;
   }
 
-  /** Let a container hold what is visible, and the focused node; returns the nodes that were added. */
+  /** Let a container hold its visible contents and the focused node; returns added nodes. */
   #fill(part: Part, viewport: Viewport, active: Element | null): SVGElement[] {
     hold(part.edges, part.wires, viewport, active);
     const added = hold(part.group, part.entries, viewport, active);
@@ -178,7 +178,7 @@ function isVisible({ box, kind }: Entry, viewport: Viewport): boolean {
   return kind === "wire" || box.height * viewport.scale >= SMALLEST_NODE;
 }
 
-/** Let a group hold those of its entries that are visible, and the focused node; returns the nodes that were added. */
+/** Let a group hold its visible entries and the focused node; returns added nodes. */
 function hold(group: Element, entries: readonly Entry[], viewport: Viewport, active: Element | null): SVGElement[] {
   const visible = new Set(entries.filter((entry) => isVisible(entry, viewport)));
   for (const entry of entries) {
@@ -218,7 +218,7 @@ function contains(outer: Box, inner: Box): boolean {
   return outer.x <= inner.x && outer.y <= inner.y && right && bottom;
 }
 
-/** All nodes in a container; what a reader opens or closes leaves most containers as they are. */
+/** All nodes in a container, cached because toggling leaves most containers unchanged. */
 const insides = new WeakMap<Placed, readonly TreeNode[]>();
 
 function nodesIn(placed: Placed, level: number): readonly TreeNode[] {
@@ -237,7 +237,7 @@ function nodesIn(placed: Placed, level: number): readonly TreeNode[] {
   return found;
 }
 
-/** Where a node is in its picture. */
+/** The box of a node in its picture. */
 export function boxIn(root: Placed, id: string): Box | undefined {
   const path = pathTo(root, id);
   return path && boxAt(root, path);
@@ -253,7 +253,7 @@ function boxAt(root: Placed, path: readonly number[]): Box {
   return found;
 }
 
-/** Indices of the items around a node, from the outside in, and of the node itself. */
+/** Indices of the items around a node, outermost first, and of the node itself. */
 function pathTo(root: Placed, id: string): number[] | undefined {
   const position = root.frame.items.findIndex((item) => item.id === id);
   if (position >= 0) return [position];

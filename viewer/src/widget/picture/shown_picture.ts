@@ -1,4 +1,4 @@
-/** The picture on screen: how another one takes its place, and what of a large one is in the document. */
+/** The picture on screen: replaces it, and keeps the visible part of a large one in the document. */
 import type { Layout } from "../../layout/layout.js";
 import type { Session } from "../../session/session.js";
 import { appear } from "../camera/animation.js";
@@ -11,20 +11,20 @@ import { header, idOf, nodeAt, Tree } from "./tree.js";
 export class ShownPicture {
   /** Its nodes. */
   tree: Tree;
-  /** The page's own picture as it came, for copies of the diagram and for paper. */
+  /** The page's own picture, unmodified, for copies of the diagram and for printing. */
   readonly #original = make("template", "");
-  /** The same on paper, once another one is on screen. */
+  /** A copy of it for printing, once another picture is on screen. */
   readonly #printed = box("mg-still");
-  /** Set while the camera moves a picture that comes, so that nothing is drawn where it does not stay. */
+  /** Set while the camera moves a new picture, so that nothing is drawn at a temporary place. */
   isMoving = false;
-  /** Whether it is still on screen. */
+  /** Whether the page's own picture is on screen. */
   #isOriginal = true;
   readonly #stage: HTMLElement;
   readonly #camera: Camera;
-  /** Set while the picture is too large for the document to hold all of it. */
+  /** Set while only a part of the picture is in the document. */
   #scene: Scene | undefined;
 
-  /** @param picture the page's own; nothing has been written on it yet */
+  /** @param picture the page's own, unmodified */
   constructor(picture: SVGSVGElement, stage: HTMLElement, camera: Camera) {
     this.#stage = stage;
     this.#camera = camera;
@@ -32,17 +32,17 @@ export class ShownPicture {
     this.tree = new Tree(picture);
   }
 
-  /** Elements that have the page's own picture. */
+  /** Elements with the page's own picture. */
   get originals(): Element[] {
     return [this.#original, this.#printed];
   }
 
-  /** Put what is visible into the document; whether anything was. */
+  /** Put the visible part into the document; whether there was anything to do. */
   update(): boolean {
     return !this.isMoving && (this.#scene?.update(this.#camera.viewport) ?? false);
   }
 
-  /** Put the page's own picture where paper has it, if another one is on screen. Not before: it may have many elements. */
+  /** Add the page's own picture for printing if another one is on screen. Only now, because it may have many elements. */
   print(): void {
     if (!this.#isOriginal && !this.#printed.hasChildNodes())
       this.#printed.append(this.#original.content.cloneNode(true));
@@ -84,7 +84,7 @@ export class ShownPicture {
     );
   }
 
-  /** The upper middle of a node, or else of the picture, on screen: found without drawing where that is possible. */
+  /** The upper middle of a node, or else of the picture, on screen; found without drawing if possible. */
   #placeOf(tree: Tree, id: string): { x: number; y: number } {
     const box = tree.has(id) ? tree.box(id) : undefined;
     if (box !== undefined) return this.#camera.onScreen(box.x + box.width / 2, box.y);
@@ -93,13 +93,13 @@ export class ShownPicture {
     return { x: (left + right) / 2, y: top };
   }
 
-  /** Focus the node that had the focus or, where it is gone, the toggled one. */
+  /** Focus the node that had the focus or, if it is gone, the toggled one. */
   #restoreFocus(id: string, toggled: string): void {
     const node = this.tree.find(id) ?? this.tree.find(toggled);
     if (node !== undefined) this.tree.focus(node);
   }
 
-  /** Move the focus to the tree if the element that had it is gone, instead of to the page's start. */
+  /** If the focused element is gone, move the focus to the tree, not to the start of the page. */
   #keepFocus(focused: Element | null): void {
     const { activeElement } = this.#root;
     // a hidden element loses the focus a moment later
@@ -112,9 +112,9 @@ export class ShownPicture {
   }
 }
 
-/** Finds what stays in place when a picture gives way to another. */
+// -- what stays in place ----------------------------------------------------------------------------------------------
 
-/** The first node of a picture that is visible on its stage, and that another picture has, too. */
+/** The first node of a picture that is visible on the stage and also in another picture. */
 export function firstVisible(stage: HTMLElement, now: Tree, other: Tree): SVGElement | undefined {
   const frame = stage.getBoundingClientRect();
   const bottom = Math.min(frame.bottom, innerHeight);

@@ -1,4 +1,4 @@
-/** The nodes of a picture as an ARIA tree: one tab stop, and arrow keys that move it. */
+/** The nodes of a picture as an ARIA tree: one tab stop, which arrow keys move. */
 
 import type { Box } from "../../layout/layout.js";
 import { fill, strings } from "../../shared/strings.js";
@@ -10,17 +10,17 @@ export class Tree {
   readonly #nodes: readonly TreeNode[];
   /** Id of a node → its index in reading order. */
   readonly #positions: Map<string, number>;
-  /** Draws the picture, where the document holds only a part of it. */
+  /** Draws the picture if only a part of it is in the document. */
   readonly #scene: Scene | undefined;
-  /** Of a picture that is drawn as a whole: id of a node → its element. */
+  /** For a picture drawn as a whole: id of a node → its element. */
   readonly #drawn: ReadonlyMap<string, SVGElement>;
-  /** Id of the node that was made the tab stop. */
+  /** Id of the node that is the tab stop. */
   #current: string | undefined;
 
   /**
-   * Give a picture its roles; its label becomes the tree's.
+   * Add roles to a picture, whose label becomes that of the tree.
    *
-   * @param scene draws the picture, where the document holds only a part of it
+   * @param scene draws the picture if only a part of it is in the document
    * @param before the tree of the previous picture, whose tab stop stays
    */
   constructor(picture: SVGSVGElement, scene?: Scene, before?: Tree) {
@@ -50,14 +50,14 @@ export class Tree {
     return this.#positions.has(id);
   }
 
-  /** The element of a node; draws it where it is not yet in the document. */
+  /** The element of a node, which is drawn if it isn't in the document. */
   find(id: string): SVGElement | undefined {
     const at = this.#positions.get(id);
     if (at === undefined) return undefined;
     return this.#scene === undefined ? this.#drawn.get(id) : this.#scene.element(pathOf(this.#nodes, at));
   }
 
-  /** Where a node is in a picture that the document holds only a part of; undefined for others. */
+  /** The box of a node, if only a part of the picture is in the document; else undefined. */
   box(id: string): Box | undefined {
     return this.#scene?.box(pathOf(this.#nodes, this.#positions.get(id) ?? -1));
   }
@@ -73,7 +73,7 @@ export class Tree {
     return this.#nodes[this.#positions.get(id) ?? -1]?.expanded !== undefined;
   }
 
-  /** What a key does on a node: move to another one, toggle it, or nothing. */
+  /** The effect of a key on a node: moves to another one, toggles it, or nothing. */
   step(id: string, key: string): SVGElement | "toggle" | undefined {
     const next = step(this.#nodes, this.#positions.get(id) ?? -1, key);
     return typeof next === "object" ? this.find(this.#nodes[next.to]?.id ?? "") : next;
@@ -86,7 +86,7 @@ export class Tree {
 
   focus(node: SVGElement): void {
     this.setTabStop(node);
-    // the camera reveals it where that is wanted; the browser would scroll the page
+    // the camera reveals it if needed; the browser would scroll the page
     header(node).focus({ preventScroll: true });
   }
 
@@ -99,7 +99,7 @@ export class Tree {
     header(element).setAttribute("tabindex", "0");
   }
 
-  /** The drawn nodes that another picture does not have. */
+  /** The drawn nodes that another picture lacks. */
   addedSince(other: Tree): SVGElement[] {
     const elements = this.picture.querySelectorAll<SVGElement>("[data-id]");
     return [...elements].filter((element) => !other.#positions.has(idOf(element)));
@@ -138,13 +138,13 @@ function nodesOf(elements: SVGElement[]): TreeNode[] {
   return items.map((item, i) => ({ ...item, ...(found[i] ?? { at: 1, of: 1 }) }));
 }
 
-/** Undefined where the drawing does not say that the node can be expanded. */
+/** Undefined if the node can't be expanded. */
 function expansion(element: SVGElement): boolean | undefined {
   const expanded = element.getAttribute("aria-expanded");
   return expanded === null ? undefined : expanded === "true";
 }
 
-/** The item of an expanded node is its title, moved before its inside; every item states its own level. */
+/** The tree item of an expanded node is its title, which precedes its inside; every item has its level as an attribute. */
 function describe(element: SVGElement, { level, expanded, at, of }: TreeNode): void {
   const item = header(element);
   if (item !== element) element.querySelector(":scope > .mg-panel")?.after(item);
@@ -159,7 +159,7 @@ function describe(element: SVGElement, { level, expanded, at, of }: TreeNode): v
   item.setAttribute("aria-label", textOf(item));
 }
 
-/** The pill `×12` of a run is a button for pointers; the keyboard's way is a key on the node. */
+/** The pill `×12` of a run is a button for pointers; keyboards use a key on the node. */
 function describeRun(element: SVGElement): void {
   const pill = pillOf(element);
   if (pill === null) return;
@@ -187,7 +187,7 @@ function pillOf(element: SVGElement): SVGElement | null {
 /** The visible text of an item. */
 function textOf(item: SVGElement): string {
   const texts = [...item.querySelectorAll("text, title")];
-  // also keeps them apart for who copies or reads the picture's text
+  // also separates them in copied text and for screen readers
   for (const text of texts) text.after(" ");
   return texts.map((text) => text.textContent).join(" ");
 }
