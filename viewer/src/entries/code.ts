@@ -1,4 +1,4 @@
-/** Entry of `code.js`: lines of code in the boxes that they made, for readers who come near. */
+/** Entry of `code.js`: lines of code in boxes, for readers who zoom in. */
 import { NearCode } from "../widget/code/near.js";
 import type { Code } from "../widget/code/place.js";
 import { adoptStyle } from "../widget/controls/adopt_style.js";

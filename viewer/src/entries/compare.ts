@@ -1,4 +1,4 @@
-/** Entry of `compare.js`: what compares two graphs, and how readers go from change to change. */
+/** Entry of `compare.js`: compares two graphs, and lets readers go from change to change. */
 import { comparedGraphs } from "../diff/union/union.js";
 import type { Comparing } from "../session/core.js";
 import { ChangeBar } from "../widget/comparing/change_bar.js";

@@ -1,4 +1,4 @@
-/** Entry of `core.js`: everything that computes on graphs, for the widget. */
+/** Entry of `core.js`: all computation on graphs for the widget. */
 import { unfoldGraph } from "../graph/unfold.js";
 import { isBroken } from "../layout/layout.js";
 import type { Core } from "../session/core.js";

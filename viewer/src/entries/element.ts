@@ -25,11 +25,11 @@ import { header, idOf, nodeAt } from "../widget/picture/tree.js";
 import { type Feature, Widget } from "../widget/widget.js";
 
 /**
- * `<model-graph>`: makes the still picture that a page ships interactive.
+ * `<model-graph>`: makes the still picture of a page interactive.
  *
- * The element moves the picture into its shadow root, where no page style reaches it, and leaves everything else (notes,
- * the outline with the host's links) in the page. Nothing is loaded before a reader shows interest. What a reader can do
- * is in features, one per line below; widget.ts says what they build on.
+ * The element moves the picture into its shadow root, which page styles don't reach, and leaves everything else (notes, the
+ * outline with the host's links) in the page. Nothing is loaded before a reader shows interest. Everything that readers can
+ * do is in features, listed below; widget.ts documents what they build on.
  */
 
 /** The text of the style sheet, inserted by the build. */
@@ -66,7 +66,7 @@ const FEATURES: readonly Feature[] = [
 class ModelGraph extends HTMLElement {
   #widget: Widget | undefined;
 
-  /** For scripts of this package that some pages bring along; undefined until the event "mg-ready". */
+  /** For other scripts of this package; undefined until the event "mg-ready". */
   get widget(): Widget | undefined {
     return this.#widget;
   }
@@ -80,7 +80,7 @@ class ModelGraph extends HTMLElement {
     this.#widget?.onDisconnected();
   }
 
-  /** The current picture as SVG text, drawn as the build draws it. */
+  /** The current picture as SVG text, drawn as in the build. */
   async picture(): Promise<string> {
     if (this.#widget === undefined) throw new Error("this diagram has no picture");
     const [session, layout] = await this.#widget.tasks.layOut();
@@ -96,14 +96,14 @@ class ModelGraph extends HTMLElement {
 
   #start(): void {
     if (this.#widget !== undefined || !this.isConnected) return;
-    // a copy has the shadow root of its original, and in it the page's picture
+    // a copy has the shadow root of its original with the page's picture
     const copied = this.shadowRoot?.querySelector("template")?.content.querySelector("svg");
     const own = this.querySelector<SVGSVGElement>(":scope > svg");
-    // and the colour around a theme that it doesn't begin with
+    // and the colour around a theme, with which it doesn't begin
     if (own === null) this.style.removeProperty("--mg-around");
     const picture = copied ?? own;
     if (picture !== null) this.#open(picture);
-    // the parser has not read the children yet
+    // the parser hasn't read the children yet
     else if (document.readyState === "loading") {
       document.addEventListener("DOMContentLoaded", () => this.#start(), { once: true });
     } else if (this.hasAttribute("graph")) {
@@ -117,7 +117,7 @@ class ModelGraph extends HTMLElement {
   #open(picture: SVGSVGElement): void {
     const widget = new Widget(this, picture);
     this.#widget = widget;
-    // pages that are kept and restored (Turbo) or printed from a copy (reveal.js) clone their elements
+    // pages that are restored (Turbo) or printed from a copy (reveal.js) clone their elements
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open", clonable: true });
     root.adoptedStyleSheets = [styleSheet()];
     root.replaceChildren(...widget.parts, document.createElement("slot"));
@@ -140,7 +140,7 @@ class ModelGraph extends HTMLElement {
 
 function onClick(widget: Widget, event: MouseEvent): void {
   const text = (event.target as Element).closest("text");
-  // a drag moves the picture, so a click selects text to be copied
+  // dragging moves the picture, so a click selects text for copying
   if (event.shiftKey && text !== null) {
     getSelection()?.selectAllChildren(text);
     return;
@@ -165,7 +165,7 @@ function pickOrSelect(widget: Widget, id: string): boolean {
   return nodePicker !== undefined;
 }
 
-/** Do what a key is for; whether it was for something. */
+/** Handle a key; whether it was used. */
 function onKeyDown(widget: Widget, event: KeyboardEvent): boolean {
   if (event.key === "Escape" && !widget.modes.isOver && widget.tasks.stop()) return true;
   if (widget.modes.onKey(event)) return true;
@@ -191,7 +191,7 @@ function onTreeKey(widget: Widget, node: SVGElement, key: string): boolean {
   return next !== undefined || isChoice;
 }
 
-/** Where a key leads, past what is hidden because only another version has it. */
+/** The effect of a key, skipping nodes that are hidden because only another version has them. */
 function visibleStep(widget: Widget, id: string, key: string): ReturnType<typeof widget.tree.step> {
   const next = widget.tree.step(id, key);
   const isHidden = next instanceof SVGElement && getComputedStyle(header(next)).visibility === "hidden";
@@ -209,5 +209,5 @@ function styleSheet(): CSSStyleSheet {
   return sheet;
 }
 
-// a page may bring this script several times, in several versions: the first one serves them all
+// a page may contain this script several times, in several versions: the first one serves all diagrams
 if (customElements.get(NAME) === undefined) customElements.define(NAME, ModelGraph);

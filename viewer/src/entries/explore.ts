@@ -1,4 +1,4 @@
-/** Entry of `explore.js`: how readers find nodes, and what they are told of them. */
+/** Entry of `explore.js`: search and details. */
 
 import { adoptStyle } from "../widget/controls/adopt_style.js";
 import { DetailsPanel } from "../widget/exploring/details_panel.js";

@@ -1,4 +1,4 @@
-/** Entry of `lenses.js`: what parts of a model cost. */
+/** Entry of `lenses.js`: the costs of parts of a model. */
 
 import { adoptStyle } from "../widget/controls/adopt_style.js";
 import { Lenses } from "../widget/lenses/lenses.js";

@@ -31,16 +31,16 @@ import { instance } from "@viz-js/viz";
 /** A request from Python. */
 interface RenderRequest {
   view: ViewOptions;
-  /** What to draw instead of the initial state. */
+  /** The state to draw instead of the initial state. */
   state: State | null;
   /** Theme of a flat picture; null for pages. */
   flat: { theme: Theme; outlines: boolean } | null;
-  /** JSON of an earlier graph: the picture shows what changed since, with or without changes that have no effect. */
+  /** JSON of an earlier graph: the picture shows the changes since, with or without those that have no effect. */
   before?: string | null;
-  /** What the author says about nodes. */
+  /** The author's annotations. */
   overlay?: Overlay | null;
   details?: boolean;
-  /** Steps of a tour, each with a picture of its own; a flat picture is that of the first. */
+  /** Steps of a tour, each with its own picture; a flat picture is that of the first. */
   steps?: StepOptions[];
 }
 
@@ -53,7 +53,7 @@ interface Rendered extends Picture {
   state: State;
   /** Members of each rolled repeat, by its id. */
   rolled: Record<string, string[]>;
-  /** What each bundle stands for, by its id. */
+  /** Members of each bundle, by its id. */
   bundled: Record<string, string[]>;
   outline: OutlineRow[];
   unmatched: Unmatched | null;
@@ -63,7 +63,7 @@ interface Rendered extends Picture {
 interface Drawing {
   data: GraphData;
   graph: GraphIndex;
-  /** What draws steps; keeps count of crashes, too. */
+  /** Draws steps, and counts crashes. */
   session?: Session;
   request: RenderRequest;
   /** Retries terminate because the cache counts crashes: after two, a container is laid out without dot. */
@@ -147,7 +147,7 @@ function bundledIn(shown: GraphIndex): Record<string, string[]> {
   return Object.fromEntries(bundles.map(({ id }) => [id, childrenOf(shown, id, isBundle)]));
 }
 
-/** The outline of a graph that is not drawn; returns its rows as JSON. */
+/** The outline of a graph that isn't drawn; returns its rows as JSON. */
 function outline(graphJson: string): string {
   return JSON.stringify(outlineRows(index(JSON.parse(graphJson) as GraphData)));
 }

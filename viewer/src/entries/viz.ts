@@ -1,4 +1,4 @@
-/** Entry of `viz.js`: the layout engine, for pages to start, and for workers, which start it and answer. */
+/** Entry of `viz.js`: the layout engine, which pages start, and which workers start and serve. */
 import { instance } from "@viz-js/viz";
 import type { Answer, Question } from "../shared/engine_messages.js";
 
@@ -14,7 +14,7 @@ function serve(scope: Pick<Worker, "postMessage" | "onmessage">): void {
       scope.postMessage({ number } satisfies Answer);
     }
   };
-  // a rejection that nobody handles reaches no one outside
+  // the page doesn't see unhandled rejections
   started.then(
     () => scope.postMessage({ number: 0 } satisfies Answer),
     () => scope.postMessage({ number: -1 } satisfies Answer),

@@ -1,4 +1,4 @@
-/** Writes code into boxes: in px on screen, so that it stays as large while the picture grows. */
+/** Writes code into boxes, in px on screen, so that its size doesn't change with the scale. */
 import type { Box } from "../../layout/layout.js";
 import { type Item, nameOf } from "../../session/levels.js";
 import { sourceUrl } from "../controls/source_link.js";
@@ -8,7 +8,7 @@ const SVG = "http://www.w3.org/2000/svg";
 /** Distances between lines, and around them, px on screen. */
 const [NAME, LINE, PLACE] = [18, 15, 15];
 const PADDING = 9;
-/** Width of a character of code and of the names of places, px on screen; of the bold name more than most letters have. */
+/** Width of a character of code and of names of places, px on screen; for the bold name, more than most letters need. */
 const [CODE_WIDTH, PLACE_WIDTH, NAME_WIDTH] = [6.9, 6.3, 8];
 const LEAST_COLUMNS = 14;
 const MOST_LINES = 8;
@@ -17,15 +17,15 @@ export interface Face {
   name: string;
   detail: string;
   lines: readonly string[];
-  /** File and line, as far as they fit, and in full. */
+  /** File and line, shortened to fit, and in full. */
   place: string;
   source: string;
   box: Box;
-  /** From the upper edge of the box to the first line, px on screen. */
+  /** Distance from the upper edge of the box to the first line, px on screen. */
   top: number;
 }
 
-/** What a box says with its code; undefined where it has no room for that, or an image. */
+/** The contents of a box with code; undefined if it has no room, or an image. */
 export function faceOf(item: Item, box: Box, scale: number, code: readonly string[], source: string): Face | undefined {
   const [width, height] = [box.width * scale - 2 * PADDING, box.height * scale - 2 * PADDING];
   const columns = Math.floor(width / CODE_WIDTH);
@@ -40,7 +40,7 @@ export function faceOf(item: Item, box: Box, scale: number, code: readonly strin
   return { name, detail: isShort ? item.detail : "", lines, place, source, box, top: PADDING + spare / 2 };
 }
 
-/** The end of a path tells most. */
+/** Shortens a path at the start, because its end says most. */
 function shortened(source: string, columns: number): string {
   return source.length <= columns ? source : `…${source.slice(source.length - columns + 1)}`;
 }
@@ -77,7 +77,7 @@ function drawn(face: Face, scale: number, templates: string): SVGElement {
   return group;
 }
 
-/** For mouse and touch; with the keyboard, readers reach the same link in the details. */
+/** A link for mouse and touch; for the keyboard, the same link is in the details. */
 function linked(content: SVGElement, url: string): SVGElement {
   const link = element("a", { href: url, tabindex: "-1" });
   link.append(content);

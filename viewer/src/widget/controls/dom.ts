@@ -50,7 +50,7 @@ export function icon(path: string): SVGSVGElement {
   return svg;
 }
 
-/** Gives a reader a file. */
+/** Let the reader download a file. */
 export function download(name: string, content: Blob): void {
   const anchor = document.createElement("a");
   anchor.href = URL.createObjectURL(content);
@@ -61,7 +61,7 @@ export function download(name: string, content: Blob): void {
 }
 
 /**
- * Watches sizes for what changes sizes itself: in the next frame, because at once browsers tell the page of an error
+ * Observe sizes for callbacks that change sizes. They run in the next frame; otherwise browsers report an error to the page
  * ("ResizeObserver loop completed with undelivered notifications").
  */
 export function onResize(action: () => void): ResizeObserver {

@@ -9,15 +9,15 @@ export class FocusReturn {
     readonly part: HTMLElement,
   ) {}
 
-  /** Call when the part opens: remembers which element has the focus. */
+  /** Call when the part opens: remembers the focused element. */
   remember(): void {
     const active = this.#active;
     if (active !== null && !this.part.contains(active)) this.#previous = active as HTMLElement | SVGElement;
   }
 
   /**
-   * Call before the part closes, and the result after it has: focuses a node or, without one, what had the focus before,
-   * or the tree. Does nothing if the focus is elsewhere.
+   * Call before the part closes, and the returned function after it has closed: focuses a node, else the element that had
+   * the focus before, else the tree. Does nothing if the focus is elsewhere.
    */
   prepare(id: string | undefined): () => void {
     const active = this.#active;

@@ -1,4 +1,4 @@
-/** The bar with the field in which readers search: at once, while what searches may still be loading. */
+/** The bar with the search field, which is there at once, while the search may still be loading. */
 import { strings } from "../../shared/strings.js";
 import type { Widget } from "../widget.js";
 import { box, make } from "./dom.js";
@@ -7,7 +7,7 @@ import { FocusReturn } from "./focus_return.js";
 export class SearchField {
   readonly input = make("input", "mg-field");
   readonly bar = box("mg-search", this.input);
-  /** The node that a search has led to. */
+  /** The node found by a search. */
   found: string | undefined;
   readonly #widget: Widget;
   /** Called when the bar has opened or closed. */

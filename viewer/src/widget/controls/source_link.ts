@@ -1,4 +1,4 @@
-/** Links to lines of source: fills in the URL templates of the host's repositories. */
+/** Links to source lines: fills in the URL templates of the host's repositories. */
 
 const PLACEHOLDER = /\{path(?::([^}]*))?\}/;
 

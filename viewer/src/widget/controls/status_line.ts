@@ -1,10 +1,10 @@
-/** The line of text below the picture: what is going on, or what went wrong. Also read out. */
+/** The line of text below the picture about what is going on or went wrong. Screen readers announce it. */
 import { strings } from "../../shared/strings.js";
 
 /** Delays shorter than this are not mentioned, ms. */
 const PATIENCE = 150;
 
-/** What the line's buttons do, and where the focus goes when the one that has it disappears. */
+/** The actions of the line's buttons, and of losing the focus with one of them. */
 interface Actions {
   retry(): void;
   stop(): void;
@@ -13,13 +13,13 @@ interface Actions {
 
 export class StatusLine {
   readonly element = document.createElement("p");
-  /** Whether it tells of a delay, and offers to stop what takes so long. */
+  /** Whether it shows a delay and offers to stop. */
   isWaiting = false;
   readonly #actions: Partial<Actions>;
   #timer = 0;
   /** Whether something was said since the last `wait`. */
   #isNew = false;
-  /** Whether the text stays until something else is said. */
+  /** Whether the text stays until another one replaces it. */
   #isPinned = false;
 
   constructor(actions: Partial<Actions> = {}) {
@@ -48,7 +48,7 @@ export class StatusLine {
     this.#offer(strings.retry, "retry");
   }
 
-  /** A task begins: show this text, with a button to stop, if it takes long. */
+  /** A task begins: show this text and a button to stop if it takes long. */
   wait(text: string): void {
     this.#endDelay();
     this.#isNew = false;

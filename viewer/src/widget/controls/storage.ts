@@ -1,6 +1,6 @@
-/** What the browser remembers of a reader. Sandboxed pages and private windows may have no storage. */
+/** What the browser remembers for a reader. Sandboxed pages and private windows may have no storage. */
 
-/** Of the theme that the reader chose, if another than the page's. */
+/** The key of the theme that the reader chose instead of the page's. */
 export const THEME_KEY = "model-graph-theme";
 
 export function remembered(key: string): string | null {
@@ -17,6 +17,6 @@ export function remember(key: string, text: string | null): void {
     if (text === null) localStorage.removeItem(key);
     else localStorage.setItem(key, text);
   } catch {
-    // known for this page
+    // it holds for this page
   }
 }

@@ -1,4 +1,4 @@
-/** Colours nodes by class instead of by kind, or shows what they cost: another script brings these lenses. */
+/** Colours nodes by class instead of by kind, or by cost, for which it loads `lenses.js`. */
 import type { Scale } from "../../session/colour_scale.js";
 import type { CostLens } from "../../session/costs.js";
 import type { Session } from "../../session/session.js";
@@ -12,11 +12,11 @@ import { idOf } from "../picture/tree.js";
 import type { Widget } from "../widget.js";
 
 declare global {
-  /** Comes with `lenses.js`. */
+  /** Set by `lenses.js`. */
   var modelDiagramsLenses: ((widget: Widget, legend: HTMLElement) => Lenses) | undefined;
 }
 
-/** Also keys of the table of strings. */
+/** These are also keys of the messages. */
 const CHOICES = ["kind", "class", "parameters", "flops", "memory", "intensity", "time"] as const;
 type Choice = (typeof CHOICES)[number];
 
@@ -41,7 +41,7 @@ class Colouring {
   readonly #mode: Mode = { text: "", leave: () => this.choose("kind") };
   #scale: Scale | undefined;
   #lenses: Lenses | undefined;
-  /** The picture that the scale was made for. */
+  /** The picture of the scale. */
   #painted: SVGSVGElement | undefined;
 
   constructor(widget: Widget) {
@@ -59,7 +59,7 @@ class Colouring {
     void this.#widget.tasks.withSession(async (session) => {
       const lens = choice === "kind" || choice === "class" ? undefined : choice;
       if (lens !== undefined) this.#lenses ??= (await loadOwn("lenses.js"))(this.#widget, this.#legend);
-      // the reader may have chosen another meanwhile
+      // the reader may have made another choice meanwhile
       if (choice === this.choice) this.#apply(session, lens);
     });
   }
@@ -83,7 +83,7 @@ class Colouring {
     }
   }
 
-  /** There are new nodes in the picture, or it is another one, with classes of its own. */
+  /** The picture has new nodes, or it is another one with its own classes. */
   #refresh(): void {
     const { session, tree } = this.#widget;
     if (this.#scale === undefined || session === undefined) return;

@@ -6,10 +6,10 @@ import { fill, strings } from "../../shared/strings.js";
 import { RUN_KEY, runOf } from "../picture/tree.js";
 import type { Action, Widget } from "../widget.js";
 
-/** What is being expanded or collapsed. */
+/** The module that is being expanded or collapsed. */
 const toggled = new WeakMap<Widget, string>();
 
-/** Expand or collapse a module call; while that takes long, asking for it again gives it up. */
+/** Expand or collapse a module call. Asking again while that takes long stops it. */
 export async function toggleModule(widget: Widget, id: string): Promise<void> {
   if (toggled.get(widget) === id && widget.tasks.stop()) return;
   toggled.set(widget, id);

@@ -1,6 +1,6 @@
 /**
- * Search and details: their buttons and keys, and the field for the search. The rest is another script, which comes at a
- * reader's first interest; what readers do before it has loaded happens then.
+ * Search and details: their buttons and keys, and the search field. The rest is in `explore.js`, loaded when a reader first
+ * shows interest; actions before it is loaded are performed then.
  */
 import { strings } from "../../shared/strings.js";
 import { iconButton } from "../controls/dom.js";
@@ -16,7 +16,7 @@ interface Explored {
 }
 
 declare global {
-  /** Comes with `explore.js`. */
+  /** Set by `explore.js`. */
   var modelDiagramsExplore: ((widget: Widget, field: SearchField) => Explored) | undefined;
 }
 

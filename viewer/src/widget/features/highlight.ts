@@ -22,7 +22,7 @@ class Highlighter {
   readonly #widget: Widget;
   readonly #edges = layer("mg-lit");
   #scope: Scope = "near";
-  /** What was alone when the picture was last drawn. */
+  /** The isolated module when the picture was last drawn. */
   #root: string | undefined;
   readonly #mode: Mode = { text: "", leave: () => this.show("near") };
   readonly #picking: Mode = { text: strings.wayHint, leave: () => this.#stopPicking() };
@@ -42,7 +42,7 @@ class Highlighter {
   }
 
   show(scope: Scope): void {
-    // of a path that is being chosen, the start may be gone
+    // the start of a path that is being chosen may be gone
     this.#stopPicking();
     this.#scope = scope;
     this.#tell();
@@ -66,7 +66,7 @@ class Highlighter {
     return { text, isOffered: (id) => this.#widget.tree.has(id), run, isPressed };
   }
 
-  /** Lets the reader choose the other end of a path. */
+  /** Let the reader choose the other end of a path. */
   choosePath(): Action {
     const widget = this.#widget;
     const run = (id: string) => {
@@ -85,7 +85,7 @@ class Highlighter {
     this.#widget.modes.set(this.#picking, false);
   }
 
-  /** Say which path is shown, and how to leave it. */
+  /** Name the path that is shown, and offer to leave it. */
   #tell(): void {
     const { modes, selected = "" } = this.#widget;
     const scope = this.#scope;
@@ -95,7 +95,7 @@ class Highlighter {
   }
 
   #draw(flow: Flow, id: string): void {
-    // nothing can be said of the ways of a node that is not in the picture
+    // paths of a node outside the picture are unknown
     if (!this.#widget.tree.has(id)) return;
     const edges = edgesOf(flow, id, this.#scope);
     const hasNoPath = edges.length === 0 && typeof this.#scope === "object";
@@ -110,14 +110,14 @@ class Highlighter {
     dim(this.#widget.tree.picture, nodes);
   }
 
-  /** There are new nodes in the picture, or it is another one. */
+  /** The picture has new nodes, or it is another one. */
   #refresh(): void {
     const { session, tree } = this.#widget;
     const { picture } = tree;
     const root = session?.state.root;
     const hasOtherRoot = root !== this.#root;
     this.#root = root;
-    // a path through the whole model says nothing of one module alone
+    // a path through the whole model doesn't apply to an isolated module
     if (hasOtherRoot) this.show("near");
     else if (this.#edges.parentNode !== picture) this.#redraw();
     else {
@@ -161,13 +161,13 @@ function layer(name: string): SVGPathElement {
   return path;
 }
 
-/** One path over the picture: it does not depend on which edges are in the document, nor on how they are merged there. */
+/** One path over the picture, which doesn't depend on the edges in the document or on how they are merged. */
 function drawEdges(widget: Widget, path: SVGPathElement, flow: Flow, edges: Edge[]): void {
   path.setAttribute("d", flow.svgPath(edges));
   widget.tree.picture.append(path);
 }
 
-/** Dim every collapsed node that is not among these; none where they are undefined. */
+/** Dim every other collapsed node; none if undefined. */
 function dim(picture: SVGSVGElement, bright: ReadonlySet<string> | undefined): void {
   picture.classList.toggle("mg-dim", bright !== undefined);
   for (const node of picture.querySelectorAll<SVGElement>(".mg-node")) {
@@ -180,7 +180,7 @@ function markSelected({ tree, selected }: Widget): void {
     node.classList.remove("mg-selected");
     header(node).removeAttribute("aria-selected");
   }
-  // a node that is not drawn is marked when it is
+  // a node that isn't drawn is marked when it is
   const node = selected === undefined ? undefined : tree.findDrawn(selected);
   if (node === undefined) return;
   node.classList.add("mg-selected");

@@ -22,7 +22,7 @@ export function isolate(widget: Widget): void {
     mode.text = fill(strings.isAlone, session?.isolatedPath().at(-1)?.name ?? "");
     widget.modes.set(mode, session?.state.root !== undefined);
     const { picture } = widget.tree;
-    // the page's own minimum width is that of the picture it shipped
+    // the page's minimum width is for its own picture
     picture.style.setProperty("--mg-legible", `${READABLE_SCALE * picture.width.baseVal.value}px`);
     showPath(widget, path, (id) => void show(id));
   });

@@ -1,4 +1,4 @@
-/** From afar, shows containers as blocks with legible names; a click or Enter on one goes to where its inside is legible. */
+/** From afar, shows containers as blocks with legible names; a click or Enter on one zooms to where its inside is legible. */
 import type { Box } from "../../layout/layout.js";
 import type { Block, Item } from "../../session/levels.js";
 import { appear } from "../camera/animation.js";
@@ -6,7 +6,7 @@ import { header, idOf, nodeAt } from "../picture/tree.js";
 import type { Widget } from "../widget.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-/** The scales at which the inside of a block is shown. */
+/** Least and greatest scale for the inside of a block. */
 const LEGIBLE = 0.7;
 const NATURAL = 1;
 
@@ -38,7 +38,7 @@ export function levels(widget: Widget): void {
   widget.on("moved", update);
   widget.on("drawn", () => {
     redraw();
-    // lenses come later, and after this paint what was drawn
+    // lenses paint what was drawn after this
     if (shown.size > 0 && widget.stage.dataset.by === "amount") queueMicrotask(redraw);
   });
   widget.whileConnected((signal) => {
@@ -60,7 +60,7 @@ export function levels(widget: Widget): void {
   });
 }
 
-/** Go to where the inside of a part of the picture can be read. */
+/** Zoom to where the inside of a part of the picture is legible. */
 export function goInto({ camera }: Widget, box: Box): void {
   const { width, height, scale } = camera.viewport;
   const wanted = Math.min(NATURAL, Math.max(LEGIBLE, (width * scale) / box.width));
@@ -69,7 +69,7 @@ export function goInto({ camera }: Widget, box: Box): void {
   camera.zoomBy(wanted / scale);
 }
 
-/** Make blocks of the containers in the document that are to be some, and containers of the others. */
+/** Turn containers in the document into blocks or back, as wanted. */
 function paint(picture: SVGSVGElement, wanted: ReadonlyMap<string, Block>): void {
   const added: Element[] = [];
   for (const container of picture.querySelectorAll<SVGElement>(".mg-expanded, .mg-node")) {
@@ -90,15 +90,15 @@ function paint(picture: SVGSVGElement, wanted: ReadonlyMap<string, Block>): void
   appear(added);
 }
 
-/** In no label. */
+/** Occurs in no label. */
 const NONE = "\0";
 
-/** Say to screen readers what a block says of its inside, where others see it: between name and detail. */
+/** Add a block's text about its inside to its label for screen readers, between name and detail. */
 function tell(item: SVGElement, words = ""): void {
   const { told = "" } = item.dataset;
   if (words === "" && told === "") return;
   const label = item.getAttribute("aria-label") ?? "";
-  // a lens writes other labels
+  // a lens changes labels
   const own = told === "" ? label : label.replace(told, "");
   const detail = own.indexOf(item.querySelector(":scope > .mg-detail")?.textContent || NONE, 1);
   const [at, more] = detail < 0 ? [own.length, ` ${words}`] : [detail, `${words} `];
@@ -112,7 +112,7 @@ function keyOf({ kind, lines }: Block): string {
   return [kind, ...lines].join("\n");
 }
 
-/** What covers a container, or its larger name. Screen readers have its title. */
+/** The cover of a container, or its larger name. Screen readers have its title. */
 function faceOf(block: Block): SVGElement {
   const { kind, lines, notes } = block;
   const { width, height } = block.box;
@@ -126,7 +126,7 @@ function faceOf(block: Block): SVGElement {
   });
   const face = element("g", { class: `mg-face mg-face-${kind}`, "aria-hidden": "true", "data-lines": keyOf(block) });
   if (notes.length > 0) face.setAttribute("data-notes", notes.join());
-  // words apart, as in the name that screen readers have
+  // separated, as in the name for screen readers
   face.append(...(kind === "block" ? [hit] : []), ...texts.flatMap((text) => [text, " "]));
   return face;
 }

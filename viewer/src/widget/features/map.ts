@@ -1,6 +1,6 @@
 /**
- * A map instead of a whole picture that would be too small to read: blocks with names, which lead to where they are in the
- * picture. For screen readers and keys, the picture stays what it is.
+ * A map instead of a whole picture that would be too small to read: blocks with names, which lead to their places in the
+ * picture. For screen readers and keys, the picture stays as it is.
  */
 import type { Box, Placed } from "../../layout/layout.js";
 import { isForDiagram } from "../camera/gestures.js";
@@ -13,7 +13,7 @@ import { goInto } from "./levels.js";
 
 /** Shown for pictures that would be smaller than this scale. */
 const SMALL = 0.3;
-/** A picture that was zoomed out until all of it is seen becomes a map after this time, ms. */
+/** A picture that was zoomed out until all of it is visible becomes a map after this time, ms. */
 const CALM = 250;
 
 export function map(widget: Widget): void {
@@ -37,7 +37,7 @@ export function map(widget: Widget): void {
 class AtlasView {
   readonly element = box("mg-atlas");
   readonly #widget: Widget;
-  /** What it was made for: a picture, and its surroundings. */
+  /** The picture and the surroundings for which it was made. */
   #picture: SVGSVGElement | undefined;
   #made = "";
   #calm = 0;
@@ -56,7 +56,7 @@ class AtlasView {
     element.addEventListener("touchstart", hand);
   }
 
-  /** Show or hide the map, as the camera is. */
+  /** Show or hide the map, depending on the camera. */
   update(): void {
     const { camera, stage, tree } = this.#widget;
     const { lens } = stage.dataset;
@@ -89,7 +89,7 @@ class AtlasView {
     if (node !== null) this.#cell(idOf(node))?.classList.add("mg-current");
   }
 
-  /** Leave bright what is on the path that is shown, and what holds any of it. */
+  /** Dim all blocks except those on the shown path and around it. */
   dim(): void {
     const { element } = this;
     const { lit } = this.#widget;
@@ -108,7 +108,7 @@ class AtlasView {
     return this.#at(left + width / 2, top + Math.min(height, innerHeight - top) / 2);
   }
 
-  /** Go to where a node can be read; whether there is a map, and so a need. */
+  /** Zoom to where a node is legible, if the map is shown; whether it was. */
   goTo(id: string | undefined): boolean {
     if (this.element.hidden || id === undefined) return false;
     const found = this.#boxOf(id);
@@ -127,7 +127,7 @@ class AtlasView {
     else this.goTo(id);
   }
 
-  /** The camera goes on with a gesture that the map began: the block below the fingers stays there. */
+  /** The camera continues a gesture that began on the map: the block below the fingers stays there. */
   #handOver(event: WheelEvent | TouchEvent): void {
     if (!isForDiagram(event, this.#widget.host.matches(":fullscreen"))) return;
     const points = "touches" in event ? [...event.touches] : [event];
@@ -174,7 +174,7 @@ class AtlasView {
     this.#widget.stage.classList.toggle("mg-mapped", isShown);
   }
 
-  /** Back to the map, once the reader has zoomed out to where all of a large picture is seen. */
+  /** Return to the map once the reader has zoomed out until all of a large picture is visible. */
   #returnLater(): void {
     clearTimeout(this.#calm);
     this.#calm = setTimeout(() => {
@@ -189,7 +189,7 @@ class AtlasView {
   }
 }
 
-/** The items that are among some nodes or hold one. */
+/** The items that are or contain one of some nodes. */
 function holding(items: Placed["frame"]["items"], nodes: ReadonlySet<string>): string[] {
   return items.flatMap(({ id, frame }) => {
     const inside = frame === null ? [] : holding(frame.items, nodes);

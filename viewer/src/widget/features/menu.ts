@@ -5,7 +5,7 @@ import { remembered, THEME_KEY } from "../controls/storage.js";
 import { loadOwn, wasmAllowed } from "../loading/loader.js";
 import type { Widget } from "../widget.js";
 
-/** The menu's button, and the key for help; another script brings what they open. */
+/** The menu's button, the key for help, and other features whose code is in scripts that are loaded later. */
 
 /** The menu of one diagram. */
 interface Popup {
@@ -22,7 +22,7 @@ interface Menu {
 }
 
 declare global {
-  /** Comes with `menu.js`. */
+  /** Set by `menu.js`. */
   var modelDiagramsMenu: Menu | undefined;
 }
 
@@ -51,16 +51,16 @@ export function menu(widget: Widget): void {
   });
 }
 
-/** Links to what is shown: another script follows them, and writes them from the menu. */
+/** Follows links to views; `menu.js` follows and writes them. */
 
-/** A hash that may be about a diagram: `#pkg.Net?open=h.0`, or a word of former versions. */
+/** A hash that may concern a diagram: `#pkg.Net?open=h.0`, or a word of former versions. */
 const MAYBE_OURS = /\?|model-graph-/;
 
 export function link(widget: Widget): void {
   // a frame of a notebook has no address
   if (location.protocol === "about:") return;
   const follow = () => {
-    // not awaited: it waits for tasks behind this one
+    // not awaited, because it waits for tasks after this one
     if (MAYBE_OURS.test(location.hash))
       void widget.tasks.withPart("menu.js", ({ followLink }) => void followLink(widget));
   };
@@ -71,27 +71,27 @@ export function link(widget: Widget): void {
   follow();
 }
 
-/** Whether a click is on a link to where the page is already: the browser tells of no change. */
+/** Whether a click is on a link to the page's current address: the browser reports no change. */
 function repeatsLink({ target }: Event): boolean {
   const anchor = target instanceof Element ? target.closest("a") : null;
   return anchor !== null && anchor.hash !== "" && anchor.href === location.href;
 }
 
-/** From near, nodes show their lines of code, where the page has them: another script writes them. */
+/** From near, nodes show their lines of code if the page has them; `code.js` writes them. */
 
 declare global {
-  /** Comes with `code.js`. */
+  /** Set by `code.js`. */
   var modelDiagramsCode: ((widget: Widget, session: Session, near: number) => void) | undefined;
 }
 
-/** Lines of code fit into boxes from this scale on. */
+/** Least scale at which lines of code fit into boxes. */
 const NEAR = 1.5;
 
 export function code(widget: Widget): void {
   if (!widget.host.hasAttribute("source-link")) return;
   let isNear = false;
   widget.on("moved", () => {
-    // nobody asked for it, so nobody is told that it can't be
+    // nobody asked for it, so nobody is told if it is impossible
     if (isNear || widget.camera.viewport.scale < NEAR || !wasmAllowed()) return;
     isNear = true;
     void widget.tasks.withLayout(async (session) => {
@@ -101,7 +101,7 @@ export function code(widget: Widget): void {
 }
 
 declare global {
-  /** Comes with `recording.js`. */
+  /** Set by `recording.js`. */
   var modelDiagramsRecording: ((widget: Widget, session: Session) => void) | undefined;
 }
 

@@ -1,9 +1,9 @@
-/** Translates the words of the picture that the page shipped; later pictures are drawn in the site's language. */
+/** Translates the words in the page's own picture; later pictures are drawn in the site's language. */
 import { fits, placeInRows } from "../../shared/legend_rows.js";
 import { fill, strings } from "../../shared/strings.js";
 import type { Widget } from "../widget.js";
 
-/** Average width of a letter, px, for diagrams that are hidden and can't be measured. */
+/** Average width of a letter, px, for hidden diagrams, which can't be measured. */
 const LETTER = 6.2;
 
 export function legend(widget: Widget): void {
@@ -33,7 +33,7 @@ function translate(text: Element): string {
     .replace(/ · tied$/, () => ` · ${strings.tiedToOthers}`);
 }
 
-/** Move the entries to where their new texts fit; false if the picture has no room for them. */
+/** Move the entries to where their new texts fit; false if the picture has no room. */
 function placeEntries(texts: SVGTextContentElement[], { width, height }: DOMRect): boolean {
   const entries = texts.map((text) => text.parentNode as SVGGElement);
   const top = entries[0]?.transform.baseVal.consolidate()?.matrix.f ?? 0;
@@ -45,7 +45,7 @@ function placeEntries(texts: SVGTextContentElement[], { width, height }: DOMRect
   return true;
 }
 
-/** Fit a longer word into the room of the English one. */
+/** Fit a longer word into the space of the English one. */
 function squeeze(text: SVGTextContentElement, room: number): void {
   if (lengthOf(text) <= room) return;
   text.setAttribute("textLength", String(room));

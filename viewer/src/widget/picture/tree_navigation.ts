@@ -27,7 +27,7 @@ export function ranks(items: readonly Item[]): Rank[] {
   return found.map(({ at, family }) => ({ at, of: family.count }));
 }
 
-/** What a key does: go to the item at this index, toggle the current one, or nothing. */
+/** The effect of a key: go to the item at this index, toggle the current one, or nothing. */
 export type Step = { to: number } | "toggle" | undefined;
 
 /** The tree pattern of the ARIA Authoring Practices. */
@@ -61,7 +61,7 @@ function go(items: readonly Item[], to: number): Step {
   return items[to] === undefined ? undefined : { to };
 }
 
-/** Places among siblings, from 0: of the nodes around one, from the outside in, and of itself. */
+/** Positions among siblings, from 0, of the nodes around a node, outermost first, and of the node itself. */
 export function pathOf(items: readonly (Item & Rank)[], at: number): number[] {
   const path: number[] = [];
   for (let i = at; i >= 0; i = parentOf(items, i)) path.unshift((items[i]?.at ?? 1) - 1);
