@@ -22,7 +22,7 @@ const CLOSE = "M4 4l8 8M12 4l-8 8";
 const SIDES = ["before", "both", "after"] as const;
 type Side = (typeof SIDES)[number];
 const SIDE_WORDS = { before: words.sideBefore, both: words.sideBoth, after: words.sideAfter };
-/** What a side hides: which of the two graphs, and nodes of which status. */
+/** What a side hides: the graph, and the status of nodes. */
 const HIDDEN = { before: "after", both: undefined, after: "before" } as const;
 const GONE = { before: "added", both: "", after: "removed" } as const;
 
@@ -40,9 +40,9 @@ export class ChangeBar {
   readonly #sides = new Map<Side, HTMLButtonElement>();
   readonly #focusReturn: FocusReturn;
   #side: Side = "both";
-  /** The selected node that was told last; switching sides selects it anew. */
+  /** The selected node that was described last; switching sides selects it again. */
   #followed: string | undefined;
-  /** The number of the change that is shown. */
+  /** The number of the shown change. */
   #current: number | undefined;
 
   /** @param rows number of a change → its row in the page's list */
@@ -74,7 +74,7 @@ export class ChangeBar {
     this.show("both");
   }
 
-  /** Show the bar with this text, and with its buttons if there is a difference to go through. */
+  /** Show the bar with a text, and with its buttons if there is a difference. */
   open(text: string, hasSteps: boolean): void {
     if (this.element.hidden) this.#focusReturn.remember();
     this.element.hidden = false;
@@ -85,7 +85,7 @@ export class ChangeBar {
     this.#text.replaceChildren(text);
   }
 
-  /** Whether a list beside the bar shows the text, too; it is read out all the same. */
+  /** Whether a list next to the bar also shows the text; screen readers still announce it. */
   set hasList(hasList: boolean) {
     this.#text.className = hasList ? "mg-unseen-text" : "mg-change-text";
   }
@@ -121,7 +121,7 @@ export class ChangeBar {
     void this.#widget.show(id);
   }
 
-  /** Tell what changed at the selected node, if anything did. */
+  /** Describe the change at the selected node, if there is one. */
   follow(): void {
     const { session, selected } = this.#widget;
     if (selected === this.#followed) return;
@@ -134,7 +134,7 @@ export class ChangeBar {
     else this.#tell(session, changes.find((number) => number === this.#current) ?? first, changes);
   }
 
-  /** Hide what only the other version has. */
+  /** Hide nodes of the other version only. */
   show(side: Side): void {
     const { session, stage, selected } = this.#widget;
     this.#side = side;
@@ -142,7 +142,7 @@ export class ChangeBar {
     for (const [other, element] of this.#sides) element.ariaPressed = String(other === side);
     if (session !== undefined) session.hidden = HIDDEN[side];
     this.#label();
-    // its edges, too, are those of this side
+    // edges also belong to this side
     this.#widget.select(undefined);
     if (selected !== undefined && !isGone(session, selected, side)) this.#widget.select(selected);
   }
@@ -171,10 +171,10 @@ export class ChangeBar {
     this.onShown(changes);
   }
 
-  /** Label boxes and edges with the facts of this side. */
+  /** Label boxes and edges with the texts of this side. */
   #label(): void {
     for (const text of this.#widget.tree.picture.querySelectorAll<SVGElement>("[data-former]")) {
-      // a detail may follow, with a text of its own
+      // a detail with its own text may follow
       const first = text.firstChild ?? text.appendChild(document.createTextNode(""));
       text.dataset.now ??= first.textContent ?? "";
       const { now, former = "" } = text.dataset;

@@ -1,4 +1,4 @@
-/** The lines about a whole difference, as in lists on pages. */
+/** The lines that summarise a difference, as in lists on pages. */
 
 import type { Change } from "../../diff/changes/facts.js";
 import { human } from "../../diff/changes/texts.js";
@@ -8,7 +8,7 @@ import { fill } from "../../shared/strings.js";
 
 const LEVELS = ["breaking", "notable", "detail"] as const;
 
-/** The numbers of the changes that are listed, the most serious first. */
+/** The numbers of the listed changes, the most serious first. */
 export function listed(difference: Difference | undefined, withDetails: boolean): number[] {
   const changes = difference?.changes ?? [];
   const levels = withDetails ? LEVELS : LEVELS.slice(0, 2);

@@ -20,12 +20,12 @@ export class VersionComparison {
   readonly #comparing: Comparing;
   readonly #select = make("select", "mg-choice");
   readonly #sheet = make("div", "mg-change-sheet");
-  /** Where the site has its diagrams. */
+  /** The folder of the site's diagrams. */
   readonly #site: string;
   #versions: Promise<Version[]> | undefined;
   /** The diagram without a comparison. */
   #own: Session | undefined;
-  /** Counts what readers asked for: what loads late must not replace what they asked for since. */
+  /** Number of the last request: late results of former requests must not replace it. */
   #wish = 0;
 
   constructor(widget: Widget, bar: ChangeBar, comparing: Comparing) {
@@ -56,7 +56,7 @@ export class VersionComparison {
     this.#select.focus();
   }
 
-  /** Show what changed between a version and this one; without a name, the model again. */
+  /** Show what changed between a version and this one; without a name, the model. */
   async start(name: string | undefined): Promise<void> {
     if (!name) return this.#end();
     this.#wish += 1;
@@ -80,7 +80,7 @@ export class VersionComparison {
 
   async #offer(): Promise<Version[]> {
     this.#versions ??= findVersions(this.#widget.host, new URL("..", this.#site).href).catch(() => {
-      // the next time may find some
+      // another attempt may succeed
       this.#versions = undefined;
       return [];
     });
@@ -138,7 +138,7 @@ export class VersionComparison {
     this.#sheet.replaceChildren(...lines.map((line) => make("p", "", line)));
   }
 
-  /** The model again, as it was left. */
+  /** Return to the model as it was left. */
   async #leave(): Promise<void> {
     this.#widget.comparedWith = undefined;
     this.#bar.hasList = false;

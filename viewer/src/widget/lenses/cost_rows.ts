@@ -1,4 +1,4 @@
-/** The rows of the table of costs: one for each closed box of the picture, so that none counts twice. */
+/** The rows of the cost table: one for each closed box of the picture, so that nothing counts twice. */
 import { ascending, descending } from "d3-array";
 import { amountOf, type Cost, type CostLens, LENSES } from "../../session/costs.js";
 
@@ -7,15 +7,15 @@ export interface Row {
   /** Path, or the name of an op. */
   name: string;
   class: string;
-  /** How many equal nodes it stands for. */
+  /** How many equal nodes it represents. */
   times: number;
   cost: Cost;
 }
 
-/** What rows are sorted by. */
+/** The columns by which rows can be sorted. */
 export type Column = "name" | "times" | CostLens;
 
-/** Those of rows: one of times only where any was measured. */
+/** The columns of rows; that of times only if any was measured. */
 export function columnsOf(rows: readonly Row[]): readonly Column[] {
   return ["name", "times", ...LENSES.filter((lens) => lens !== "time" || hasTimes(rows))];
 }
@@ -29,7 +29,7 @@ export interface Order {
   isAscending: boolean;
 }
 
-/** Rows in order; those of which nothing is known come last, and equal ones stay as they are executed. */
+/** Rows in order; unknown amounts come last, and equal ones stay in execution order. */
 export function sorted(rows: readonly Row[], { column, isAscending }: Order): Row[] {
   const value = (row: Row) => {
     if (column === "name" || column === "times") return row[column];
@@ -43,12 +43,12 @@ export function sorted(rows: readonly Row[], { column, isAscending }: Order): Ro
   });
 }
 
-/** The first rows, and one that is asked for. */
+/** The first rows, and a requested one. */
 export function shortened(rows: readonly Row[], most: number, asked: string | undefined): Row[] {
   return rows.filter(({ id }, at) => at < most || id === asked);
 }
 
-/** All of it, in full: bytes and numbers, not as people read them. */
+/** All rows with unrounded numbers. */
 export function asCsv(rows: readonly Row[]): string {
   const head = ["id", "name", "class", "count", "parameters", "flops", "activation_bytes", "moved_bytes", "time_ns"];
   const lines = rows.map(({ id, name, class: type, times, cost }) => {

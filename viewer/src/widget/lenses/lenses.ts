@@ -1,4 +1,4 @@
-/** A lens on a diagram: what its boxes cost, as bars, and their scale below the picture. */
+/** A lens on a diagram: the costs of its boxes as bars, and their scale below the picture. */
 import { sum } from "d3-array";
 import { shortName } from "../../graph/names.js";
 import { type Cost, type CostLens, type Costs, isCosted } from "../../session/costs.js";
@@ -18,7 +18,7 @@ import { LensScale } from "./scale.js";
 import { MemoryStrip } from "./strip.js";
 import { CostTable } from "./table.js";
 
-/** A box or panel with what it costs. */
+/** A box or panel with its cost. */
 export interface CostedBox extends StandingBox {
   cost: Cost;
 }
@@ -31,7 +31,7 @@ export class Lenses {
   readonly #strip: MemoryStrip;
   #lens: CostLens | undefined;
   #curve: { session: Session; curve: MemoryCurve } | undefined;
-  /** The op of which the box is lit. */
+  /** The op whose box is lit. */
   #running: string | undefined;
   /** The boxes of the last picture. */
   #boxes: { frame: Frame; boxes: Map<string, CostedBox>; byNode?: Map<string, string> } | undefined;
@@ -50,7 +50,7 @@ export class Lenses {
     this.#openTable(false);
     widget.onKey("t", (id) => this.#onTableKey(id));
     widget.exportDecorators.push((picture) => this.#paint(picture));
-    // on paper, the picture is as the author made it
+    // the author's own picture is printed
     const paper = matchMedia("print");
     widget.whileConnected((signal) => {
       paper.addEventListener("change", () => this.#paint(widget.tree.picture, paper.matches), { signal });
@@ -60,7 +60,7 @@ export class Lenses {
     });
   }
 
-  /** Show the picture through a lens, or as it is. */
+  /** Show the picture through a lens, or without one. */
   show(lens: CostLens | undefined): void {
     this.#lens = lens;
     this.#strip.element.hidden = true;
@@ -69,7 +69,7 @@ export class Lenses {
     this.#refresh();
   }
 
-  /** A large picture is drawn part by part; only another picture has other costs. */
+  /** A large picture is drawn in parts, but only another picture has other costs. */
   #onDrawn(): void {
     const { session, tree } = this.#widget;
     if (session === undefined || this.#boxes?.frame !== session.frame) this.#refresh();
@@ -94,12 +94,12 @@ export class Lenses {
   #showMemory(session: Session): void {
     if (this.#curve?.session !== session) this.#curve = { session, curve: memoryCurve(session.traced) };
     const { curve } = this.#curve;
-    // a trace without sizes has nothing to show
+    // a trace without sizes has no curve
     this.#strip.element.hidden = !((curve.alive[curve.peak] ?? 0) > 0);
     this.#strip.show(curve);
   }
 
-  /** Light the box that an op is in, and no other. */
+  /** Light only the box that contains an op. */
   #light(op: string | undefined): void {
     this.#running = op;
     const { tree } = this.#widget;
@@ -112,7 +112,7 @@ export class Lenses {
     if (id !== undefined) this.#widget.goTo(id);
   }
 
-  /** The closed box that shows an op, perhaps with its counterparts in other repeats. */
+  /** The closed box that shows an op, or an op that represents it. */
   #boxOf(op: string): string | undefined {
     const { session } = this.#widget;
     if (session === undefined) return undefined;
@@ -128,7 +128,7 @@ export class Lenses {
     this.#tableButton.ariaExpanded = String(isOpen);
   }
 
-  /** From a box to its row; else open or close the table. */
+  /** Go from a box to its row, or else open or close the table. */
   #onTableKey(id: string | undefined): boolean {
     if (this.#lens === undefined) return false;
     const isClosed = this.#table.element.hidden === true;
@@ -197,7 +197,7 @@ export class Lenses {
     );
   }
 
-  /** The boxes that add up to the whole: those that are not open. */
+  /** The closed boxes, which add up to the whole. */
   get #closed(): CostedBox[] {
     return [...(this.#boxes?.boxes.values() ?? [])].filter(
       (each) => each.item.frame === null && isCosted(each.item.kind),

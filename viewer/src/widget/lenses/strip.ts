@@ -1,4 +1,4 @@
-/** The memory over the pass: a strip below the picture, whose slider lights the node that runs at a moment. */
+/** The memory over the pass: a strip below the picture with a slider, which lights the running node. */
 import type { MemoryCurve } from "../../session/memory.js";
 import { formatBytes } from "../../session/naming.js";
 import { words } from "../../shared/lens_strings.js";
@@ -6,7 +6,7 @@ import { fill } from "../../shared/strings.js";
 import { box, button, make } from "../controls/dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-/** What the slider's thumb needs beside both ends, px; slider.css has it, too. */
+/** Room for the slider's thumb at both ends, as in slider.css, px. */
 const THUMB = 8;
 
 export class MemoryStrip {
@@ -21,7 +21,7 @@ export class MemoryStrip {
   readonly #onPeak: (op: string) => void;
   #curve: MemoryCurve | undefined;
 
-  /** @param onMove an op is chosen; @param onPeak a reader wants to see where the peak is */
+  /** @param onMove called with the chosen op @param onPeak called when the reader wants to see the peak */
   constructor(onMove: (op: string) => void, onPeak: (op: string) => void) {
     this.#onMove = onMove;
     this.#onPeak = onPeak;
@@ -92,7 +92,7 @@ export class MemoryStrip {
     mark.style.left = `calc(${THUMB}px + ${share} * (100% - ${2 * THUMB}px))`;
   }
 
-  /** One step for each op, as high as what is alive; the browser stretches it. */
+  /** One step per op, as high as the live memory; the browser stretches it. */
   #draw({ alive, peak }: MemoryCurve): void {
     const most = alive[peak] || 1;
     const last = Math.max(1, alive.length - 1);

@@ -6,11 +6,11 @@ import type { Widget } from "../widget.js";
 import { asCsv, type Column, columnsOf, type Order, type Row, shortened, sorted } from "./cost_rows.js";
 import { type LensScale, written } from "./scale.js";
 
-/** The costs of a picture's boxes as a table, beside the picture or below it. */
+/** The costs of the boxes of a picture as a table, beside or below the picture. */
 
-/** Rows that are shown; a file has all. */
+/** Most rows that are shown; the file has all. */
 const MOST = 200;
-/** Least width of a diagram that has room for the table beside its picture, and least height of such a table, px. */
+/** Least width of a diagram with the table beside its picture, and least height of such a table, px. */
 const BROAD = 1000;
 const HIGH = 240;
 /** Room for the line above it, px. */
@@ -24,7 +24,7 @@ export class CostTable {
   readonly #note = box("mg-cost-note");
   #rows: readonly Row[] = [];
   #scale: LensScale | undefined;
-  /** Id of the box that a reader came from: its row is shown, too. */
+  /** Id of the box from which the reader came: its row is also shown. */
   #asked: string | undefined;
   #order: Order = { column: "name", isAscending: true };
 
@@ -52,7 +52,7 @@ export class CostTable {
     if (isOpen) this.#draw();
   }
 
-  /** Show these rows; another lens sorts them by what it shows. */
+  /** Show these rows; another lens sorts them by its amounts. */
   show(rows: readonly Row[], scale: LensScale): void {
     if (this.#scale?.lens !== scale.lens) this.#order = { column: scale.lens, isAscending: false };
     this.#rows = rows;
@@ -69,7 +69,7 @@ export class CostTable {
     return row !== undefined;
   }
 
-  /** Beside the picture where there is room; the element stands before the stage, which then is less wide. */
+  /** Place the table beside the picture if there is room: its element precedes the stage, which gets narrower. */
   #place(): void {
     const { host, stage, foot } = this.#widget;
     const isBeside = !this.element.hidden && host.clientWidth >= BROAD && stage.offsetHeight >= HIGH;
@@ -100,7 +100,7 @@ export class CostTable {
     if (focused !== undefined) this.#table.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   }
 
-  /** The lens's own column comes first: a narrow page shows little more. */
+  /** The column of the lens comes first: a narrow page shows little more. */
   get #columns(): readonly Column[] {
     const chosen = this.#scale?.lens;
     const columns = columnsOf(this.#rows);
@@ -165,7 +165,7 @@ export class CostTable {
     const row = selected === undefined ? undefined : this.#rowOf(selected);
     if (row === undefined) return;
     row.ariaCurrent = "true";
-    // only inside of the table: the page stays where it is
+    // scrolls only inside the table, not the page
     const [{ top, bottom }, around] = [row.getBoundingClientRect(), this.#scroller.getBoundingClientRect()];
     if (bottom > around.bottom) this.#scroller.scrollTop += bottom - around.bottom;
     if (top < around.top) this.#scroller.scrollTop -= around.top - top + row.offsetHeight;

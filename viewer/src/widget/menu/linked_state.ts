@@ -1,4 +1,4 @@
-/** What a link shows → the state that shows it, and the other way round. */
+/** Turns the view of a link into a state, and the reverse. */
 import { ancestors } from "../../graph/graph.js";
 import type { SessionState } from "../../session/diagram_data.js";
 import type { Session } from "../../session/session.js";
@@ -6,7 +6,7 @@ import { nodesOf } from "../../session/steps.js";
 import { pathOf, scopeOf } from "../picture/path_scope.js";
 import type { LinkedView } from "./link_text.js";
 
-/** A state, and the names of the link that the model doesn't have, each with the nearest that it has. */
+/** A state, and the names of the link that the model lacks, each with the nearest existing one. */
 export interface Linked {
   state: SessionState;
   at: string | undefined;
@@ -14,7 +14,7 @@ export interface Linked {
   gone: Map<string, string>;
 }
 
-/** The difference of a session's state from what its author shows. */
+/** How the state of a session differs from the author's choice. */
 export function differences(session: Session): Partial<LinkedView> {
   const { state, initial } = session;
   const open = without(state.expanded, initial.expanded).filter((id) => isInSight(session, id));
@@ -30,7 +30,7 @@ export function differences(session: Session): Partial<LinkedView> {
   };
 }
 
-/** The state that a link shows; what is missing is replaced by what is around it. */
+/** The state of a link; missing nodes are replaced by the nodes around them. */
 export function linkedState(session: Session, view: LinkedView): Linked {
   const gone = new Map<string, string>();
   const find = (name: string) => found(session, name, gone);
@@ -54,7 +54,7 @@ function withOpen(session: Session, state: SessionState, id: string, isExact: bo
   return { ...shown, expanded: [...new Set([...shown.expanded, id])].sort() };
 }
 
-/** With a node in sight, unless one module is alone that does not hold it. */
+/** Makes a node visible, unless a module without it is isolated. */
 function inSight(session: Session, state: SessionState, id: string): SessionState {
   const shown = session.transitions.reveal(id, state);
   return shown.root === state.root ? shown : state;
@@ -68,7 +68,7 @@ function turned({ direction }: LinkedView): Partial<SessionState> {
   return direction === "TB" || direction === "LR" ? { direction } : {};
 }
 
-/** Runs of repeats shown one by one that a link shows so, and as one the others. */
+/** Unrolls and folds runs of repeats as in a link. */
 function unrolled(session: Session, state: SessionState, { each, once }: LinkedView): SessionState {
   const runs = (names: string[]) => names.flatMap((name) => session.runOf(name) ?? []);
   const all = new Set([...state.unrolled, ...runs(each)]);
@@ -84,7 +84,7 @@ function found(session: Session, name: string, gone: Map<string, string>): strin
   return nearest === "" ? [] : [nearest];
 }
 
-/** What was around a node that is gone; empty for the whole model. */
+/** The nearest existing node around a missing one; empty for the whole model. */
 function nearestOf(session: Session, name: string): string {
   for (
     let rest = name;
@@ -95,7 +95,7 @@ function nearestOf(session: Session, name: string): string {
   return "";
 }
 
-/** Whether nothing has to be opened to see a node. */
+/** Whether a node is visible without opening anything. */
 function isInSight(session: Session, id: string): boolean {
   const { state } = session;
   const shown = session.transitions.reveal(id);

@@ -1,4 +1,4 @@
-/** What the menu offers, beside what features add to it. */
+/** The menu's own rows; features add others. */
 
 import type { SessionState } from "../../session/diagram_data.js";
 import type { Session } from "../../session/session.js";
@@ -12,9 +12,9 @@ import { copyLink } from "./link.js";
 import { savers } from "./save.js";
 import { themes } from "./theme.js";
 
-/** So many levels are offered by number. */
+/** Most levels that are offered by number. */
 const LEVELS = 4;
-/** A picture so many times as wide or high as what is seen of it is a large one. */
+/** A picture is large if it is this many times as wide or tall as its visible part. */
 const VIEWPORTS = 6;
 
 export function rowsOf(widget: Widget): MenuRow[] {
@@ -38,7 +38,7 @@ function single(item: MenuItem): MenuRow {
   return { label: "", items: [item] };
 }
 
-/** A frame of a notebook has no address. */
+/** The frame of a notebook has no address. */
 function links(widget: Widget): MenuRow[] {
   const copy = { text: words.copyLink, run: () => void copyLink(widget) };
   return location.protocol === "about:" ? [] : [single(copy)];
@@ -54,7 +54,7 @@ function levels(widget: Widget): MenuItem[] {
   return [...numbered, level(words.all, Number.POSITIVE_INFINITY)];
 }
 
-/** Show a picture as a whole if it is much larger than what can be seen of it. */
+/** Show a picture as a whole if it is much larger than its visible part. */
 function fitLarge({ camera, tree }: Widget): void {
   const { width, height, scale } = camera.viewport;
   const whole = tree.picture.viewBox.baseVal;
@@ -66,7 +66,7 @@ function direction(widget: Widget, to: SessionState["direction"]): MenuItem {
     text: words[to],
     isChoice: true,
     stays: true,
-    // before the data is there, the first picture's direction is not known
+    // before the data is loaded, the direction of the first picture is unknown
     isOn: () => widget.session?.state.direction === to,
     run: () => void widget.change(({ state }) => ({ ...state, direction: to })).then(() => widget.camera.fit()),
   };

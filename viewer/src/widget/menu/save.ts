@@ -46,12 +46,12 @@ function json(data: object): Blob {
 const SVG_TYPE = "image/svg+xml";
 
 /**
- * The picture with all styles resolved, so that it looks the same in any program. Copies what the browser computed instead
- * of using the core's flat painter, which does not know the page's colours, highlighted paths and colour scales.
+ * The picture with all styles resolved, so that it looks the same in any program. Copies the computed styles of the browser
+ * instead of using the flat painter, which doesn't know the page's colours, highlighted paths and colour scales.
  */
 function flatPicture(widget: Widget, draw: () => string): string {
   const { tree, canvas } = widget;
-  // a large picture has to be put into the document as a whole to get its styles
+  // to get its styles, a large picture must be in the document as a whole
   const source = tree.size < LARGE ? tree.picture : (parseSvg(draw())[0] as SVGSVGElement);
   if (source !== tree.picture) {
     canvas.append(source);
@@ -90,7 +90,7 @@ function resolveStyles(element: Element, original: Element): void {
   if (element.getAttribute("stroke")?.startsWith("#")) copy(STROKE_STYLES);
 }
 
-/** Colour and opacity as attributes of their own: few programs read more than `#rrggbb`. */
+/** Colour and opacity as separate attributes: few programs support more than `#rrggbb`. */
 function setColour(element: Element, name: string, value: string): void {
   const colour = parseColour(value);
   const alpha = colour[3];

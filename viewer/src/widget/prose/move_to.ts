@@ -3,14 +3,14 @@ import { LEGIBLE_SCALE } from "../../shared/legible.js";
 import { glide } from "../camera/animation.js";
 import type { Widget } from "../widget.js";
 
-/** As much of the stage is filled, and no more is a picture enlarged. */
+/** Share of the stage to fill, and greatest enlargement of a picture. */
 const SHARE = 0.86;
 const LARGEST_SCALE = 1.25;
 
 /**
- * Bring nodes into the middle of the stage, as large as there is room; without any, the whole picture.
+ * Centre nodes in the stage, as large as possible; without any, show the whole picture.
  *
- * @param lit the same for these, if the whole picture is too small to read
+ * @param lit nodes to centre instead if the whole picture is too small to read
  */
 export function moveTo(widget: Widget, focus: readonly string[], lit: readonly string[]): void {
   const { camera, canvas, stage } = widget;
@@ -28,7 +28,7 @@ export function moveTo(widget: Widget, focus: readonly string[], lit: readonly s
   const height = Math.max(...found.map((box) => box.bottom)) - top;
   const room = SHARE * Math.min(stage.clientWidth / width, stage.clientHeight / height);
   const factor = Math.min(room, LARGEST_SCALE / scale);
-  // a part that is large enough already stays in the whole picture
+  // if a part is already large enough, the whole picture stays
   if (factor <= 1) return;
   camera.lookAt((left - rest.left + width / 2) / scale, (top - rest.top + height / 2) / scale);
   camera.zoomBy(factor);

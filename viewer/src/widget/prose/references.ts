@@ -1,15 +1,15 @@
-/** Parts of a text that speak of nodes, `[data-mg-nodes]`: they light each other, and a click leads to the picture. */
+/** References from text to nodes, `[data-mg-nodes]`: text and nodes light each other, and a click leads to the picture. */
 import type { Widget } from "../widget.js";
 import { lightOf } from "./light.js";
 import { widgetOf } from "./widget_of.js";
 
-/** What speaks of nodes. */
+/** An element that refers to nodes. */
 export interface Part {
   element: HTMLElement;
   ids: readonly string[];
 }
 
-/** Connect all parts of a page with their diagrams. */
+/** Connect all references of a page with their diagrams. */
 export function connectParts(root: ParentNode): void {
   const byHost = new Map<Element, Part[]>();
   for (const element of root.querySelectorAll<HTMLElement>("[data-mg-nodes]")) {
@@ -23,7 +23,7 @@ export function connectParts(root: ParentNode): void {
   for (const [host, parts] of byHost) void widgetOf(host).then((widget) => connect(widget, parts, { leads: true }));
 }
 
-/** @param options whether a click on a part leads to its nodes */
+/** @param options whether a click on a reference leads to its nodes */
 export function connect(widget: Widget, parts: readonly Part[], options: { leads: boolean }): void {
   for (const part of parts) {
     light(widget, part);
@@ -48,12 +48,12 @@ function idsAround(target: EventTarget | null): ReadonlySet<string> {
   return new Set(node === null ? [] : [node.dataset.id ?? ""]);
 }
 
-/** Light nodes while what speaks of them is pointed at, or has the focus. */
+/** Light nodes while their reference has the pointer or the focus. */
 function light(widget: Widget, { element, ids }: Part): void {
   const own = lightOf(widget);
   const on = () => {
     own.show(ids);
-    // a node that a closed module hides is found in the data
+    // a node in a closed module is found in the data
     void widget.tasks.load().then(
       () => element.matches(":hover, :focus-visible") && own.show(ids),
       () => undefined,

@@ -1,4 +1,4 @@
-/** The bar below the picture: a slider over steps with the loss as its track, what tints the nodes, and the legend. */
+/** The bar below the picture: a slider over steps with the loss as its track, the choice of the tint, and the legend. */
 import { scaleLinear, scaleSymlog } from "d3-scale";
 import { select } from "d3-selection";
 import { words } from "../../shared/recording_strings.js";
@@ -10,7 +10,7 @@ import { short } from "./numbers.js";
 import type { Run } from "./run.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-/** Height of the loss, and what the slider's thumb needs beside both ends, px. */
+/** Height of the loss, and room for the slider's thumb at both ends, px. */
 const HEIGHT = 40;
 const THUMB = 8;
 /** Losses that vary by more than this ratio are drawn on a logarithmic scale. */
@@ -29,13 +29,13 @@ export class RunBar {
   readonly #file = make("input", "");
   readonly #open = button(words.openFile, () => this.#file.click());
   readonly #close = button("", () => this.onClose());
-  /** Called with a file that a reader chose. */
+  /** Called with a file that the reader chose. */
   onFile: (file: File) => void = () => undefined;
-  /** Called when a reader wants to see that file no more. */
+  /** Called when the reader closes that file. */
   onClose: () => void = () => undefined;
   readonly #hide = iconButton(words.hide, "M4 4l8 8M12 4l-8 8", () => this.#onHide());
   #onHide: () => void = () => undefined;
-  /** Of no use before there is a recorded step. */
+  /** Hidden before there is a recorded step. */
   readonly #controls: readonly HTMLElement[];
   #runs: readonly Run[] = [];
   #steps: readonly number[] = [];
@@ -86,7 +86,7 @@ export class RunBar {
     this.#measure.value = name;
   }
 
-  /** Which run gives the nodes their colours. */
+  /** The index of the run that colours the nodes. */
   get run(): number {
     return Math.max(0, this.#run.selectedIndex);
   }
@@ -100,12 +100,12 @@ export class RunBar {
     return this.#steps[this.position] ?? 0;
   }
 
-  /** Say something about the whole, such as that the connection was lost. */
+  /** Show a message about the whole, such as a lost connection. */
   set note(text: string) {
     this.#note.textContent = text;
   }
 
-  /** Called when a reader wants to see no training at all; without it, there is no such button. */
+  /** Called when the reader hides the training; without it, there is no such button. */
   set onHide(hide: () => void) {
     this.#onHide = hide;
     this.#hide.hidden = false;
@@ -129,7 +129,7 @@ export class RunBar {
     });
   }
 
-  /** Show these runs; a slider at the end stays there. */
+  /** Show these runs; a slider at the end stays at the end. */
   show(runs: readonly Run[], steps: readonly number[]): void {
     const { step } = this;
     const wasAtEnd = this.#steps.length === 0 || this.position === this.#steps.length - 1;
@@ -156,7 +156,7 @@ export class RunBar {
     this.#slider.value = String(this.#positionOf(step));
   }
 
-  /** Tell the step and what the colours mean. */
+  /** Show the step and the meaning of the colours. */
   tell(scale: Scale | undefined): void {
     const text = `${fill(words.stepOf, this.step)} · ${this.#lossText()}`;
     this.#told.textContent = text;
@@ -188,7 +188,7 @@ export class RunBar {
     return hasLoss ? fill(words.lossAt, losses.join(", ")) : words.noLoss;
   }
 
-  /** A step may come after the last that was recorded. */
+  /** A step may come after the last recorded one. */
   #positionOf(step: number): number {
     const after = this.#steps.findIndex((one) => one >= step);
     return after < 0 ? this.#steps.length - 1 : after;

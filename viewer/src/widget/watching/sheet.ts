@@ -1,4 +1,4 @@
-/** Below the bar: what to look at, the chosen node over time, and all figures of a step as a table. */
+/** The sheet below the bar: findings, the chosen node over time, and all figures of a step as a table. */
 import { words } from "../../shared/recording_strings.js";
 import { fill } from "../../shared/strings.js";
 import { box, make } from "../controls/dom.js";
@@ -9,7 +9,7 @@ import type { Run } from "./run.js";
 
 const NARROWEST = 240;
 
-/** The selected node, and the repeats that its box stands for. */
+/** The selected node, and the repeats that its box represents. */
 export interface Chosen {
   id: string;
   name: string;
@@ -18,7 +18,7 @@ export interface Chosen {
 
 export class RunSheet {
   readonly element: HTMLElement;
-  /** Called with what a reader chose from the list. */
+  /** Called with the reader's choice from the list. */
   onFinding: (finding: Finding) => void = () => undefined;
   readonly #findings = box("mg-findings");
   readonly #node = box("mg-run-node");
@@ -41,7 +41,7 @@ export class RunSheet {
     }).observe(this.#node);
   }
 
-  /** List what is unusual, and what was recorded and is not in the diagram. */
+  /** List findings, and recorded nodes that aren't in the diagram. */
   list(runs: readonly Run[]): void {
     this.element.hidden = false;
     const parts = runs.flatMap((run) => this.#listOf(run, runs.length > 1));
@@ -76,7 +76,7 @@ export class RunSheet {
   /**
    * Show a node over time, and all figures.
    *
-   * @param node undefined where none is chosen
+   * @param node undefined if none is chosen
    */
   show(runs: readonly Run[], node: Chosen | undefined, step: number): void {
     this.#redraw = () => this.show(runs, node, step);
@@ -89,7 +89,7 @@ export class RunSheet {
     else this.#showNode(runs, node, step);
   }
 
-  /** Show the tensor of a finding, when its node is chosen. */
+  /** Prefer the tensor of a finding when its node is chosen. */
   prefer({ node, what }: Finding): void {
     this.#tensor = `${what} output`;
     this.#repeat = node;
@@ -159,7 +159,7 @@ export class RunSheet {
   }
 }
 
-/** The text speaks of `this module`. */
+/** Replaces `this module` in a text. */
 function nodeOf({ node }: Finding): (Node | string)[] {
   return node === "" ? [] : [make("code", "", node), ": "];
 }
@@ -177,7 +177,7 @@ const KIND_WORDS = {
 };
 
 function labelOf({ kind, name }: Tensor): string {
-  // most modules have one output, which needs no name
+  // most modules have a single output, which needs no name
   return name === "output" ? KIND_WORDS[kind] : `${KIND_WORDS[kind]} ${name}`;
 }
 
@@ -188,7 +188,7 @@ function byKind(one: Tensor, other: Tensor): number {
 /**
  * The figures of a step; the keyboard scrolls a wide table.
  *
- * @param node whose they are; undefined for all
+ * @param node undefined for all nodes
  */
 function tableOf(
   runs: readonly Run[],

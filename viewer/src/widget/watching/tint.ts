@@ -1,16 +1,16 @@
-/** Colours the boxes of a picture by a measure, with a strip for each repeat, and hatches what was not seen. */
+/** Colours the boxes of a picture by a measure, with a strip for each repeat, and hatches boxes without values. */
 import { idOf } from "../picture/tree.js";
 import type { Scale } from "./measures.js";
 import type { Reading } from "./run.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-/** Height of the strips, all rows together, and their distance from the box's sides, px. */
+/** Height of all rows of strips, and their distance from the sides of the box, px. */
 const STRIPS = 4.5;
 const INSET = 5;
 /** Distance of the lines of a hatch, px. */
 const HATCH = 7;
 
-/** What a box shows: the worst of all, and for each run its repeats. */
+/** What a box shows: the worst reading of all, and the repeats of each run. */
 export interface Shown {
   worst: Reading;
   strips: readonly (readonly Reading[])[];
