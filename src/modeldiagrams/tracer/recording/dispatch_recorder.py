@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from modeldiagrams.tracer.recording.time_limit import check_time
+from modeldiagrams.tracer.recording.work_limit import count_call
 from modeldiagrams.tracer.torch_facts.flops import flop_formula
 from modeldiagrams.tracer.torch_facts.private_api import Operator, schema_of, sizes_as_numbers, unseen_by_modes
 
@@ -39,7 +39,7 @@ class DispatchRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(
         self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        check_time(func)
+        count_call(func)
         kwargs = kwargs or {}
         context = self._recorder.context
         if func not in self._formulas:

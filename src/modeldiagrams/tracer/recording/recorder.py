@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from modeldiagrams.tracer.recording import time_limit
+from modeldiagrams.tracer.recording import work_limit
 from modeldiagrams.tracer.recording.call_sites import call_key, call_site_of
 from modeldiagrams.tracer.recording.counting import run_counted
 from modeldiagrams.tracer.recording.endless_loops import Questions
@@ -113,8 +113,8 @@ class Recorder(TorchFunctionMode):
         function = self._describe(func)
         if function.is_metadata or self.is_closed or (context := self.threads.context).paused:
             return func(*args, **kwargs) if kwargs else func(*args)
-        if time_limit.end is not None:  # seldom
-            time_limit.check_time()
+        if work_limit.left is not None:  # seldom
+            work_limit.count_call()
         for kind in types:  # none for most
             if kind is not Tensor and not issubclass(kind, Tensor):  # an object that calls torch with tensors it holds
                 with self:
@@ -162,6 +162,8 @@ class Recorder(TorchFunctionMode):
             self.recording.failed.add(op)
             self.recording.fail(error, op)
             raise
+        if work_limit.left is not None:  # seldom
+            work_limit.count_operations(result, flops)
         if call is None and isinstance(result, Tensor):
             return self._record(context, site, scope, flops, tensors, result)
         call = call or FunctionCall(function, site, args, kwargs, tensors, scope)
