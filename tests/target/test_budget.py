@@ -1,4 +1,4 @@
-"""What finding inputs may cost: sixty passes and some seconds for a model and all variants of it together."""
+"""What finding inputs may cost: sixty passes of counted work for a model and all variants of it together."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from torch import nn
 
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import infer, resolve
-from modeldiagrams.target.inference import budget as budgets
 from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.candidates import Candidate
 from modeldiagrams.target.inference.input_solver import InputSolver
@@ -16,7 +15,7 @@ from modeldiagrams.target.inference.probing import Probe
 from modeldiagrams.target.inference.search import Search
 from modeldiagrams.target.inference.sizes import Sizes
 from modeldiagrams.tracer import trace
-from modeldiagrams.tracer.recording.time_limit import time_limited
+from modeldiagrams.tracer.recording.work_limit import Work, work_limited
 
 
 class NeverRight(nn.Module):
@@ -38,7 +37,6 @@ def tried():
 
 
 def test_no_model_gets_more_tries_than_sixty(tried):
-    # how many fit into its seconds depends on the machine
     assert 10 < len(tried) <= 60
 
 
@@ -56,17 +54,24 @@ def test_a_search_goes_on_where_it_stopped():
     assert len({*budget.lines}) == len(budget.lines)
 
 
-def test_after_its_seconds_no_other_pass_begins(monkeypatch):
-    now = iter(range(0, 10**6, 3))
-    monkeypatch.setattr(budgets.time, "process_time", lambda: next(now))
-    budget = Budget(seconds=20, started=0.0)
-    list(InputSolver(NeverRight(), budget).solutions())
-    # at every look at the clock three more have passed
-    assert 1 <= len(budget.lines) <= 20 // 3
+def test_after_its_work_no_other_pass_begins():
+    budget = Budget()
+    budget.lines.append("")
+    assert budget.left
+    budget.work = 10**6
+    assert not budget.left
+
+
+def test_after_its_operations_no_other_pass_begins():
+    budget = Budget(operations=10)
+    with budget.limited():
+        assert trace(nn.Linear(4, 4), (torch.zeros(1, 4),), mode="real").status.error is None
+    budget.lines.append("")
+    assert not budget.left
 
 
 def test_the_first_pass_of_a_variant_is_made_however_late_it_is():
-    late = Budget(seconds=0).of_variant(0)
+    late = Budget(operations=-1).of_variant(0)
     assert late.left
     late.lines.append("")
     assert not late.left
@@ -156,20 +161,30 @@ class Slow(nn.Module):
 
 
 @pytest.mark.parametrize("is_fake", [True, False])
-def test_a_pass_of_a_search_ends_when_its_time_is_over(is_fake):
-    with time_limited(0):
+def test_a_pass_of_a_search_ends_when_it_has_made_its_calls(is_fake):
+    with work_limited(Work(calls=100)):
         probed = Probe(Slow())._run((torch.zeros(1, 4),), {}, is_fake=is_fake)
-    assert "takes too long" in probed.message
-    assert probed.depth < 10
+    assert "too much work" in probed.message
+    assert 10 < probed.depth <= 101
 
 
 @pytest.mark.parametrize("mode", ["fake", "real", "auto"])
-def test_a_trace_within_a_search_ends_when_its_time_is_over_and_a_later_one_does_not(mode):
+def test_a_trace_within_a_search_ends_when_it_has_made_its_calls_and_a_later_one_does_not(mode):
     model, x = nn.Sequential(nn.Linear(4, 4), nn.ReLU()), torch.zeros(1, 4)
-    with time_limited(0):
+    with work_limited(Work(calls=0)):
         status = trace(model, (x,), mode=mode).status
-    assert status.error.type == "PassTooLongError"
+    assert status.error.type == "PassTooLargeError"
     assert trace(model, (x,), mode=mode).status.error is None
+
+
+def test_only_passes_with_values_have_operations():
+    model, x = nn.Sequential(nn.Linear(40, 40), nn.ReLU()), torch.zeros(1, 40)
+    fake, real = Work(calls=1000, operations=100), Work(calls=1000, operations=100)
+    with work_limited(fake):
+        assert trace(model, (x,), mode="fake").status.error is None
+    assert fake.operations == 100
+    with work_limited(real):
+        assert trace(model, (x,), mode="real").status.error.type == "PassTooLargeError"
 
 
 STEPS = []
@@ -186,15 +201,11 @@ class Counted(nn.Module):
         return made + x
 
 
-def test_a_reading_ends_when_its_time_is_over():
+def test_a_reading_ends_when_it_has_made_its_calls():
     model = Counted()
-    with time_limited(0):
+    with work_limited(Work(calls=5)):
         Probe(model).read({"x": None}, Sizes(model), lambda _name, _path: [1])
     assert len(STEPS) < 10
-
-
-def test_later_passes_have_what_is_left_of_the_time():
-    assert Budget().seconds_of_pass > Budget(lines=[""]).seconds_of_pass > Budget(seconds=0, lines=[""]).seconds_of_pass
 
 
 @torch.library.custom_op("test_budget::kept", mutates_args=())
@@ -219,14 +230,14 @@ class Detector(nn.Module):
         return scores[kept(scores)].mean()
 
 
-def test_a_model_that_asks_for_values_gets_them_though_the_pass_without_took_all_the_time():
-    budget = Budget(seconds=0)
+def test_a_model_that_asks_for_values_gets_them_though_no_operations_are_left():
+    budget = Budget(operations=-1)
     found = Search(Detector().eval(), {"image": [Candidate([1, 3, 8, 8], "")]}, budget).more(3)
     assert [line.partition("(")[2].partition(")")[0] for line in budget.lines] == ["fake", "real"]
     assert found is not None
 
 
 def test_what_fails_for_other_reasons_gets_no_pass_with_values_then():
-    budget = Budget(seconds=0)
+    budget = Budget(operations=-1)
     assert Search(nn.Linear(4, 4), {"input": [Candidate([1, 5], "")]}, budget).more(3) is None
     assert len(budget.lines) == 1

@@ -18,9 +18,6 @@ from modeldiagrams.target.inference.entries import leaves
 from modeldiagrams.target.inference.input_solver import InputSolver
 from modeldiagrams.target.objects import from_option
 
-PATIENCE = 60
-"""Seconds for a search: what is found must not depend on the machine."""
-
 
 class Checked(nn.Module):
     """Checks its input before it is used; the weight suits any."""
@@ -40,7 +37,7 @@ class Checked(nn.Module):
 
 def solved(model):
     """The tensors of the first inputs that are found."""
-    return [*leaves(next(InputSolver(model.eval(), Budget(seconds=PATIENCE)).solutions()).entries)]
+    return [*leaves(next(InputSolver(model.eval(), Budget()).solutions()).entries)]
 
 
 def asserts_last_size(_module, x):
@@ -206,5 +203,5 @@ class Compared(Conditional):
 
 @pytest.mark.parametrize("made", [Asserted, Compared])
 def test_what_was_left_out_is_an_input_where_a_condition_asks_for_it(made):
-    entries = next(InputSolver(made().eval(), Budget(seconds=PATIENCE)).solutions()).entries
+    entries = next(InputSolver(made().eval(), Budget()).solutions()).entries
     assert entries["kind"]["dtype"] == "int64"

@@ -13,12 +13,9 @@ from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.input_solver import InputSolver
 from modeldiagrams.target.inference.sizes import Sizes
 
-PATIENCE = 60
-"""Seconds for a search: what is found must not depend on the machine."""
-
 
 def solved(model):
-    return next(InputSolver(model.eval(), Budget(seconds=PATIENCE)).solutions()).entries
+    return next(InputSolver(model.eval(), Budget()).solutions()).entries
 
 
 def target_of(path):
@@ -274,7 +271,7 @@ class Doubled(nn.Module):
 
 
 def test_inputs_that_would_be_large_get_smaller_until_they_are_affordable():
-    solver = InputSolver(Wide().eval(), Budget(seconds=PATIENCE))
+    solver = InputSolver(Wide().eval(), Budget())
     assert {tuple(entry[:2]) for entry in next(solver.solutions()).entries.values()} == {(1, 192)}
     assert len(solver.budget.lines) <= 3
     sizes = Sizes(Wide())

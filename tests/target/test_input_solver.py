@@ -18,15 +18,12 @@ from modeldiagrams.target.inference.input_solver import InputSolver
 from modeldiagrams.target.inference.search import dead_inputs, is_connected
 from modeldiagrams.target.inference.sizes import Sizes
 
-PATIENCE = 60
-"""Seconds for a search: what is found must not depend on the machine."""
-
 PLACE = "inference_zoo.hard_inputs."
 QUICK = ["BatchGraph", "DictInput", "HierarchicalAttention", "PagedCell", "Recurrent", "Regularised", "TupleInput"]
 
 
 def solved(model):
-    return next(InputSolver(model.eval(), Budget(seconds=PATIENCE)).solutions()).entries
+    return next(InputSolver(model.eval(), Budget()).solutions()).entries
 
 
 def target_of(path, **options):
@@ -273,7 +270,7 @@ def test_tensors_of_failed_passes_are_let_go_without_garbage_collection():
     def wide(m, x):
         return m.linear(m.embed(x.long()).flatten(1).repeat(1, 50))
 
-    solver = InputSolver(OneInput(wide).eval(), Budget(max_passes=3, seconds=PATIENCE))
+    solver = InputSolver(OneInput(wide).eval(), Budget(max_passes=3))
     gc.collect()
     gc.disable()
     try:

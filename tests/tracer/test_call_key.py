@@ -1,4 +1,4 @@
-"""`call_key` and `flatten` must find the same tensors in the same order."""
+"""`call_key` and `collect_tensors` must find the same tensors in the same order."""
 
 import pytest
 import torch

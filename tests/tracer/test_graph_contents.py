@@ -15,8 +15,8 @@ from modeldiagrams.ir.check import check_graph
 from modeldiagrams.ir.graph import ModuleNode, OpNode, ParameterNode
 from modeldiagrams.ir.structure import structural_digest
 from modeldiagrams.tracer import trace, trace_run
-from modeldiagrams.tracer.graph.extra_repr import parse
-from modeldiagrams.tracer.torch_facts.functions import plain
+from modeldiagrams.tracer.graph.extra_repr import parse_extra_repr
+from modeldiagrams.tracer.torch_facts.functions import to_plain_data
 from tracer.traced_graph import Lambda, TracedGraph, checked, linear, x
 
 
@@ -61,7 +61,7 @@ def stack():
     ],
 )
 def test_extra_repr_is_parsed(text, expected):
-    assert parse(text) == expected
+    assert parse_extra_repr(text) == expected
 
 
 def test_endless_extra_repr_is_read_to_a_limit():
@@ -100,7 +100,7 @@ def test_extra_repr_that_is_no_text_says_nothing(extra_repr):
     ],
 )
 def test_arguments_are_plain_data(value, expected):
-    given = plain(value)
+    given = to_plain_data(value)
     assert given == expected
     assert type(given) is type(expected)
 

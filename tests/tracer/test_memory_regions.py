@@ -5,8 +5,8 @@ import itertools
 import pytest
 import torch
 
-from modeldiagrams.tracer.values.memory_regions import geometry_of, region
-from modeldiagrams.tracer.values.provenance import spec_of
+from modeldiagrams.tracer.values.memory_regions import geometry_of, region_of
+from modeldiagrams.tracer.values.value_tracker import spec_of
 from tracer.traced_graph import Lambda, checked, x
 
 MEMORY = torch.zeros(48, dtype=torch.int32)
@@ -42,7 +42,7 @@ def bytes_of(view):
 @pytest.mark.parametrize(("one", "other"), list(itertools.product(VIEWS, VIEWS)))
 def test_regions_miss_no_overlap_and_claim_no_false_cover(one, other):
     mine, others = bytes_of(VIEWS[one]), bytes_of(VIEWS[other])
-    first, second = region_of(one), region_of(other)
+    first, second = view_region(one), view_region(other)
     assert first.overlaps(second) or not mine & others
     assert mine >= others or not first.covers(second)
 
@@ -51,12 +51,12 @@ def test_regions_miss_no_overlap_and_claim_no_false_cover(one, other):
     ("one", "other"), [("left", "right"), ("even", "odd"), ("row", "one"), ("whole", "none"), ("even", "none within")]
 )
 def test_separate_columns_rows_and_interleaved_elements_do_not_overlap(one, other):
-    assert not region_of(one).overlaps(region_of(other))
-    assert not region_of(other).overlaps(region_of(one))
+    assert not view_region(one).overlaps(view_region(other))
+    assert not view_region(other).overlaps(view_region(one))
 
 
-def region_of(name):
-    return region(geometry_of(VIEWS[name], spec_of(VIEWS[name])))
+def view_region(name):
+    return region_of(geometry_of(VIEWS[name], spec_of(VIEWS[name])))
 
 
 WRITES = {

@@ -219,7 +219,7 @@ def test_hooks_for_all_modules_may_return_something_else():
 def test_proxies_have_no_names():
     """They answer every question, also for what is inside of them, with themselves."""
     found = [("[0]", ROW), ("[1]", ROW)]
-    assert return_names.with_return_names(Proxy(), (ROW, ROW), found) == found
+    assert return_names.apply_return_names(Proxy(), (ROW, ROW), found) == found
 
 
 def test_outputs_of_a_module_inside():
@@ -278,5 +278,5 @@ def test_decorators_are_read_once(monkeypatch):
     """Every layer of a model calls the same functions."""
     model = passed_on(Recurrent())
     trace(model, (ROW,))
-    monkeypatch.setattr(return_names, "_returned", None)  # finds what a function returns
+    monkeypatch.setattr(return_names, "_returned_values", None)  # finds what a function returns
     assert list(trace(model, (ROW,)).model.outputs) == ["out", "h", "c"]

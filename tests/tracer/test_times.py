@@ -15,7 +15,7 @@ from modeldiagrams.ir.graph import ModuleNode, OpNode
 from modeldiagrams.ir.serialize import deserialize, save, serialize
 from modeldiagrams.ir.structure import describe_changes, structural_digest
 from modeldiagrams.tracer import run, trace
-from modeldiagrams.tracer.graph import times
+from modeldiagrams.tracer.graph import measured_times as times
 from tracer.traced_graph import Lambda, linear, x
 
 SLEEP_NS = 20_000_000
@@ -120,7 +120,7 @@ def test_the_least_of_several_passes_counts(monkeypatch):
     taken = iter([5, 3, 4])
     monkeypatch.setattr(times, "_MOST_PASSES", 3)
     graph = trace(nn.ReLU(), (x(),), mode="real")
-    ran = times.timed(graph, lambda: times.TimedPass({"/relu": "torch.nn.functional.relu"}, {"/relu": next(taken)}))
+    ran = times.add_times(graph, lambda: times.TimedPass({"/relu": "torch.nn.functional.relu"}, {"/relu": next(taken)}))
     assert ops_of(ran) == {"/relu": 3}
     assert next(taken, None) is None
 
@@ -208,7 +208,7 @@ def test_ops_are_waited_for_on_devices_that_run_them_while_python_goes_on(monkey
 
 @pytest.mark.parametrize("mode", ["fake", "meta"])
 def test_modes_without_values_are_refused(mode):
-    with pytest.raises(ValueError, match=f"measure_time: expected the mode auto or real, .* in the mode {mode}"):
+    with pytest.raises(ValueError, match=f"measure_time: expected the mode auto or real, .* the mode {mode}"):
         trace(linear(), (x(),), mode=mode, measure_time=True)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from modeldiagrams.api.given_graph import check_is_graph
-from modeldiagrams.ir.query_results import ModuleRow
+from modeldiagrams.ir.queries import ModuleRow
 from modeldiagrams.render.flat import library
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from modeldiagrams.ir.look_ups import short_name
 from modeldiagrams.ir.nodes import InputNode, OpNode
+from modeldiagrams.ir.queries import short_name
 
 if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph

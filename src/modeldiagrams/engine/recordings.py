@@ -13,7 +13,7 @@ from modeldiagrams import watching
 from modeldiagrams.common.files import digest
 from modeldiagrams.engine.diagram import with_problem
 from modeldiagrams.errors import ModelDiagramsError, OptionError, RecordingError
-from modeldiagrams.ir.documents import schema_of
+from modeldiagrams.ir.documents import make_schema
 from modeldiagrams.watching.growing import GrowingRecording
 from modeldiagrams.watching.page import MOST_MOMENTS, PER_OCTAVE, VERSION, WITH_HEAT, PageRecording, page_recording
 
@@ -70,7 +70,7 @@ def read_recordings(graph: Graph, files: dict[str, Path], store: Store | None = 
 
 def recording_schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of a recording in a page."""
-    return schema_of(PageRecording, f"modeldiagrams recording in a page, format version {VERSION}")
+    return make_schema(PageRecording, f"modeldiagrams recording in a page, format version {VERSION}")
 
 
 def _reduced(graph: Graph, name: str, file: Path, store: Store | None) -> PageRecording:

@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from modeldiagrams.hosting.source_links import linked_packages
-from modeldiagrams.ir.lineage import Class, Code, Method, text_of
+from modeldiagrams.ir.lineage import Class, Code, Method, read_source
 from modeldiagrams.ir.source_files import source_file
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class _Reader:
                 if isinstance(node, ast.stmt):
                     decorators = (one.lineno for one in getattr(node, "decorator_list", ()))
                     found |= dict.fromkeys(range(min([node.lineno, *decorators]), (node.end_lineno or 0) + 1), node)
-            lines = text_of(file).split("\n") if found else []
+            lines = read_source(file).split("\n") if found else []
             self._files[file] = (lines, found)
         return self._files[file]
 

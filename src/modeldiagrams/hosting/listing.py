@@ -12,7 +12,7 @@ from modeldiagrams.hosting.parts import Part, find_diagram, find_part
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.listing import coloured, listing_html
 from modeldiagrams.ir.graph import ModuleNode, OpNode
-from modeldiagrams.ir.lineage import Class, Code, text_of
+from modeldiagrams.ir.lineage import Class, Code, read_source
 from modeldiagrams.ir.queries import short_name
 from modeldiagrams.ir.source_files import source_file
 
@@ -101,7 +101,7 @@ def forward_of(shown: Sequence[Diagram], target: str) -> Listing:
 
 def _parsed(file: str, source: str) -> ast.Module:
     try:
-        return ast.parse(text_of(file))
+        return ast.parse(read_source(file))
     except (OSError, SyntaxError, ValueError) as error:
         raise ModelDiagramsError(
             f"expected Python code at {source}, as it was when the model ran, got a file that cannot be read: {error}"

@@ -7,7 +7,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from modeldiagrams.ir.folding import folded, folding_digest
+from modeldiagrams.ir.folding import digest_code, fold_graph
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,10 +28,10 @@ def packed(content: bytes) -> str:
 
 def page_data(fields: Mapping[str, bytes]) -> str:
     """What a page has of one diagram: an object of these fields, each of them JSON text, packed."""
-    values = {name: folded(value) if name in _GRAPHS else value for name, value in fields.items()}
+    values = {name: fold_graph(value) if name in _GRAPHS else value for name, value in fields.items()}
     return packed(b"{%b}" % b",".join([b'"%b":%b' % (name.encode(), value) for name, value in values.items()]))
 
 
 def packing_digest() -> str:
     """Hash of the code that folds and packs."""
-    return folding_digest(Path(__file__))
+    return digest_code(Path(__file__))

@@ -1,1 +1,1 @@
-"""What a graph is: its types, the rules it obeys and its JSON form. Knows nothing of the other rooms."""
+"""The graph: its types, rules, queries and JSON form. Imports no other room except `common`."""

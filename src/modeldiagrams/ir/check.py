@@ -1,4 +1,4 @@
-"""Consistency of a `Graph`: every reference in it must hold."""
+"""Checks that every reference in a `Graph` holds."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from modeldiagrams.ir.graph import (
     OutputNode,
     ParameterNode,
 )
-from modeldiagrams.ir.times import summed_times
+from modeldiagrams.ir.times import sum_times
 
 __all__ = ["check_graph"]
 
 
 def check_graph(graph: Graph) -> None:
-    """Check that every reference of a graph holds.
+    """Check that every reference in a graph holds.
 
     Raises:
-        GraphError: for the first one that doesn't, with its JSON path.
+        GraphError: for the first reference that doesn't hold, with its JSON path.
     """
     nodes = _check_nodes(graph)
     _check_hierarchy(graph, nodes)
@@ -34,7 +34,7 @@ def check_graph(graph: Graph) -> None:
 
 
 def _check_nodes(graph: Graph) -> dict[str, Node]:
-    """Ids are unique and every tensor has one producer. Returns the nodes by id."""
+    """Check that ids are unique and every tensor has one producer; return the nodes by id."""
     nodes: dict[str, Node] = {}
     produced: dict[str, str] = {}  # tensor → the node that makes it
     for i, node in enumerate(graph.nodes):
@@ -57,7 +57,7 @@ def _check_nodes(graph: Graph) -> dict[str, Node]:
 
 
 def _check_hierarchy(graph: Graph, nodes: dict[str, Node]) -> None:
-    """Every node has a parent that is a module call opened before it (so there are no cycles)."""
+    """Check that every parent is a module call listed before the node, which excludes cycles."""
     opened: set[str] = set()
     for i, node in enumerate(graph.nodes):
         path = f"$.hierarchy[{node.id!r}]"
@@ -74,7 +74,7 @@ def _check_hierarchy(graph: Graph, nodes: dict[str, Node]) -> None:
 
 
 def _check_functions(graph: Graph) -> None:
-    """Function calls lie inside each other and in the parent of what is in them."""
+    """Check that function calls are nested, and belong to the parent of their nodes."""
     modules: dict[str, str | None] = {}  # function call → the module call around it
     calls = {node.id for node in graph.nodes if isinstance(node, ModuleNode)}
     for name, function in graph.functions.items():
@@ -101,7 +101,7 @@ def _check_functions(graph: Graph) -> None:
 
 
 def _check_members(graph: Graph) -> None:
-    """Every function call contains nodes, and no others of their parent come between them."""
+    """Check that the nodes of every function call follow one another, and that there are some."""
     running: dict[str | None, tuple[str, ...]] = {}  # parent → function calls around its latest node
     ended: set[str] = set()
     for node in graph.nodes:
@@ -119,7 +119,7 @@ def _check_members(graph: Graph) -> None:
 
 
 def _check_edges(graph: Graph, nodes: dict[str, Node]) -> None:
-    """Edges join existing nodes forward in execution order and carry a tensor their source makes."""
+    """Check that edges run forward between existing nodes and carry a tensor that their source makes."""
     order = {node.id: i for i, node in enumerate(graph.nodes)}
     for source, edges in graph.adjacency.items():
         path = f"$.adjacency[{source!r}]"
@@ -141,7 +141,7 @@ def _check_edges(graph: Graph, nodes: dict[str, Node]) -> None:
 
 
 def _check_references(graph: Graph, nodes: dict[str, Node]) -> None:
-    """Weights, module inputs and outputs, ties and the status name things that exist."""
+    """Check that weights, inputs and outputs of modules, ties and the status name existing things."""
     _check_tensor_names(graph, "$.model", _ports(graph.model))
     for i, node in enumerate(graph.nodes):
         if isinstance(node, OpNode):
@@ -174,11 +174,11 @@ def _check_status(graph: Graph, nodes: dict[str, Node]) -> None:
 
 
 def _check_times(graph: Graph) -> None:
-    """Ops take no negative time, and module calls, function calls and the model as much as the ops inside."""
+    """Check that times are not negative, and add up in module calls, function calls and the model."""
     ops = {node.id: node.time_ns for node in graph.nodes if isinstance(node, OpNode) and node.time_ns is not None}
-    times = summed_times(graph, ops)
+    times = sum_times(graph, ops)
     for i, node in enumerate(graph.nodes):
-        time = getattr(node, "time_ns", None)  # module calls and ops have it
+        time = getattr(node, "time_ns", None)  # only module calls and ops have one
         if time is not None or node.id in times:
             _check_time(f"$.nodes[{i}]", time, times.get(node.id))
     for name, call in graph.functions.items():

@@ -1,4 +1,4 @@
-"""JSON documents with a format and a version: what reading and writing graphs and overlays have in common."""
+"""Reads and writes JSON documents with a format and a version: graphs and overlays."""
 
 from __future__ import annotations
 
@@ -12,58 +12,58 @@ import msgspec
 from modeldiagrams.common import files
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.errors import GraphError
-from modeldiagrams.ir.text import escaped, printable
+from modeldiagrams.ir.text import escape_controls, escape_surrogates
 
 __all__ = [
-    "at_file",
+    "add_file_name",
     "check_version",
-    "encoded",
-    "file_content",
-    "located",
-    "parsed",
+    "encode",
+    "make_schema",
+    "parse_json",
+    "read_bytes",
     "read_document",
-    "schema_of",
+    "to_graph_error",
     "write_document",
 ]
 
 T = TypeVar("T")
 
 _LOCATION = re.compile(r" - at `(?P<path>.*)`$")
-"""The end of msgspec's messages, with a JSON path."""
+"""The JSON path at the end of msgspec's messages."""
 
 
 def read_document(path: str | os.PathLike[str], kind: type[T], name: str, version: str) -> T:
     """Read a file that holds one document.
 
     Raises:
-        GraphError: if it can't be read, or holds something else, with file name and JSON path.
+        GraphError: if it can't be read or holds something else, with file name and JSON path.
     """
-    data = file_content(path, "overlay")
+    data = read_bytes(path, "overlay")
     try:
-        head = parsed(data)
+        head = parse_json(data)
         check_version(head, name, version)
         return msgspec.convert(head, decodable(kind))
     except msgspec.ValidationError as error:
-        raise at_file(path, located(error)) from error
+        raise add_file_name(path, to_graph_error(error)) from error
     except GraphError as error:
-        raise at_file(path, error) from error
+        raise add_file_name(path, error) from error
 
 
-def encoded(content: Any) -> bytes:
-    """JSON text of a struct or of plain data; names are the model's, and may hold what no file can."""
+def encode(content: Any) -> bytes:
+    """Write a struct or plain data as JSON; escape characters in the model's names that UTF-8 can't encode."""
     try:
-        return printable(msgspec.json.encode(content))
+        return escape_controls(msgspec.json.encode(content))
     except UnicodeEncodeError:
-        return printable(msgspec.json.encode(escaped(msgspec.to_builtins(content))))
+        return escape_controls(msgspec.json.encode(escape_surrogates(msgspec.to_builtins(content))))
 
 
 def write_document(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file; an existing one is replaced in one step."""
+    """Write a file; replace an existing one in one step."""
     files.write_atomically(Path(path), content)
 
 
-def file_content(path: str | os.PathLike[str], what: str) -> bytes:
-    """The bytes of a file that should hold a graph, or what else is named.
+def read_bytes(path: str | os.PathLike[str], what: str) -> bytes:
+    """Read the bytes of a file that should hold a graph or another document.
 
     Raises:
         GraphError: if it can't be read.
@@ -74,16 +74,16 @@ def file_content(path: str | os.PathLike[str], what: str) -> bytes:
         raise GraphError(os.fspath(path), f"expected a readable {what} file: {error.strerror or error}") from error
 
 
-def at_file(path: str | os.PathLike[str], error: GraphError) -> GraphError:
-    """The error with the name of the file in front of its JSON path."""
+def add_file_name(path: str | os.PathLike[str], error: GraphError) -> GraphError:
+    """Put the name of a file in front of the JSON path of an error."""
     return GraphError(f"{os.fspath(path)}: {error.path}", str(error).removeprefix(f"{error.path}: "))
 
 
-def parsed(data: bytes | str) -> Any:
-    """Plain data from JSON text.
+def parse_json(data: bytes | str) -> Any:
+    """Read JSON text as plain data.
 
     Raises:
-        GraphError: if it is none.
+        GraphError: if it is not JSON.
     """
     try:
         return msgspec.json.decode(data)
@@ -92,15 +92,15 @@ def parsed(data: bytes | str) -> Any:
 
 
 def check_version(head: Any, name: str, version: str) -> None:
-    """Refuse other documents, and those of a later major version.
+    """Refuse documents of another format or of a later major version.
 
     Args:
         head: The document as plain data.
-        name: The format that is expected.
-        version: The latest that this release reads.
+        name: The expected format.
+        version: The latest version that this release reads.
 
     Raises:
-        GraphError: with its JSON path.
+        GraphError: if the document is refused, with a JSON path.
     """
     if not isinstance(head, dict) or head.get("format") != name:
         raise GraphError("$.format", f"expected {name!r} (a file of this package), got something else")
@@ -115,18 +115,18 @@ def check_version(head: Any, name: str, version: str) -> None:
         )
 
 
-def located(error: msgspec.ValidationError) -> GraphError:
-    """The same error as one of ours."""
+def to_graph_error(error: msgspec.ValidationError) -> GraphError:
+    """Convert an error of msgspec to one of ours."""
     text = str(error)
     match = _LOCATION.search(text)
     return GraphError(match["path"] if match else "$", text[: match.start()] if match else text)
 
 
-def schema_of(kind: type, title: str) -> dict[str, Any]:
-    """The JSON Schema (2020-12) of documents of a type."""
+def make_schema(kind: type, title: str) -> dict[str, Any]:
+    """Make the JSON Schema (2020-12) of documents of a type."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": title,
-        # through JSON, because msgspec leaves tuples for default values
+        # through JSON, because msgspec uses tuples for default values
         **msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(kind))),
     }

@@ -1,10 +1,9 @@
-r"""Equal blocks of a graph stored once, for the data of pages: 80 equal layers take little more than two.
+r"""Stores equal blocks of a graph only once, for the data of pages: 80 equal layers take little more space than two.
 
 A section of the graph (nodes, adjacency, …) becomes a list of items: its entries, and uses of templates, ``[number of
 the template, id of a module call, values]``. A template is a list of items with holes: ``\x01`` stands for the module
-call's id, ``\x02`` with a number for one of the values, in which the uses differ, and ``\x03`` for a value that is a
-number, a measured time. Templates use other templates, as blocks hold smaller ones. `viewer/src/graph/unfold.ts` reads
-it.
+call's id, ``\x02`` and a number for one of the values in which the uses differ, and ``\x03`` for a value that is a
+number, such as a measured time. Templates use other templates. `viewer/src/graph/unfold.ts` unfolds them.
 """
 
 from __future__ import annotations
@@ -22,82 +21,82 @@ from modeldiagrams.common.files import digest, file_digest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["folded", "folding_digest"]
+__all__ = ["digest_code", "fold_graph"]
 
 _ID, _VALUE, _NUMBER = r"\u0001", r"\u0002", r"\u0003"
-"""As JSON writes them."""
+"""The signs of holes, as written in JSON."""
 
 _SECTIONS = ("nodes", "adjacency", "hierarchy", "tensors", "parameters", "functions")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*":?|(?<="time_ns":)\d+|[^"]+')
-"""A string, one that is a key with its colon, a time, or what is between two of them."""
+"""A string (with its colon if it is a key), a time, or the text between two of these."""
 
 _END_OF_NAME = re.compile(r"[./:]")
 _LEAST_SAVED = 32
-"""Bytes below which a template is not worth its place."""
+"""Least number of bytes that a template must save."""
 
 
 class _Item(NamedTuple):
     key: str
-    """Id of what it is about: a template's use is about a module call."""
+    """Id of the entry; for the use of a template, id of the module call."""
     json: str
 
 
 class _Run(NamedTuple):
-    """Items of one section that stand together and belong to one module call."""
+    """Consecutive items of one section that belong to one module call."""
 
     section: list[_Item]
     start: int
     stop: int
     module: str
     tokens: list[str]
-    """Ids inside the module call are relative to its own."""
+    """In these, ids inside the module call are relative to its own id."""
 
 
-def folded(graph: bytes) -> bytes:
-    """The graph's JSON for the viewer: with templates, or as it is where none would save anything."""
+def fold_graph(graph: bytes) -> bytes:
+    """Fold a graph's JSON for the viewer; return it unchanged if no template saves anything."""
     if any(sign.encode() in graph for sign in (_ID, _VALUE, _NUMBER)):
         return graph
     document = msgspec.json.decode(graph)
     folding = _Folding(document)
     if not folding.templates:
         return graph
-    raw = {name: msgspec.Raw(f"[{_joined(items)}]".encode()) for name, items in folding.sections.items()}
+    raw = {name: msgspec.Raw(f"[{_join(items)}]".encode()) for name, items in folding.sections.items()}
     templates = [msgspec.Raw(f"[{template}]".encode()) for template in folding.templates]
     return msgspec.json.encode({**document, **raw, "templates": templates})
 
 
-def folding_digest(*others: Path) -> str:
-    """Hash of the code that folds, and of other files."""
+def digest_code(*others: Path) -> str:
+    """Hash this module and other files."""
     return digest(*(file_digest(path).encode() for path in (Path(__file__), *others)))
 
 
 class _Folding:
     def __init__(self, document: dict[str, Any]) -> None:
         self.templates: list[str] = []
-        self.sections = {name: [*_items(document[name])] for name in _SECTIONS if name in document}
+        self.sections = {name: [*_list_items(document[name])] for name in _SECTIONS if name in document}
         self._modules = {node["id"] for node in document["nodes"] if node["kind"] == "module"}
         self._chains: dict[str, list[str]] = {}
         for depth in reversed(range(max((len(self._chain(name)) for name in self._modules), default=0))):
             self._fold(depth)
 
     def _chain(self, key: str) -> list[str]:
-        """The module calls whose ids a key begins with, outermost first."""
+        """The module calls whose ids are a prefix of a key, the outermost first."""
         if key not in self._chains:
             names = [*(key[: end.start()] for end in _END_OF_NAME.finditer(key)), key]
             self._chains[key] = [name for name in names if name in self._modules]
         return self._chains[key]
 
     def _fold(self, depth: int) -> None:
-        """Find templates among the blocks of a depth, and use them."""
+        """Find templates among the blocks of one depth, and use them."""
         alike: dict[tuple[str, ...], list[_Run]] = defaultdict(list)
         for section in self.sections.values():
-            for run in self._runs(section, depth):
+            for run in self._find_runs(section, depth):
                 alike[tuple(token for token in run.tokens if not _is_value(token))].append(run)
-        uses = [use for runs in alike.values() if len(runs) > 1 for use in self._used(runs)]
+        uses = [use for runs in alike.values() if len(runs) > 1 for use in self._use_template(runs)]
         for run, use in sorted(uses, key=lambda found: -found[0].start):
             run.section[run.start : run.stop] = [use]
 
-    def _runs(self, section: list[_Item], depth: int) -> Iterator[_Run]:
+    def _find_runs(self, section: list[_Item], depth: int) -> Iterator[_Run]:
         def owner(position: int) -> str | None:
             chain = self._chain(section[position].key)
             return chain[depth] if len(chain) > depth else None
@@ -105,18 +104,18 @@ class _Folding:
         for module, positions in groupby(range(len(section)), owner):
             if module is not None:
                 start, *_, last = [*positions] * 2
-                tokens = _relative(_joined(section[start : last + 1]), module)
+                tokens = _tokenize(_join(section[start : last + 1]), module)
                 yield _Run(section, start, last + 1, module, tokens)
 
-    def _used(self, runs: list[_Run]) -> list[tuple[_Run, _Item]]:
-        """The uses of one new template; none if it is not worth it."""
+    def _use_template(self, runs: list[_Run]) -> list[tuple[_Run, _Item]]:
+        """The uses of a new template for these runs; none if it saves too little."""
         columns = [*zip(*(run.tokens for run in runs), strict=True)]
         slots = {column: number for number, column in enumerate(dict.fromkeys(c for c in columns if len({*c}) > 1))}
-        template = "".join(_hole(c[0], slots[c]) if c in slots else c[0] for c in columns)
+        template = "".join(_make_hole(c[0], slots[c]) if c in slots else c[0] for c in columns)
         number = str(len(self.templates))
         values = zip(*slots, strict=True) if slots else ([] for _ in runs)
         uses = [
-            _Item(run.module, f"[{','.join([number, msgspec.json.encode(run.module).decode(), *map(_text, own)])}]")
+            _Item(run.module, f"[{','.join([number, msgspec.json.encode(run.module).decode(), *map(_encode, own)])}]")
             for run, own in zip(runs, values, strict=True)
         ]
         saved = sum(len("".join(run.tokens)) - len(use.json) for run, use in zip(runs, uses, strict=True))
@@ -126,7 +125,7 @@ class _Folding:
         return [*zip(runs, uses, strict=True)]
 
 
-def _items(section: list[Any] | dict[str, Any]) -> Iterator[_Item]:
+def _list_items(section: list[Any] | dict[str, Any]) -> Iterator[_Item]:
     if isinstance(section, list):
         entries: Iterable[tuple[str, Any]] = ((entry["id"], entry) for entry in section)
     else:
@@ -135,16 +134,16 @@ def _items(section: list[Any] | dict[str, Any]) -> Iterator[_Item]:
         yield _Item(key, msgspec.json.encode(entry).decode())
 
 
-def _joined(items: list[_Item]) -> str:
+def _join(items: list[_Item]) -> str:
     return ",".join(item.json for item in items)
 
 
-def _relative(text: str, module: str) -> list[str]:
-    """Tokens in which ids inside a module call begin with a sign instead of its own."""
+def _tokenize(text: str, module: str) -> list[str]:
+    """Split a text into tokens, and replace the id of a module call at their start by a sign."""
     start = msgspec.json.encode(module).decode()[:-1]
     inside = tuple(start + end for end in './:"')
     tokens = _TOKEN.findall(text)
-    # an argument may be called like the module call
+    # not in keys: an argument may have the name of the module call
     return [
         f'"{_ID}{token[len(start) :]}' if token.startswith(inside) and token[-1] != ":" else token for token in tokens
     ]
@@ -155,10 +154,10 @@ def _is_value(token: str) -> bool:
     return token.isdecimal() or (token[0] == token[-1] == '"' and not token.startswith(f'"{_ID}'))
 
 
-def _hole(token: str, slot: int) -> str:
+def _make_hole(token: str, slot: int) -> str:
     return f'"{_NUMBER if token.isdecimal() else _VALUE}{slot}"'
 
 
-def _text(token: str) -> str:
-    """A value of a use: a number is text, too, so that it can be a value of what is around it."""
+def _encode(token: str) -> str:
+    """Write a value of a use; a number becomes text, so that an outer template can have it as a value."""
     return f'"{token}"' if token.isdecimal() else token

@@ -18,7 +18,7 @@ tensor                producer's id, ``:``, index of the output      ``encoder.l
 
 The root module's call has no node: its path is empty, ops directly inside it are ``/add``, and their parent is None.
 
-The types are here and in `nodes`; the methods that answer questions about a graph are in `queries`.
+The types are here and in `nodes`; the methods are in `queries`.
 """
 
 from __future__ import annotations
@@ -44,8 +44,7 @@ from modeldiagrams.ir.nodes import (
     Struct,
     TensorSpec,
 )
-from modeldiagrams.ir.queries import Queries
-from modeldiagrams.ir.query_results import Connection, ModuleRow
+from modeldiagrams.ir.queries import Connection, ModuleRow, Queries
 
 __all__ = [
     "FORMAT",
@@ -92,7 +91,7 @@ class ParameterSpec(Struct, frozen=True, kw_only=True):
     trainable: bool = True
     """False for frozen parameters and for buffers."""
     persistent: bool = True
-    """False for buffers that state dicts leave out. Files of a format before 1.2 don't say."""
+    """False for buffers that state dicts leave out. Files of formats before 1.2 don't tell."""
     tied: tuple[str, ...] = ()
     """Other dotted names of the same tensor."""
 
@@ -118,7 +117,7 @@ class Failure(Struct, frozen=True, kw_only=True):
 
 
 class Guess(Struct, frozen=True, kw_only=True):
-    """A value the trace had to assume where Python asked for numbers that were not computed."""
+    """A value that the trace assumed because Python asked for a number that was not computed."""
 
     node: str | None
     """The op that needed it; None if no op did (an f-string)."""
@@ -127,7 +126,7 @@ class Guess(Struct, frozen=True, kw_only=True):
 
 
 class Status(Struct, frozen=True, kw_only=True):
-    """How much of the pass the graph holds."""
+    """How much of the pass is in the graph."""
 
     state: Literal["complete", "partial", "hierarchy"]
     """``partial``: the forward raised. ``hierarchy``: module tree only, no pass was run."""
@@ -138,11 +137,11 @@ class Status(Struct, frozen=True, kw_only=True):
     """Ids of tensors of unknown origin."""
     guesses: tuple[Guess, ...] = ()
     notes: tuple[str, ...] = ()
-    """Sentences for the reader, e.g. why real execution was used."""
+    """Sentences for readers, for instance why real values were used."""
 
 
 class Assumption(Struct, frozen=True, kw_only=True):
-    """A value that the author did not give and the rules filled in."""
+    """A value that the author did not give and inference filled in."""
 
     subject: str
     """The assumed value's name: ``inputs.input_ids``, ``args.num_classes``, ``rule``."""
@@ -151,7 +150,7 @@ class Assumption(Struct, frozen=True, kw_only=True):
 
 
 class Provenance(Struct, frozen=True, kw_only=True):
-    """What made the graph; comparisons ignore it."""
+    """The versions that made the graph; comparisons ignore them."""
 
     modeldiagrams: str
     torch: str | None = None
@@ -167,17 +166,17 @@ class Graph(Struct, Queries, frozen=True, kw_only=True, omit_defaults=False, gc=
     nodes: tuple[Node, ...]
     """In execution order; a module call precedes everything inside it."""
     adjacency: dict[str, tuple[Edge, ...]]
-    """Node id → its outgoing edges. Nodes without any are left out."""
+    """Node id → its outgoing edges. Nodes without edges are left out."""
     hierarchy: dict[str, str | None]
     """Node id → id of its parent module call; None directly under the root."""
     tensors: dict[str, TensorSpec]
     parameters: dict[str, ParameterSpec]
     functions: dict[str, FunctionCall] = msgspec.field(default_factory=dict)
-    """Groups of ops inside module calls, in execution order; the outer ones precede those inside."""
+    """Groups of ops inside module calls, in execution order; outer groups precede inner ones."""
     status: Status
     assumptions: tuple[Assumption, ...] = ()
     provenance: Provenance
 
     def __repr__(self) -> str:
-        """Short, because notebooks show it."""
+        """Make a short text, which notebooks show."""
         return f"<graph of {self.model.name}: {len(self.nodes)} nodes, {self.status.state}>"

@@ -1,4 +1,4 @@
-"""The kinds of layers that have a colour and a line in the legend; the viewer's are made from the overlay's schema."""
+"""The kinds of layers that have a colour and a line in the legend. The overlay's schema passes them to the viewer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classes of the model's code with those that they inherit from, read from the text: no code is imported for it."""
+"""Finds classes of the model's code and their base classes in the source text, without importing it."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from modeldiagrams.ir.source_files import source_file
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["Class", "Code", "has", "text_of"]
+__all__ = ["Class", "Code", "read_source", "runs_method"]
 
 Method = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Class(NamedTuple):
-    """A class where it is written."""
+    """A class and the file that defines it."""
 
     file: str
     node: ast.ClassDef
 
     def method(self, name: str) -> Method | None:
-        """The method that its body defines; the last, as the others only tell types."""
+        """The method that the class body defines: the last of this name, because earlier ones are overloads."""
         return next((one for one in reversed(self.node.body) if isinstance(one, Method) and one.name == name), None)
 
 
 class Code:
-    """Files of Python, parsed when they are needed. What can't be read or parsed holds no classes."""
+    """Python files, parsed when needed. A file that can't be read or parsed has no classes."""
 
     def __init__(self, files: Iterable[str]) -> None:
         self._files = tuple(files)
@@ -38,10 +38,10 @@ class Code:
         self._chains: dict[str, dict[int, list[str]]] = {}
 
     def tree(self, file: str) -> ast.Module:
-        """A file's code."""
+        """The syntax tree of a file."""
         if file not in self._trees:
             try:
-                self._trees[file] = ast.parse(text_of(file))
+                self._trees[file] = ast.parse(read_source(file))
             except (OSError, UnicodeError, SyntaxError, ValueError, RecursionError):
                 self._trees[file] = ast.Module(body=[], type_ignores=[])
         return self._trees[file]
@@ -59,7 +59,7 @@ class Code:
         return self._around[file].get(line, (None, None))
 
     def chains(self, file: str, line: int) -> list[str]:
-        """What a line reads of ``self``, as paths: ``blocks.0.norm``; ``*`` is an index that the code computes."""
+        """The attributes of ``self`` that a line reads, as paths: ``blocks.0.norm``; ``*`` is a computed index."""
         if file not in self._chains:
             table: dict[int, list[str]] = defaultdict(list)
             parts: set[ast.AST] = set()
@@ -72,7 +72,7 @@ class Code:
         return self._chains[file].get(line, [])
 
     def lineage(self, file: str, name: str) -> tuple[Class, ...]:
-        """A class and all that it inherits from, nearest first, as far as their files are at hand."""
+        """A class and its bases, the nearest first, as far as their files are known."""
         found: dict[Class, None] = {}
         waiting = [*self._named(file, name, 0)]
         while waiting:
@@ -89,7 +89,7 @@ class Code:
             yield from self._named(class_.file, ast.unparse(written), 0)
 
     def _named(self, file: str, name: str, depth: int) -> Iterator[Class]:
-        """The class that a name means in a file: defined there, or imported from another one."""
+        """Yield the class that a name means in a file: defined there, or imported from another file."""
         nodes = [*ast.walk(self.tree(file))]
         own = next((node for node in nodes if isinstance(node, ast.ClassDef) and node.name == name), None)
         if own is not None:
@@ -101,7 +101,7 @@ class Code:
                         yield from self._named(other, there, depth + 1)
 
     def _imported(self, file: str, node: ast.Import | ast.ImportFrom, name: str) -> Iterator[tuple[str, str]]:
-        """The file in which a name is that an import brings, and its name there."""
+        """Yield the file from which an import brings a name, and the name there."""
         for alias in node.names:
             if isinstance(node, ast.Import):
                 known = alias.asname or alias.name
@@ -127,11 +127,11 @@ class Code:
 
 
 _MOST_IMPORTS = 8
-"""Most files through which a name is handed on; more may be a circle."""
+"""Most imports to follow for one name; more may be a circle."""
 
 
-def has(lineage: Sequence[Class], class_: ast.ClassDef, method: Method | None) -> bool:
-    """Whether a module whose classes these are, nearest first, runs a method of one of them."""
+def runs_method(lineage: Sequence[Class], class_: ast.ClassDef, method: Method | None) -> bool:
+    """Whether a module with these classes, the nearest first, runs a method of one of them."""
     for one in lineage:
         if one.node is class_:
             return True
@@ -141,13 +141,13 @@ def has(lineage: Sequence[Class], class_: ast.ClassDef, method: Method | None) -
     return False
 
 
-def text_of(file: str) -> str:
-    """The text of a file of Python, with or without a byte order mark."""
+def read_source(file: str) -> str:
+    """Read a Python file, with or without a byte order mark."""
     return Path(file).read_text("utf-8-sig")
 
 
 def _runs_inherited(method: Method) -> bool:
-    """Whether a method calls the one of a base: by ``super``, or as ``Base.method(self)``."""
+    """Whether a method calls the inherited one, by ``super`` or as ``Base.method(self)``."""
     calls = [node for node in ast.walk(method) if isinstance(node, ast.Call)]
     return any(_is_super(call.func) or _is_of_base(call, method.name) for call in calls)
 
@@ -163,7 +163,7 @@ def _is_of_base(call: ast.Call, name: str) -> bool:
 
 
 def _chain(node: ast.AST) -> str | None:
-    """An expression that begins with ``self`` as a path; None for others, and for ``self`` alone."""
+    """The path of an expression that begins with ``self``; None for others and for ``self`` alone."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute | ast.Subscript):
         parts.append(node.attr if isinstance(node, ast.Attribute) else _index(node.slice))

@@ -1,4 +1,4 @@
-"""What an author may have meant by a pattern that matches nothing."""
+"""Suggests what an author may have meant by a pattern that matches nothing."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["nearest"]
 
 
 def nearest(pattern: str, names: Iterable[str]) -> str | None:
-    """The nearest of the names, or patterns of the items where a list of modules was meant.
+    """The nearest name, or patterns of the items if a list of modules was meant.
 
-    A `ModuleList` is not called: graphs have its items only.
+    A `ModuleList` is never called, so graphs have only its items.
     """
     known = [*names]
     digits = set[int]()

@@ -1,4 +1,4 @@
-"""What a `Graph` consists of; the docstring of `graph` explains ids, and how the parts refer to each other."""
+"""The parts of a `Graph`. The docstring of `graph` explains their ids and how they refer to each other."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Python numbers) and came back; the link is deduced, not observed."""
 
 
 class Struct(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """Immutable; defaults are left out of the JSON; no reference cycles, so not tracked by the garbage collector."""
+    """Immutable, without reference cycles (so the garbage collector ignores it); the JSON leaves out defaults."""
 
 
 class ParameterCount(Struct, frozen=True, kw_only=True):
@@ -41,7 +41,7 @@ class ParameterCount(Struct, frozen=True, kw_only=True):
     total: int
     """Of the module and its descendants."""
     trainable: int
-    """Those of `total` that require a gradient."""
+    """Part of `total` that requires a gradient."""
 
 
 class ModelInfo(Struct, frozen=True, kw_only=True):
@@ -86,7 +86,7 @@ class OutputNode(Struct, frozen=True, kw_only=True, tag="output", tag_field="kin
 
 
 class OpNode(Struct, frozen=True, kw_only=True, tag="op", tag_field="kind"):
-    """A call that made or wrote tensors, or took values out of torch."""
+    """A call that made or wrote tensors, or passed values out of torch."""
 
     kind: ClassVar[Literal["op"]] = "op"
     id: str
@@ -102,7 +102,7 @@ class OpNode(Struct, frozen=True, kw_only=True, tag="op", tag_field="kind"):
     flops: int | None = None
     activation_bytes: int | None = None
     time_ns: int | None = None
-    """Wall time of the call in nanoseconds, the least of several passes; differs from run to run."""
+    """Wall time of the call in nanoseconds, the least of several passes. Differs from run to run."""
     opaque: bool = False
     """Whether torch hides the ops inside (scripted modules, custom autograd functions)."""
     scope: str | None = None
@@ -131,7 +131,7 @@ class ModuleNode(Struct, frozen=True, kw_only=True, tag="module", tag_field="kin
     time_ns: int | None = None
     """Sum of the times of the ops inside."""
     signature: str | None = None
-    """Structural hash of the call: equal for blocks that differ in names and weights only."""
+    """Structural hash of the call: equal for blocks that differ only in names and weights."""
     source: str | None = None
     """``file:line`` where the class is defined."""
     scope: str | None = None
@@ -139,7 +139,7 @@ class ModuleNode(Struct, frozen=True, kw_only=True, tag="module", tag_field="kin
 
 
 class ParameterNode(Struct, frozen=True, kw_only=True, tag="parameter", tag_field="kind"):
-    """A bare `torch.nn.Parameter` used by an op outside a leaf module of its own."""
+    """A parameter used by an op outside the leaf module that owns it, or owned by no leaf module."""
 
     kind: ClassVar[Literal["parameter"]] = "parameter"
     id: str
@@ -150,7 +150,7 @@ class ParameterNode(Struct, frozen=True, kw_only=True, tag="parameter", tag_fiel
 
 
 class BufferNode(Struct, frozen=True, kw_only=True, tag="buffer", tag_field="kind"):
-    """A registered buffer used by an op outside a leaf module of its own."""
+    """A registered buffer used by an op outside the leaf module that owns it, or owned by no leaf module."""
 
     kind: ClassVar[Literal["buffer"]] = "buffer"
     id: str
@@ -176,7 +176,7 @@ Node: TypeAlias = InputNode | OutputNode | OpNode | ModuleNode | ParameterNode |
 class FunctionCall(Struct, frozen=True, kw_only=True):
     """One call of a Python function that made several ops, or one ``torch.profiler.record_function`` scope.
 
-    A group inside a module call. It is no node, so that parents, ids and paths are the same with and without it.
+    A group inside a module call, and not a node: parents, ids and paths are the same with and without it.
     """
 
     kind: ClassVar[Literal["function"]] = "function"
@@ -192,7 +192,7 @@ class FunctionCall(Struct, frozen=True, kw_only=True):
     call_site: str | None = None
     """``file:line`` where it is called."""
     inputs: dict[str, str] = {}
-    """Argument name, and path inside it, → tensor id. Files of a format before 1.3 don't say."""
+    """Argument name and path inside it → tensor id. Files of formats before 1.3 don't tell."""
     flops: int | None = None
     activation_bytes: int | None = None
     time_ns: int | None = None
@@ -213,7 +213,7 @@ class Edge(Struct, frozen=True, kw_only=True):
 
 
 class TensorSpec(Struct, frozen=True, kw_only=True):
-    """What is known of a tensor."""
+    """Shape, type and role of a tensor."""
 
     shape: tuple[int | str, ...] | None
     """Sizes; a string names a symbolic size; None for tensors without one (uninitialised)."""

@@ -1,4 +1,4 @@
-"""What authors show at nodes → the content of a picture file: figures, images, and tables, which become SVG."""
+"""Converts figures, images and tables that authors show at nodes to the content of picture files."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from modeldiagrams.ir.text import readable
 __all__ = ["LARGEST", "as_picture"]
 
 LARGEST = 500_000
-"""Bytes of a picture file: pages carry it."""
+"""Most bytes of a picture file, because pages contain it."""
 
 EXPECTED = "a Matplotlib figure, a PIL image, bytes of a PNG or JPEG file, SVG text, or a table"
 
 _MOST_ROWS, _MOST_COLUMNS, _LONGEST_CELL = 50, 12, 40
 _CHARACTER, _LINE, _GAP = 7.25, 18, 16
-"""Of a table, px: a character of 12 px in a fixed font, a row, and the space around a column."""
+"""Sizes in a table, px: width of a character of 12 px in a fixed font, height of a row, space around a column."""
 
 
 def as_picture(value: Any) -> bytes:
-    """The content of a PNG, JPEG or SVG file.
+    """Convert a value to the content of a PNG, JPEG or SVG file.
 
     Args:
-        value: A Matplotlib figure or axes of one, a PIL image, bytes of a file, SVG text, or a table: a pandas
+        value: A Matplotlib figure or its axes, a PIL image, bytes of a file, SVG text, or a table: a pandas
             `DataFrame`, a dict, or a list of rows, each a list or a dict.
 
     Raises:
         TypeError: for anything else.
         ValueError: for a table that is empty or too large, and for a file that is empty or too large.
     """
-    content = _content(value)
+    content = _convert(value)
     if not content:
         raise ValueError(f"expected {EXPECTED}, got no bytes; was the file read from its end?")
     if len(content) > LARGEST:
@@ -40,7 +40,7 @@ def as_picture(value: Any) -> bytes:
     return content
 
 
-def _content(value: Any) -> bytes:
+def _convert(value: Any) -> bytes:
     file = io.BytesIO()
     if isinstance(value, bytes | bytearray | memoryview):
         return bytes(value)
@@ -49,16 +49,16 @@ def _content(value: Any) -> bytes:
     if not hasattr(value, "savefig"):  # axes, as functions for plots return them
         value = getattr(value, "figure", value)
     if callable(getattr(value, "savefig", None)):
-        # the version of Matplotlib is no part of the picture
+        # leave out the version of Matplotlib
         value.savefig(file, format="png", dpi=150, metadata={"Software": None})
         return file.getvalue()
     if callable(getattr(value, "save", None)) and hasattr(value, "getbands"):
         value.save(file, format="PNG")
         return file.getvalue()
-    return _table(_rows(value)).encode()
+    return _draw_table(_read_rows(value)).encode()
 
 
-def _rows(value: Any) -> list[list[str]]:
+def _read_rows(value: Any) -> list[list[str]]:
     """The cells of a table, as text."""
     if hasattr(value, "itertuples") and hasattr(value, "columns"):
         rows: list[Any] = [["", *value.columns], *value.itertuples()]
@@ -77,18 +77,18 @@ def _rows(value: Any) -> list[list[str]]:
     if not 0 < width <= _MOST_COLUMNS or height > _MOST_ROWS:
         limits = f"up to {_MOST_ROWS} rows and {_MOST_COLUMNS} columns"
         raise ValueError(f"expected a table of {limits}, got {height} rows and {width} columns; show a part of it")
-    return [[_cell(cell) for cell in row] for row in rows]
+    return [[_format_cell(cell) for cell in row] for row in rows]
 
 
-def _cell(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     if callable(getattr(value, "item", None)) and getattr(value, "ndim", 1) == 0:  # a number of NumPy or PyTorch
         value = value.item()
     text = f"{value:.4g}" if isinstance(value, float) else readable(str(value)).replace("\n", " ")
     return text if len(text) <= _LONGEST_CELL else f"{text[: _LONGEST_CELL - 1]}…"
 
 
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    """SVG of a table: what looks the same in every program, and needs no style of the page's."""
+def _draw_table(rows: Sequence[Sequence[str]]) -> str:
+    """Draw a table as SVG that looks the same in every program and needs no style sheet."""
     count = max(map(len, rows))
     widths = [max((len(row[i]) for row in rows if i < len(row)), default=0) * _CHARACTER + _GAP for i in range(count)]
     width, height = sum(widths), len(rows) * _LINE + 8

@@ -1,26 +1,256 @@
-"""What scripts ask of a graph: its methods. Each takes time in proportion to the graph, whatever its depth."""
+"""The methods of `Graph`, with which scripts query it. Each takes linear time, whatever the depth of the graph."""
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, TypedDict
 
-from modeldiagrams.ir.look_ups import LookUps, short_name
-from modeldiagrams.ir.nodes import Flow, FunctionCall, ModuleNode, Node
-from modeldiagrams.ir.query_results import Connection
+from modeldiagrams.errors import GraphError
+from modeldiagrams.ir.nodes import (
+    Edge,
+    Flow,
+    FunctionCall,
+    InputNode,
+    ModuleNode,
+    Node,
+    OutputNode,
+    Struct,
+    TensorSpec,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from modeldiagrams.ir.query_results import ModuleRow
+__all__ = ["Connection", "ModuleRow", "Queries", "short_name"]
 
-__all__ = ["Queries", "short_name"]
+Shape = tuple[int | str, ...] | None
 
 
-class Queries(LookUps):
-    """The methods of `Graph`: those of `LookUps`, and what takes the whole graph to answer."""
+class Connection(Struct, frozen=True, kw_only=True):
+    """The tensors that flow from one node to another at some depth.
+
+    Attributes:
+        source: Id of the node that makes the tensors, or of the closed module call or function call around it.
+        target: Id of the node that reads the tensors, or of the closed module call or function call around it.
+        tensors: Ids of the tensors.
+        flow: As in the graph format: ``data``, ``shape`` or ``inferred``.
+    """
+
+    source: str
+    target: str
+    tensors: tuple[str, ...]
+    flow: Flow = "data"
+
+
+class ModuleRow(TypedDict):
+    """One module call as a row of a table.
+
+    Attributes:
+        id: Id of the module call.
+        path: Dotted path from the model.
+        call: 1 for the first call of this module.
+        class_name: Short name, as in diagrams.
+        level: 1 directly in the model.
+        parameters: Number of parameters of the module and the modules inside it.
+        own_parameters: Number of parameters of the module itself. A sum over first calls counts only tied parameters
+            more than once.
+        trainable_parameters: Part of `parameters` that requires a gradient.
+        flops: Floating point operations of the call; None when not counted.
+        activation_bytes: Bytes of all op outputs of the call; None when not counted.
+        time_ns: Sum of the times of its ops in nanoseconds; None when not measured.
+        inputs: Argument name → shape.
+        outputs: Path in the returned value → shape.
+    """
+
+    id: str
+    path: str
+    call: int
+    class_name: str
+    level: int
+    parameters: int
+    own_parameters: int
+    trainable_parameters: int
+    flops: int | None
+    activation_bytes: int | None
+    time_ns: int | None
+    inputs: dict[str, Shape]
+    outputs: dict[str, Shape]
+
+
+class Queries:
+    """The methods of `Graph`, which has the fields."""
 
     __slots__ = ()
+
+    nodes: tuple[Node, ...]
+    adjacency: dict[str, tuple[Edge, ...]]
+    hierarchy: dict[str, str | None]
+    tensors: dict[str, TensorSpec]
+    functions: dict[str, FunctionCall]
+
+    def node(self, name: str) -> Node:
+        """Find a node by its id. A module's path is the id of its first call.
+
+        Args:
+            name: An id such as ``encoder.layers.0``, ``encoder.layers.0#2``, ``input:x`` or ``encoder/add``.
+
+        Returns:
+            The node.
+
+        Raises:
+            GraphError: if there is none; suggests the nearest id.
+        """
+        if name in self._by_id:
+            return self._by_id[name]
+        near = difflib.get_close_matches(name, self._by_id, n=1)
+        raise GraphError(name, f"no node has this id{f'; did you mean {near[0]!r}?' if near else ''}")
+
+    def parent(self, node: Node | str) -> ModuleNode | None:
+        """The module call that directly contains a node.
+
+        Args:
+            node: A node or its id.
+
+        Returns:
+            The module call; None for a node directly in the model.
+        """
+        return next(iter(self.ancestors(node)), None)
+
+    def ancestors(self, node: Node | str) -> tuple[ModuleNode, ...]:
+        """All module calls that contain a node.
+
+        Args:
+            node: A node or its id.
+
+        Returns:
+            The module calls, the innermost first.
+        """
+        found = []
+        at = self.hierarchy[self._id(node)]
+        while at is not None:
+            found.append(self._modules[at])
+            at = self.hierarchy[at]
+        return tuple(found)
+
+    def children(self, module: Node | str | None = None) -> tuple[Node, ...]:
+        """The nodes directly inside a module call.
+
+        Args:
+            module: A module call or its id; None is the model.
+
+        Returns:
+            Module calls and other nodes in execution order.
+        """
+        return tuple(self._children.get(None if module is None else self._id(module), ()))
+
+    def descendants(self, module: Node | str) -> tuple[Node, ...]:
+        """The nodes inside a module call, at any depth.
+
+        Args:
+            module: A module call or its id.
+
+        Returns:
+            Module calls and other nodes in execution order.
+        """
+        found: list[Node] = []
+        todo = [*self.children(module)]
+        while todo:
+            node = todo.pop()
+            found.append(node)
+            todo += self._children.get(node.id, ())
+        return tuple(sorted(found, key=lambda node: self._order[node.id]))
+
+    def module_calls(self, *wanted: str | type) -> tuple[ModuleNode, ...]:
+        """Module calls by path or class.
+
+        Args:
+            *wanted: Classes (`torch.nn.Linear`, without subclasses, which graphs don't know), and patterns. A pattern
+                is compared with the whole path (``encoder.layers.0``), the class's name (``Linear``) and its full name
+                (``torch.nn.modules.linear.Linear``). ``*`` stands for anything, dots included, and ``?`` for one
+                character. Without arguments, all module calls match.
+
+        Returns:
+            The module calls that match any argument, in execution order.
+        """
+        classes = {f"{item.__module__}.{item.__qualname__}" for item in wanted if isinstance(item, type)}
+        patterns = [_regex(item) for item in (wanted or "*") if isinstance(item, str)]
+        matches = re.compile("|".join(patterns), re.DOTALL).fullmatch
+        return tuple(
+            node
+            for node in self._modules.values()
+            if node.class_ in classes or any(map(matches, (node.path, short_name(node.class_), node.class_)))
+        )
+
+    def function_calls(self, *wanted: str) -> tuple[FunctionCall, ...]:
+        """Function calls that are groups of ops, and ``record_function`` scopes. They are not module calls.
+
+        Args:
+            *wanted: Patterns, as for `module_calls`, of the short name (``rotate_half``), the full name
+                (``mypkg.rope.rotate_half``) or the id. Without arguments, all function calls match.
+
+        Returns:
+            The function calls that match any argument, in execution order.
+        """
+        matches = re.compile("|".join(map(_regex, wanted or "*")), re.DOTALL).fullmatch
+        return tuple(
+            call for call in self.functions.values() if any(map(matches, (call.name, call.function or "", call.id)))
+        )
+
+    def matching(self, pattern: str) -> tuple[str, ...]:
+        """Ids of the nodes that an author's pattern matches.
+
+        Args:
+            pattern: A pattern of module calls and function calls, as for `module_calls` and `function_calls`. If it
+                matches none, a pattern of other nodes: an id (``encoder/add``, ``input:x``), a name (``x``) or an
+                op's short name (``softmax``).
+
+        Returns:
+            Ids, in execution order.
+        """
+        modules, functions = self.module_calls(pattern), self.function_calls(pattern)
+        if modules or functions:
+            return (*(node.id for node in modules), *(call.id for call in functions))
+        if pattern in self._by_id:  # a later call of a module
+            return (pattern,)
+        matches = re.compile(_regex(pattern), re.DOTALL).fullmatch
+        return tuple(name for name, names in self.other_names.items() if any(map(matches, names)))
+
+    @cached_property
+    def other_names(self) -> dict[str, tuple[str, ...]]:
+        """Id of a node that is not a module call → its names."""
+        others = (node for node in self.nodes if not isinstance(node, ModuleNode))
+        return {
+            node.id: tuple({node.id: 0, node.name or node.id: 0, short_name(node.name or node.id): 0})
+            for node in others
+        }
+
+    def functions_around(self, node: Node | FunctionCall | str) -> tuple[FunctionCall, ...]:
+        """The function calls around a node, inside its module call.
+
+        Args:
+            node: A node, a function call, or the id of one.
+
+        Returns:
+            The function calls, the innermost first.
+        """
+        if not isinstance(node, FunctionCall):
+            node = (
+                self.functions[node]
+                if isinstance(node, str) and node in self.functions
+                else self._by_id[self._id(node)]
+            )
+        if isinstance(node, FunctionCall):
+            at = node.parent
+        else:
+            at = None if isinstance(node, InputNode | OutputNode) else node.scope
+        found = []
+        while at in self.functions:
+            found.append(self.functions[at])
+            at = self.functions[at].parent
+        return tuple(found)
 
     def connections(
         self,
@@ -33,16 +263,16 @@ class Queries(LookUps):
         """The tensors that flow between modules.
 
         Args:
-            depth: How many levels of modules are open, as in diagrams: with 0, each module directly in the model
-                stands for everything inside it. None opens all modules.
-            expand: Patterns of modules, as for `module_calls`, that are open as well, with those around them; also as
-                one text with commas.
-            collapse: Patterns of modules that are closed in any case.
-            functions: Whether function calls stand for what is inside them, as in diagrams, unless `expand` names
-                them, `depth` is None, or they are around modules of an open level.
+            depth: How many levels of modules are open, as in diagrams. With 0, each module directly in the model
+                represents everything inside it. None opens all modules.
+            expand: Patterns of modules to open, as for `module_calls`, with the modules around them; a list, or one
+                text with commas.
+            collapse: Patterns of modules to close in any case.
+            functions: Whether function calls represent their content, as in diagrams, unless `expand` names them,
+                `depth` is None, or they contain modules of an open level.
 
         Returns:
-            One connection for each pair of nodes and kind of flow. What stays inside a closed module is left out.
+            One connection for each pair of nodes and kind of flow, without tensors that stay inside a closed module.
         """
         shown = self.shown(depth, expand=expand, collapse=collapse, functions=functions)
         found: dict[tuple[str, str, Flow], dict[str, None]] = defaultdict(dict)
@@ -64,10 +294,10 @@ class Queries(LookUps):
         collapse: Sequence[str] | str = (),
         functions: bool = False,
     ) -> dict[str, str]:
-        """The box that stands for each node at a depth.
+        """The box that represents each node at a depth.
 
         Args:
-            depth: As in `connections`. A module with one op in it stays closed, whatever the depth.
+            depth: As in `connections`. A module that contains a single op stays closed.
             expand: As in `connections`.
             collapse: As in `connections`.
             functions: As in `connections`.
@@ -101,11 +331,11 @@ class Queries(LookUps):
         """Every node on any path from one node to another.
 
         Args:
-            source: A node or its id. A module call stands for everything inside it.
+            source: A node or its id. A module call represents everything inside it.
             target: Likewise.
 
         Returns:
-            Inputs, ops, outputs and weights in execution order, both ends included; nothing if there is no path.
+            Inputs, ops, outputs and weights in execution order, including both ends; empty if there is no path.
         """
         reached = self._inside(self._id(source))
         for node in self.nodes:
@@ -146,6 +376,45 @@ class Queries(LookUps):
             )
         return rows
 
+    @property
+    def by_id(self) -> dict[str, Node]:
+        """Id → node."""
+        return self._by_id
+
+    def position(self, name: str) -> int:
+        """Position of a node in execution order."""
+        return self._order[name]
+
+    @cached_property
+    def _by_id(self) -> dict[str, Node]:
+        return {node.id: node for node in self.nodes}
+
+    @cached_property
+    def _modules(self) -> dict[str, ModuleNode]:
+        return {node.id: node for node in self.nodes if isinstance(node, ModuleNode)}
+
+    @cached_property
+    def _order(self) -> dict[str, int]:
+        return {node.id: i for i, node in enumerate(self.nodes)}
+
+    @cached_property
+    def _children(self) -> dict[str | None, list[Node]]:
+        found: dict[str | None, list[Node]] = defaultdict(list)
+        for node in self.nodes:
+            found[self.hierarchy[node.id]].append(node)
+        return dict(found)
+
+    def _id(self, node: Node | str) -> str:
+        return self.node(node if isinstance(node, str) else node.id).id
+
+    def _inside(self, name: str) -> set[str]:
+        """Ids of the nodes that edges can reach: a module's descendants, or the node itself."""
+        return {name, *(node.id for node in self.descendants(name))} - self._modules.keys()
+
+    def _is_openable(self, name: str) -> bool:
+        inside = self._children.get(name, ())
+        return len(inside) > 1 or any(isinstance(node, ModuleNode) for node in inside)
+
     def _asked(self, patterns: Sequence[str]) -> tuple[ModuleNode | FunctionCall, ...]:
         return (*self.module_calls(*patterns), *self.function_calls(*patterns)) if patterns else ()
 
@@ -172,7 +441,7 @@ class Queries(LookUps):
         return found
 
     def _functions_with_modules(self) -> tuple[FunctionCall, ...]:
-        """Calls directly around a module call, which open with the modules of their level."""
+        """Calls that directly contain a module call: they open with the modules of their level."""
         return tuple(
             {call.id: call for node in self._modules.values() for call in self.functions_around(node)[:1]}.values()
         )
@@ -184,6 +453,19 @@ class Queries(LookUps):
         return 1 + len(around) + (0 if parent is None else self._level(self._modules[parent]))
 
 
+def short_name(name: str) -> str:
+    """``torch.nn.modules.linear.Linear`` → ``Linear``, ``torch.Tensor.__getitem__`` → ``getitem``: as in diagrams."""
+    last = re.split(r"[.:]", name)[-1]
+    return last.strip("_") or last
+
+
+def _regex(pattern: str) -> str:
+    """Convert a pattern to a regular expression, like `viewer/src/view/patterns.ts`."""
+    # several stars in a row would take polynomial time
+    once = re.sub(r"\*+", "*", pattern)
+    return "".join({"*": ".*", "?": "."}.get(character, re.escape(character)) for character in once)
+
+
 def _patterns(given: Sequence[str] | str) -> Sequence[str]:
-    """The patterns of an option: one text is a sequence of letters, too, which nobody means."""
+    """Split one text with commas into patterns."""
     return [pattern.strip() for pattern in given.split(",")] if isinstance(given, str) else given

@@ -10,13 +10,13 @@ from modeldiagrams.common.decoding import decodable
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.check import check_graph
 from modeldiagrams.ir.documents import (
-    at_file,
+    add_file_name,
     check_version,
-    encoded,
-    file_content,
-    located,
-    parsed,
-    schema_of,
+    encode,
+    make_schema,
+    parse_json,
+    read_bytes,
+    to_graph_error,
     write_document,
 )
 from modeldiagrams.ir.graph import FORMAT, VERSION, Graph
@@ -33,13 +33,13 @@ def serialize(graph: Graph, *, indent: int = 0) -> bytes:
     """Write a graph as UTF-8 JSON. Equal graphs give equal bytes.
 
     Args:
-        graph: What to write.
+        graph: The graph.
         indent: Spaces per level; 0 writes one line.
 
     Returns:
         The JSON text, without a final newline.
     """
-    compact = encoded(graph)
+    compact = encode(graph)
     return msgspec.json.format(compact, indent=indent) if indent else compact
 
 
@@ -53,14 +53,14 @@ def deserialize(data: bytes | str) -> Graph:
         The graph.
 
     Raises:
-        GraphError: for anything but a consistent graph of a version that this release reads, with its JSON path.
+        GraphError: unless it is a consistent graph of a version that this release reads; with a JSON path.
     """
-    head = parsed(data)
+    head = parse_json(data)
     check_version(head, FORMAT, VERSION)
     try:
         graph = msgspec.convert(head, decodable(Graph))
     except msgspec.ValidationError as error:
-        raise _located(head, error) from error
+        raise _locate_error(head, error) from error
     check_graph(graph)
     return graph
 
@@ -77,11 +77,11 @@ def load(path: str | os.PathLike[str]) -> Graph:
     Raises:
         GraphError: if the file can't be read or does not hold a graph, with file name and JSON path.
     """
-    data = file_content(path, "graph")
+    data = read_bytes(path, "graph")
     try:
         return deserialize(data)
     except GraphError as error:
-        raise at_file(path, error) from error
+        raise add_file_name(path, error) from error
 
 
 def save(graph: Graph, path: str | os.PathLike[str]) -> None:
@@ -96,12 +96,12 @@ def save(graph: Graph, path: str | os.PathLike[str]) -> None:
 
 def schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of a graph file."""
-    return schema_of(Graph, f"modeldiagrams graph, format version {VERSION}")
+    return make_schema(Graph, f"modeldiagrams graph, format version {VERSION}")
 
 
-def _located(head: dict[str, Any], error: msgspec.ValidationError) -> GraphError:
-    """Translate msgspec's error; where its path only says ``[...]`` for a mapping, find the key."""
-    plain = located(error)
+def _locate_error(head: dict[str, Any], error: msgspec.ValidationError) -> GraphError:
+    """Convert an error of msgspec; find the key if its path only says ``[...]`` for a mapping."""
+    plain = to_graph_error(error)
     path, problem = plain.path, str(plain).removeprefix(f"{plain.path}: ")
     key = path.removeprefix("$.").split("[", 1)[0]
     if path.startswith("$.") and "[...]" in path and key in _MAPPINGS:

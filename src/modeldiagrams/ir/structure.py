@@ -1,4 +1,4 @@
-"""Compares graphs by structure: the same model has the same, wherever, when and with which versions it was traced."""
+"""Compares graphs by structure, which doesn't depend on where, when and with which versions a model was traced."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 from modeldiagrams.common.files import digest
 from modeldiagrams.ir.graph import InputNode, ModuleNode, OpNode
-from modeldiagrams.ir.text import escaped
+from modeldiagrams.ir.text import escape_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["describe_changes", "structural_digest"]
 
 _NO_STRUCTURE = {"source", "call_site", "signature", "flops", "activation_bytes", "time_ns"}
-"""Keys that move with source lines, follow from the rest and our release, or differ from run to run."""
+"""Keys that depend on source lines, on our release, or differ from run to run."""
 
 _LIMIT = 200
 """Characters of a description."""
@@ -26,20 +26,20 @@ _VALUE_LIMIT = 40
 
 
 def structural_digest(graph: Graph) -> str:
-    """Hash of the model's structure, 32 hex digits.
+    """Hash a model's structure; 32 hex digits.
 
     Modules, functions, ops, their arguments, shapes, connections and weights count. Source lines, versions, costs, how
-    the values of the pass were found or computed, and how modules describe themselves (`extra_repr`) don't.
+    values were found or computed, and `extra_repr` of modules don't.
     """
     structure = _structure(graph)
     try:
         return digest(msgspec.json.encode(structure, order="sorted"))
     except UnicodeEncodeError:  # names are the model's
-        return digest(msgspec.json.encode(escaped(structure), order="sorted"))
+        return digest(msgspec.json.encode(escape_surrogates(structure), order="sorted"))
 
 
 def describe_changes(before: Graph, now: Graph) -> str:
-    """What differs in structure, in about 200 characters; the first differences only, and "" if there are none."""
+    """Describe the first differences in structure, in about 200 characters; "" if there are none."""
     if structural_digest(before) == structural_digest(now):
         return ""
     text, *others = [_clipped(change) for change in _changes(before, now)] or [_changed_parts(before, now)]
@@ -76,7 +76,7 @@ def _without(content: dict[str, Any], ignored: set[str]) -> dict[str, Any]:
 
 
 def _changes(before: Graph, now: Graph) -> Iterator[str]:
-    """The differences that can be named, most telling ones first."""
+    """Yield the differences that can be named, the most telling first."""
     if before.status.state != now.status.state:
         yield f"the pass is {before.status.state} → {now.status.state}"
     if before.model.class_ != now.model.class_:
@@ -97,7 +97,7 @@ def _by_id(graph: Graph, type_: type[Any]) -> dict[str, Any]:
 
 
 def _inside_known(graph: Graph, modules: Iterable[str]) -> dict[str, Any]:
-    """The ops that are not inside an added or removed module."""
+    """The ops outside added and removed modules."""
     known = {None, *modules}
     return {name: op for name, op in _by_id(graph, OpNode).items() if graph.hierarchy[name] in known}
 
@@ -112,7 +112,7 @@ def _added_and_removed(noun: str, before: dict[str, Any], now: dict[str, Any]) -
 
 
 def _first_change(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
-    """The first node whose class, name, attributes or arguments differ, and how many more there are."""
+    """Yield the first node whose class, name, attributes or arguments differ, and how many more there are."""
     changes = [
         f"{name}: {change}" for name in before if name in now for change in _node_changes(before[name], now[name])[:1]
     ]
@@ -158,7 +158,7 @@ def _changed_inputs(before: Graph, now: Graph) -> Iterator[str]:
 
 
 def _changed_parts(before: Graph, now: Graph) -> str:
-    """Names of the parts that differ, where no single difference can be named."""
+    """Names of the parts that differ, if no single difference can be named."""
     names = {"adjacency": "connections", "tensors": "tensors' shapes or dtypes", "parameters": "weights"}
     old, new = _structure(before), _structure(now)
     return " and ".join(name for part, name in names.items() if old[part] != new[part]) or "details of the nodes"

@@ -1,4 +1,4 @@
-"""Times of ops → times of what is around them."""
+"""Adds up the times of ops."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["summed_times"]
+__all__ = ["sum_times"]
 
 
-def summed_times(graph: Graph, ops: Mapping[str, int]) -> dict[str | None, int]:
-    """What ops took, and what is around them took together.
+def sum_times(graph: Graph, ops: Mapping[str, int]) -> dict[str | None, int]:
+    """Add up the times of ops in everything around them.
 
     Args:
-        graph: Its own times are not looked at.
+        graph: A graph, whose own times are ignored.
         ops: Id of an op → its time.
 
     Returns:
-        Id of an op, module call or function call → its time; None → that of the model. What has no op with a time in
-        it is left out.
+        Id of an op, module call or function call → its time; None → the time of the model. Calls without a timed op
+        are left out.
     """
     times: dict[str | None, int] = dict(ops.items())
-    for node in reversed(graph.nodes) if ops else ():  # what is inside comes after what is around it
+    for node in reversed(graph.nodes) if ops else ():  # from the inside to the outside
         if node.id in times:
             functions = graph.functions_around(node) if graph.functions else ()
             for around in (*(call.id for call in functions), graph.hierarchy[node.id]):

@@ -12,7 +12,7 @@ from modeldiagrams.options.reading import read_model, read_vocabulary
 
 __all__ = ["Call", "Limits", "is_function", "is_graph_file", "package_of"]
 
-_TIMEOUT = 60.0
+_TIMEOUT = 300.0
 _MEMORY = 4.0
 _MAXIMUM = 10.0**6
 """Upper bound of timeout (s) and memory (GB) that the interfaces of all operating systems accept."""

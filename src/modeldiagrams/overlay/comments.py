@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from modeldiagrams.errors import CommentError
 from modeldiagrams.ir.graph import ModuleNode, OpNode
-from modeldiagrams.ir.lineage import Code, has, text_of
+from modeldiagrams.ir.lineage import Code, read_source, runs_method
 from modeldiagrams.ir.queries import short_name
 from modeldiagrams.ir.source_files import source_file
 
@@ -169,7 +169,7 @@ class _Reader:
         """Whether a module has this method of this class, inherited or its own."""
         key = (module.class_, class_, method)
         if key not in self._known:
-            self._known[key] = has(self._lineage(module), class_, method)
+            self._known[key] = runs_method(self._lineage(module), class_, method)
         return self._known[key]
 
     def _lineage(self, module: ModuleNode | ModelInfo) -> tuple[Class, ...]:
@@ -267,7 +267,7 @@ def _names_by_file(graph: Graph, files: Sequence[str]) -> dict[str, frozenset[st
 
 def _text(file: str) -> str:
     try:
-        return text_of(file) if Path(file).suffix == ".py" else ""
+        return read_source(file) if Path(file).suffix == ".py" else ""
     except (OSError, UnicodeError):
         return ""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import msgspec
 
-from modeldiagrams.ir.documents import encoded, read_document, schema_of, write_document
+from modeldiagrams.ir.documents import encode, make_schema, read_document, write_document
 from modeldiagrams.ir.kinds import Kind  # noqa: TC001  (msgspec reads the annotation)
 from modeldiagrams.ir.structure import structural_digest
 
@@ -125,7 +125,7 @@ class Overlay(_Struct, frozen=True, kw_only=True):
     def to_json(self, indent: int = 0) -> bytes:
         """The JSON text. Equal overlays give equal bytes."""
         whole = {"format": self.format, "version": self.version, **msgspec.to_builtins(self)}
-        compact = encoded(whole)
+        compact = encode(whole)
         return msgspec.json.format(compact, indent=indent) if indent else compact
 
     def without_texts(self) -> Overlay:
@@ -138,7 +138,7 @@ class Overlay(_Struct, frozen=True, kw_only=True):
         said = msgspec.to_builtins(self.without_texts())
         for image in said.get("images", ()):
             image["source"] = ""
-        return encoded(said)
+        return encode(said)
 
     def merge(self, other: Overlay) -> Overlay:
         """Both overlays together. If both annotate a node, values of the other one win; its notes come last.
@@ -276,4 +276,4 @@ def _renamed(overlay: Overlay, ids: Mapping[str, str]) -> Overlay:
 
 def schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of an overlay file."""
-    return schema_of(Overlay, f"modeldiagrams overlay, format version {VERSION}")
+    return make_schema(Overlay, f"modeldiagrams overlay, format version {VERSION}")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import atexit
 import ctypes
 import functools
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 from typing import TYPE_CHECKING, cast
 
 from modeldiagrams.errors import RenderError
@@ -21,6 +21,9 @@ __all__ = ["call"]
 
 TIMEOUT = 60.0
 """Seconds one picture may take; what is drawn in practice takes milliseconds."""
+
+_LOCKS: dict[int, Lock] = {}
+"""By process, as a forked child must not wait for a thread of its parent: a context draws one picture at a time."""
 
 _PLACE = re.compile(r"^\S*:\d+: ")
 _LONGEST_MESSAGE = 300
@@ -41,7 +44,7 @@ def call(viewer: Path, function: str, *arguments: str) -> str:
         RenderError: if the function throws or takes too long.
     """
     # in a thread of its own: where an asyncio loop runs, as in every notebook, mini-racer refuses to wait
-    with ThreadPoolExecutor(1) as thread:
+    with _LOCKS.setdefault(os.getpid(), Lock()), ThreadPoolExecutor(1) as thread:
         return thread.submit(_call, viewer, function, *arguments).result()
 
 
@@ -70,15 +73,17 @@ def _call(viewer: Path, name: str, *arguments: str) -> str:
 
 
 @functools.cache
-def _context(process: int, viewer: Path) -> MiniRacer:
+def _context(_process: int, viewer: Path) -> MiniRacer:
     """The process's context with the viewer in it; a forked child can't use its parent's."""
-    from py_mini_racer import MiniRacer  # noqa: PLC0415
+    from py_mini_racer import DEFAULT_V8_FLAGS, MiniRacer, init_mini_racer  # noqa: PLC0415
 
+    # On processors with memory protection keys, V8 would protect its code with one, and a thread that doesn't descend
+    # from the one that started V8 would crash when it closes a context.
+    init_mini_racer(flags=(*DEFAULT_V8_FLAGS, "--no-memory-protection-keys"), ignore_duplicate_init=True)
     context = MiniRacer()
     # Closing a context waits for V8's threads. They are gone in a forked child, and when Python is being taken down:
     # the garbage collector would hang there for ever. So contexts are closed by hand or not at all.
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(context))
-    atexit.register(lambda: context.close() if os.getpid() == process else None)
     context.eval(viewer.read_text("utf-8"), timeout_sec=TIMEOUT)
     _wait_until_ready(context)
     return context

@@ -142,7 +142,7 @@ def _first_that_works(call: Call, device: str | None) -> tuple[Built, Inputs, li
         if built is None:
             waiting.pop()
             continue
-        budget = budget or Budget()  # from here on, time counts
+        budget = budget or Budget()
         try:
             inputs = resolve_inputs(built, call, _share(budget, built, len(tried)), start)
         except TargetError as error:

@@ -28,9 +28,14 @@ class Allocations(TorchFunctionMode):
 
     def __init__(self, most: float) -> None:
         super().__init__()
-        self._left = most
+        self._most = self._left = most
         self._counted: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
         """Memory by ``id``."""
+
+    @property
+    def used(self) -> float:
+        """How many elements were made."""
+        return self._most - self._left
 
     def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
         try:

@@ -49,8 +49,8 @@ __all__ = [
     "with_fewer_layers",
 ]
 
-_SECONDS = 2.0
-"""Of the processor, for what a call in the project leaves open."""
+_FEWER_CALLS = 50_000
+"""Of PyTorch, for what a call in the project leaves open."""
 
 
 @dataclass(frozen=True)
@@ -285,7 +285,7 @@ def arguments_shown(found: Callable[..., Any], site: CallSite) -> Arguments | No
         found: The class or factory that is called.
         site: The call.
     """
-    solved = None if site.is_whole else solved_arguments(found, "", site.kwargs, seconds=_SECONDS)
+    solved = None if site.is_whole else solved_arguments(found, "", site.kwargs, most_calls=_FEWER_CALLS)
     if not site.is_whole and solved is None and not {p.name for p in required_parameters(found)} <= {*site.kwargs}:
         return None
     reasons = {name: f"as in {site.places[name]}" for name in site.kwargs} | (solved.reasons if solved else {})

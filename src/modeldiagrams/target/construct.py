@@ -16,7 +16,7 @@ from modeldiagrams.target.forward import parameters_of
 from modeldiagrams.target.inference.conventions import likely_value, required_parameters
 from modeldiagrams.target.locate import described, did_you_mean
 from modeldiagrams.target.objects import from_option
-from modeldiagrams.target.user_code import at_most, user_code
+from modeldiagrams.target.user_code import user_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,8 +25,6 @@ __all__ = ["call_problem", "construct", "construct_afforded"]
 
 _OBJECT = "types.SimpleNamespace"
 _FACTORY = ", or name a function of yours that makes the model"
-_SECONDS_OF_TRIAL = 2
-"""For a hint nobody waits longer."""
 
 
 def construct(found: Callable[..., Any], name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> nn.Module:
@@ -148,7 +146,7 @@ def _objects_hint(found: Callable[..., Any], error: TargetError, args: Sequence[
     for deep in (False, True):
         tried = {option: _with_objects(value, deep=deep, level=0) for option, value in given.items()}
         try:
-            with torch.device("meta"), user_code(f"calling it with {_OBJECT}"), at_most(_SECONDS_OF_TRIAL):
+            with torch.device("meta"), user_code(f"calling it with {_OBJECT}"):
                 found(*from_option(tried["args"]), **from_option(tried["kwargs"]))
             changed = [f"`{option}: {yaml_line(tried[option])}`" for option in given if tried[option] != given[option]]
         except (TargetError, yaml.YAMLError):

@@ -40,7 +40,6 @@ from modeldiagrams.target.inference.search import (
     trial_pass,
 )
 from modeldiagrams.target.inputs import from_callable, from_entries
-from modeldiagrams.tracer.recording.time_limit import time_limited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -248,7 +247,7 @@ def _best_from_failures(
     passes = min(most[0], budget.left - (0 if solver.start else _LAST_PASSES))
     for count, solution in enumerate(islice(solver.solutions(passes, most[1]), _MOST_SOLUTIONS), 1):
         args, kwargs = from_entries(solution.entries)
-        with time_limited(budget.seconds_of_pass):
+        with budget.limited():
             trace, result = trial_pass(model, args, kwargs, "auto")
         budget.lines.append(f"{solution.entries} ({trace.graph.status.mode}): {result}")
         defects = defects_of(model, trace.graph, solution, solver.unused(), solver.sizes.is_own)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import random
-import signal
 import sys
-import threading
 import traceback
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from modeldiagrams.options.options import Call
 
 __all__ = [
-    "at_most",
     "failure",
     "is_external",
     "loaded_files",
@@ -53,25 +50,6 @@ def user_code(doing: str) -> Iterator[None]:
     # a model's `sys.exit()` ends neither the build nor the process that serves other models
     except (Exception, SystemExit) as error:
         raise failure(doing, error) from error
-
-
-@contextmanager
-def at_most(seconds: float) -> Iterator[None]:
-    """Raise in a block that takes longer; without effect on other threads than the main one, and on Windows."""
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    handler = signal.signal(signal.SIGALRM, _too_long)
-    left, interval = signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, left, interval)
-        signal.signal(signal.SIGALRM, handler or signal.SIG_DFL)
-
-
-def _too_long(*_: object) -> None:
-    raise TimeoutError("it takes too long")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""One forward pass of a model → `Graph`: the pipeline."""
+"""The pipeline: runs one forward pass of a model and builds its `Graph`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from modeldiagrams.tracer.fake.attempts import Attempt, Mode, attempts_left, att
 from modeldiagrams.tracer.fake.concrete_values import ConcreteValues
 from modeldiagrams.tracer.fake.conversion import as_fake, as_meta, put_fake_weights
 from modeldiagrams.tracer.graph.build_graph import build_graph
-from modeldiagrams.tracer.graph.status import status_of
-from modeldiagrams.tracer.graph.times import TimedPass, timed, without_times
+from modeldiagrams.tracer.graph.measured_times import TimedPass, add_times, explain_missing_times
+from modeldiagrams.tracer.graph.status import build_status
 from modeldiagrams.tracer.patches.fake_tensors import new_fake_mode, share_fake_modes
-from modeldiagrams.tracer.patches.replace import patched
-from modeldiagrams.tracer.patches.table import replacements
+from modeldiagrams.tracer.patches.patch_table import list_patches
+from modeldiagrams.tracer.patches.replace import apply_patches
 from modeldiagrams.tracer.recording.boundary import record_inputs, record_outputs
 from modeldiagrams.tracer.recording.dispatch_recorder import DispatchRecorder
 from modeldiagrams.tracer.recording.module_calls import CallStack
@@ -33,7 +33,7 @@ from modeldiagrams.tracer.recording.timed_recorder import TimedRecorder, acceler
 from modeldiagrams.tracer.restore import mode_stacks_restored, restored
 from modeldiagrams.tracer.restore.leftovers import empty_caches, namespaces_of
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
-from modeldiagrams.tracer.values.records import Invocation, ModuleCall, Recording
+from modeldiagrams.tracer.values.pass_records import Invocation, ModuleCall, PassRecord
 from modeldiagrams.tracer.values.source_lines import SourceFinder, user_files
 
 if TYPE_CHECKING:
@@ -46,21 +46,21 @@ if TYPE_CHECKING:
 _R = TypeVar("_R", bound=Recorder)
 _MAX_YIELDED = 1024
 _FRAMES_FACTOR = 4
-"""How many times deeper than usual a traced call may go: a module call takes up to 3 frames of torch and 4 of ours."""
+"""A module call takes up to 3 frames of torch and 4 of ours, so a traced model needs that many times more frames."""
 _MAX_FRAMES = 12_000
-"""Unless the program itself allows more: twice as many overflow the usual stack."""
+"""Our upper limit, unless the program has a higher one: twice as many frames overflow a usual stack."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """A graph, and which files ran."""
+    """A graph, and the source files that ran."""
 
     graph: Graph
     sources: tuple[str, ...]
     """Absolute paths of the user's source files, sorted."""
 
 
-def trace(  # noqa: PLR0913  (one for each choice)
+def trace(  # noqa: PLR0913  (one parameter for each choice)
     model: Any,
     args: Sequence[Any] = (),
     kwargs: Mapping[str, Any] | None = None,
@@ -71,28 +71,28 @@ def trace(  # noqa: PLR0913  (one for each choice)
 ) -> Graph:
     """Run one forward pass of a model and record it.
 
-    Never raises because of the model: if its forward raises, the graph ends there, see `Graph.status`.
-    Weights, buffers, gradients, inputs, what modules hold and the random state are restored afterwards; the docstring
-    of `modeldiagrams.tracer.restore` says exactly what is restored and what is not.
+    An exception that the model raises is not passed on: the graph ends there, see `Graph.status`.
+    Weights, buffers, gradients, inputs, attributes of modules and the random state are restored afterwards; the
+    docstring of `modeldiagrams.tracer.restore` says exactly what is restored and what is not.
 
     Args:
         model: A module, or any callable that computes with tensors.
         args: Positional arguments for ``model(...)``.
         kwargs: Keyword arguments for ``model(...)``.
-        mode: How values are computed. ``fake``: shapes only, no arithmetic. ``meta``: as they are, with parameters on
-            the meta device. ``real``: for real. ``auto``: meta and then fake where the parameters are on meta, else
-            fake, and real where fake fails.
-        costs: Whether to count floating point operations. If not, a trace is faster, but does not see operators that
-            C++ extensions run.
-        measure_time: Whether to measure how long each op takes, in up to ten more passes. These run for real, also in
-            the mode ``auto``. If nothing can be measured, a note of `Graph.status` says why.
+        mode: How values are computed. ``fake``: only shapes, no arithmetic. ``meta``: on the meta device, for models
+            whose parameters are there. ``real``: with arithmetic. ``auto``: fake, and real if that fails; for
+            parameters on the meta device, meta, and fake if that fails.
+        costs: Whether to count floating point operations. Without it, a trace is faster but misses the operators of
+            C++ extensions.
+        measure_time: Whether to measure how long each op takes, in up to ten more passes. These compute real values,
+            also in the mode ``auto``. If nothing can be measured, a note of `Graph.status` says why.
 
     Returns:
         The graph of the pass.
 
     Raises:
-        TypeError: if `model` can't be called or is a class of modules, or `args` is not a tuple.
-        ValueError: for an unknown mode, and for `measure_time` with a mode that runs nothing for real.
+        TypeError: if `model` can't be called or is a module class, or if `args` is not a tuple.
+        ValueError: for an unknown mode, and for `measure_time` with a mode that computes no values.
     """
     return trace_run(model, args, kwargs, mode, costs=costs, measure_time=measure_time).graph
 
@@ -106,8 +106,8 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
     costs: bool = True,
     measure_time: bool = False,
 ) -> Trace:
-    """As `trace`, for the worker, with the user's source files that ran; makes attempts until one succeeds."""
-    _check(model, args, mode, measure_time=measure_time)
+    """Do what `trace` does, and also list the user's source files that ran. Makes attempts until one succeeds."""
+    _check_arguments(model, args, mode, measure_time=measure_time)
     model = getattr(model, "_orig_mod", model)  # what torch.compile wrapped
     invocation = Invocation(model, tuple(args), dict(kwargs or {}))
     attempts = attempts_of(model, mode, real_first=measure_time)
@@ -116,31 +116,31 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
     while True:
         attempt = attempts.pop(0)
         with _interpreter_settings():
-            graph, ran = _Pass(invocation, attempt, costs=costs).run(tuple(notes))
+            graph, ran = _Pass(invocation, attempt, costs=costs).record(tuple(notes))
         last[attempt.mode] = graph, ran, attempt
         error = graph.status.error
         attempts = attempts_left(attempts, attempt, error)
         if error is None or not attempts:
-            if error is not None:  # what a real pass raises tells most
+            if error is not None:  # the error of a real pass says most
                 graph, ran, attempt = last.get("real", last[attempt.mode])
-            graph = _with_times(graph, invocation, attempt, costs=costs) if measure_time else graph
+            graph = _measure_times(graph, invocation, attempt, costs=costs) if measure_time else graph
             return Trace(graph, user_files(ran))
         notes += notes_on(attempt, attempts[0], error)
 
 
-def _with_times(graph: Graph, invocation: Invocation, attempt: Attempt, *, costs: bool) -> Graph:
+def _measure_times(graph: Graph, invocation: Invocation, attempt: Attempt, *, costs: bool) -> Graph:
     if attempt.mode != "real":
         why = "its parameters are on the meta device" if is_on_meta(invocation.function) else "no real pass succeeded"
-        return without_times(graph, why)
+        return explain_missing_times(graph, why)
 
     def run() -> TimedPass:
         with _interpreter_settings():
-            return _Pass(invocation, attempt, costs=costs).timed()
+            return _Pass(invocation, attempt, costs=costs).measure()
 
-    return timed(graph, run)
+    return add_times(graph, run)
 
 
-def _check(model: Any, args: Any, mode: Any, *, measure_time: bool) -> None:
+def _check_arguments(model: Any, args: Any, mode: Any, *, measure_time: bool) -> None:
     if isinstance(model, type) and issubclass(model, nn.Module):
         raise TypeError(f"model: expected a model, got the class {model.__name__}; make one of it: {model.__name__}(…)")
     if not callable(model):
@@ -151,31 +151,31 @@ def _check(model: Any, args: Any, mode: Any, *, measure_time: bool) -> None:
     if mode not in get_args(Mode):
         raise ValueError(f"mode: expected one of {', '.join(get_args(Mode))}, got {mode!r}")
     if measure_time and mode not in {"auto", "real"}:
-        raise ValueError(f"measure_time: expected the mode auto or real, as no op runs in the mode {mode}")
+        raise ValueError(f"measure_time: expected the mode auto or real, because the mode {mode} computes nothing")
 
 
 class _Pass:
-    """One forward pass in one way of running."""
+    """One attempt at a forward pass."""
 
     def __init__(self, invocation: Invocation, attempt: Attempt, *, costs: bool) -> None:
         self._invocation = invocation
         self._attempt = attempt
         self._costs = costs
-        self._recording = Recording(ModuleCall("", "", invocation.function, None))
-        self._finder = SourceFinder(_Pass._record.__code__, CallStack.run_function.__code__)
+        self._recording = PassRecord(ModuleCall("", "", invocation.function, None))
+        self._finder = SourceFinder(_Pass._run_model.__code__, CallStack.run_function.__code__)
         self._named_tensors = NamedTensors()
 
-    def run(self, notes: tuple[str, ...]) -> tuple[Graph, set[str]]:
-        """Run it, restore everything, and build the graph."""
-        with self._recorded(Recorder):
-            status = status_of(self._recording, self._finder, self._attempt.mode, notes)
+    def record(self, notes: tuple[str, ...]) -> tuple[Graph, set[str]]:
+        """Run the pass, restore everything, and build the graph."""
+        with self._run_with(Recorder):
+            status = build_status(self._recording, self._finder, self._attempt.mode, notes)
             graph = build_graph(self._recording, self._named_tensors, status)
         return graph, self._finder.files
 
-    def timed(self) -> TimedPass:
-        """Run it, restore everything, and tell how long its ops took."""
+    def measure(self) -> TimedPass:
+        """Run the pass, restore everything, and return how long its ops took."""
         recording = self._recording
-        with self._recorded(functools.partial(TimedRecorder, devices=accelerators_of(self._invocation))) as recorder:
+        with self._run_with(functools.partial(TimedRecorder, devices=accelerators_of(self._invocation))) as recorder:
             times = {op: time for op, time in recorder.times.items() if op not in recording.failed}
             problem = None
             if recording.error is not None:
@@ -187,54 +187,54 @@ class _Pass:
             )
 
     @contextlib.contextmanager
-    def _recorded(self, make: Callable[..., _R]) -> Iterator[_R]:
-        """Run it; its recording and what it changed are there until the end."""
+    def _run_with(self, make: Callable[..., _R]) -> Iterator[_R]:
+        """Run the pass; the recording lives, and changes stay, until the block ends."""
         model, inputs = self._invocation.function, (self._invocation.args, self._invocation.kwargs)
         modules = self._invocation.modules
         namespaces = namespaces_of(model, modules)
         with restored(model, inputs, namespaces if self._attempt.mode == "fake" else (), modules) as snapshot:
             recorder = make(self._recording, self._finder, snapshot.before_write)
             try:
-                self._record_or_fail(recorder, snapshot, namespaces)
+                self._keep_error(recorder, snapshot, namespaces)
                 yield recorder
             finally:
                 self._recording.release()
                 self._named_tensors.release()
 
-    def _record_or_fail(self, recorder: Recorder, snapshot: TensorSnapshot, namespaces: Sequence[Namespace]) -> None:
+    def _keep_error(self, recorder: Recorder, snapshot: TensorSnapshot, namespaces: Sequence[Namespace]) -> None:
         try:
-            self._record(recorder, snapshot, namespaces)
+            self._run_model(recorder, snapshot, namespaces)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # noqa: BLE001 (whatever the model raises is a part of the graph)
+        except BaseException as error:  # noqa: BLE001 (the graph shows whatever the model raises)
             recorder.recording.fail(error, self._recording.root)
         else:
             recorder.recording.clear_error()
         finally:
             recorder.close()
 
-    def _record(self, recorder: Recorder, snapshot: TensorSnapshot, namespaces: Sequence[Namespace]) -> None:
+    def _run_model(self, recorder: Recorder, snapshot: TensorSnapshot, namespaces: Sequence[Namespace]) -> None:
         modules = self._invocation.modules
         with contextlib.ExitStack() as scope:
             if not self._attempt.has_gradients:
                 scope.enter_context(torch.no_grad())
-            modes, invocation = self._prepare(recorder, scope)
+            modes, invocation = self._prepare_modes(recorder, scope)
             calls = CallStack(recorder, self._named_tensors)
             calls.register(modules, "")
-            table = replacements(calls, modules, modes, snapshot.before_backward)
-            undo = scope.enter_context(patched(itertools.chain(table, empty_caches(namespaces))))
-            recorder.modes_of_threads = functools.partial(_modes_for_threads, modes, undo)
+            table = list_patches(calls, modules, modes, snapshot.before_backward)
+            undo = scope.enter_context(apply_patches(itertools.chain(table, empty_caches(namespaces))))
+            recorder.modes_of_threads = functools.partial(_share_modes, modes, undo)
             for mode in modes:
                 scope.enter_context(mode)
             record_inputs(recorder, invocation)
-            with _compiler_off(), recorder.entered(recorder.context), mode_stacks_restored():
+            with _disable_compiler(), recorder.record_thread(recorder.context), mode_stacks_restored():
                 result = calls.run_root(invocation.function, invocation.args, invocation.kwargs)
-                if isinstance(result, Iterator):  # a forward that yields runs only while it is asked for more
+                if isinstance(result, Iterator):  # a generator runs only while it is asked for items
                     result = list(itertools.islice(result, _MAX_YIELDED))
             record_outputs(recorder, result)
 
-    def _prepare(self, recorder: Recorder, scope: contextlib.ExitStack) -> tuple[list[Any], Invocation]:
-        """The dispatch modes of the pass, the outermost first, and the invocation with inputs as they need them."""
+    def _prepare_modes(self, recorder: Recorder, scope: contextlib.ExitStack) -> tuple[list[Any], Invocation]:
+        """Make the dispatch modes of the pass, the outermost first, and convert the inputs for them."""
         invocation, modes = self._invocation, list[Any]()
         if self._attempt.mode != "real":
             fake_mode = new_fake_mode() if self._attempt.mode == "fake" else None
@@ -258,12 +258,12 @@ class _Pass:
         return modes, invocation
 
 
-def _modes_for_threads(modes: Sequence[Any], undo: contextlib.ExitStack) -> Sequence[Any]:
+def _share_modes(modes: Sequence[Any], undo: contextlib.ExitStack) -> Sequence[Any]:
     share_fake_modes(undo)
     return modes
 
 
-def _compiler_off() -> Any:
+def _disable_compiler() -> Any:
     if "torch._dynamo" not in sys.modules:  # nothing is compiled, and importing it takes seconds
         return contextlib.nullcontext()
     return torch.compiler.set_stance("force_eager")
@@ -271,9 +271,10 @@ def _compiler_off() -> Any:
 
 @contextlib.contextmanager
 def _interpreter_settings() -> Iterator[None]:
-    """No garbage collection, as a recording is many small objects, none of them garbage; and more frames.
+    """Turn garbage collection off and allow deeper recursion.
 
-    Every call takes frames of this package besides its own, and what runs without a trace must run in one.
+    A recording is many small objects, none of them garbage. Every module call takes some of our frames in addition to
+    its own, and a model that runs without a trace must run in one.
     """
     was_enabled, limit = gc.isenabled(), sys.getrecursionlimit()
     gc.disable()

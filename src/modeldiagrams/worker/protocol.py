@@ -10,7 +10,7 @@ from typing import IO, Literal, TypeAlias, TypeVar
 import msgspec
 
 from modeldiagrams.common.decoding import decodable
-from modeldiagrams.ir.text import escaped
+from modeldiagrams.ir.text import escape_surrogates
 from modeldiagrams.options.options import Call, Limits, View
 from modeldiagrams.render.draw import Beside, Picture, Theme
 from modeldiagrams.render.picture_file import FileForm, PictureFile
@@ -210,7 +210,7 @@ def send(file: IO[bytes] | BufferedIOBase, message: Hello | Request | Answer) ->
     try:
         content = msgspec.msgpack.encode(message)
     except UnicodeEncodeError:  # names, paths and messages are the model's
-        content = msgspec.msgpack.encode(escaped(msgspec.to_builtins(message, builtin_types=[bytes])))
+        content = msgspec.msgpack.encode(escape_surrogates(msgspec.to_builtins(message, builtin_types=[bytes])))
     file.write(len(content).to_bytes(_LENGTH) + content)
     file.flush()
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import time
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
@@ -66,11 +65,12 @@ _MOST_OTHERS = 2
 _MOST_FULLER = 16
 """Runs after one that made a model without layers."""
 _FEW_OPTIONS = 6
-_CPU_SECONDS = 4.0
-_SECONDS = 40.0
-"""After them no other run begins. A constructor that waits uses no CPU, and a busy machine is no reason to stop."""
+MOST_CALLS = 100_000
+"""Calls of PyTorch in all runs; after them no other run begins."""
+_CALLS_OF_RUN = 50_000
 _MOST_ELEMENTS = 100_000_000
-"""Of all tensors of a constructor that needs values."""
+"""Of all tensors of a constructor that needs values, in one run."""
+_ALL_ELEMENTS = 5 * _MOST_ELEMENTS
 _NEEDS_VALUES = re.compile(r"meta (tensor|device)|on meta|device meta", re.IGNORECASE)
 
 Choices = tuple[tuple[str, int], ...]
@@ -98,7 +98,7 @@ def solved_arguments(
     given: Mapping[str, Any] | None = None,
     *,
     names: Sequence[str] = (),
-    seconds: float = _CPU_SECONDS,
+    most_calls: int = MOST_CALLS,
 ) -> Solved | None:
     """Find arguments for all required parameters of a class or factory; None if no run succeeds.
 
@@ -107,7 +107,7 @@ def solved_arguments(
         error: What a call without them raised: it names those that ``**kwargs`` hide.
         given: Arguments that are known, as the option `kwargs`; the others are looked for.
         names: The parameters to look for, where others than the required ones are.
-        seconds: Of the processor, after which no other run begins.
+        most_calls: Calls of PyTorch in all runs, after which no other run begins.
     """
     required = required_parameters(found)
     if any(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in required):
@@ -117,7 +117,7 @@ def solved_arguments(
     names = names or re.findall(r"KeyError: '([A-Za-z_]\w*)'$", error)
     given = given or {}
     names = [name for name in names if name not in given]
-    return Search(found, names, dict(given), seconds).solved() if names else None
+    return Search(found, names, dict(given), most_calls).solved() if names else None
 
 
 @dataclass
@@ -127,7 +127,8 @@ class Search:
     maker: Callable[..., Any]
     required: list[str]
     given: dict[str, Any] = field(default_factory=dict)
-    seconds: float = _CPU_SECONDS
+    calls_left: int = MOST_CALLS
+    elements_left: float = _ALL_ELEMENTS
     slots: list[Slot] = field(default_factory=list)
     runs: int = 0
     refinements: int = 0
@@ -138,7 +139,6 @@ class Search:
     """Strings that were looked up in vain."""
     model: nn.Module = field(default_factory=nn.Module)
     """The last one that was made."""
-    started: tuple[float, float] = field(default_factory=lambda: (time.process_time(), time.monotonic()))
 
     def __post_init__(self) -> None:
         hints = annotations_of(self.maker)
@@ -208,7 +208,7 @@ class Search:
         for step in range(1, _MOST_OTHERS + 1):
             for slot in modules:
                 chosen, slot.choice = slot.choice, slot.choice + step
-                is_other = slot.choice < len(slot.options()) and not self._is_late() and self.can_be_made()
+                is_other = slot.choice < len(slot.options()) and not self._is_spent() and self.can_be_made()
                 kwargs = self.result().kwargs
                 slot.choice = chosen  # before what waits for the next one reads it
                 if is_other:
@@ -231,7 +231,7 @@ class Search:
         """A model made with values that work together; None if there are none."""
         self.pending, self.seen = [(0, 0, ())], set()
         hollow: Choices | None = None
-        while self.pending and rounds and self.runs < _MOST_RUNS and not self._is_late():
+        while self.pending and rounds and self.runs < _MOST_RUNS and not self._is_spent():
             rounds -= 1
             self.runs += 1
             self.pending.sort()
@@ -269,13 +269,8 @@ class Search:
         except (Exception, SystemExit):  # noqa: BLE001  (whatever the constructor raises)
             return None
 
-    def begin(self, seconds: float) -> None:
-        """Have so much time from now on."""
-        self.seconds, self.started = seconds, (time.process_time(), time.monotonic())
-
-    def _is_late(self) -> bool:
-        cpu, wall = self.started
-        return time.process_time() - cpu > self.seconds or time.monotonic() - wall > _SECONDS
+    def _is_spent(self) -> bool:
+        return self.calls_left <= 0 or self.elements_left <= 0
 
     def _choose(self, choices: Choices) -> None:
         wanted = dict(choices)
@@ -336,7 +331,7 @@ class Search:
     def _made(self) -> nn.Module:
         with seeded(), guarded():
             try:
-                with torch.device("meta"), PlainData():
+                with torch.device("meta"):
                     made = self._called()
             except (RuntimeError, NotImplementedError, TargetError) as error:
                 if not _NEEDS_VALUES.search(str(error)):
@@ -347,14 +342,21 @@ class Search:
         return made
 
     def _made_with_memory(self) -> Any:
+        allocations = Allocations(_MOST_ELEMENTS)
         try:
-            with Allocations(_MOST_ELEMENTS), PlainData():
+            with allocations:
                 return self._called()
-        except TooLargeError:
-            raise TargetError("it needs too much memory") from None
+        finally:
+            self.elements_left -= allocations.used
 
     def _called(self) -> Any:
-        return self.maker(**from_option(self.given), **{slot.path: slot.value() for slot in self.slots})
+        with PlainData(_CALLS_OF_RUN) as plain:
+            try:
+                return self.maker(**from_option(self.given), **{slot.path: slot.value() for slot in self.slots})
+            except TooLargeError:
+                raise TargetError("it makes too much") from None
+            finally:
+                self.calls_left -= _CALLS_OF_RUN - plain.calls_left
 
     def _plan(self, choices: Choices, error: BaseException) -> None:
         """Queue other values of what the error is about, those that it is most about first."""

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["fitted", "is_about"]
 
 _ROUNDS = 4
-_SECONDS = 1.0
-"""Of the processor."""
+_MOST_CALLS = 25_000
+"""Of PyTorch, in all runs."""
 _MOST_CLASSES = 4
 
 
@@ -37,7 +37,7 @@ def is_about(search: Search, misfit: Misfit) -> bool:
 def fitted(search: Search, misfit: Misfit) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
     """Arguments, and reasons that differ: as many features as come to a layer, or one of another class."""
     path = misfit.layers[0][0]
-    search.begin(_SECONDS)
+    search.calls_left = _MOST_CALLS
     for slot, size in _sizes_for(search, misfit):
         before, slot.one_of = slot.one_of, (size,)
         model = search.searched(rounds=_ROUNDS)

@@ -37,7 +37,6 @@ from modeldiagrams.target.inference.sizes import Sizes
 from modeldiagrams.target.inference.states import own_states
 from modeldiagrams.target.inference.usual_sizes import UsualSizes, is_sequence
 from modeldiagrams.target.inference.vocabulary import usual
-from modeldiagrams.tracer.recording.time_limit import time_limited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -296,7 +295,7 @@ class InputSolver:
             return None
         self._furthest.forget(self._beside)
         try:
-            with time_limited(self.budget.seconds_of_pass):
+            with self.budget.limited():
                 probed = self._beside = self._probe.run(entries)
         except TargetError:
             return None
@@ -363,7 +362,7 @@ class InputSolver:
         names = tuple(known)
         if names not in self._readings:
             self._readings[names] = None
-            with endured("reading its forward", self.budget.lines), time_limited(self.budget.seconds_of_pass):
+            with endured("reading its forward", self.budget.lines), self.budget.limited():
                 self._readings[names] = self._probe.read(known, self.sizes, self.seed, self.hints)
         return self._readings[names]
 

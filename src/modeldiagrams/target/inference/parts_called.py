@@ -25,7 +25,7 @@ from modeldiagrams.target.inference.symbolic.signals import sparse_replaced
 from modeldiagrams.target.inference.symbolic.tensors import Reading
 from modeldiagrams.target.inference.unknown import Refused
 from modeldiagrams.target.user_code import seeded
-from modeldiagrams.tracer.recording.time_limit import time_limited
+from modeldiagrams.tracer.recording.work_limit import Work, work_limited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PartCall", "part_calls"]
 
-_SECONDS = 2.0
+_MOST_CALLS = 10_000
 
 
 @dataclass(eq=False)
@@ -67,7 +67,7 @@ def part_calls(model: nn.Module, is_made_up: Callable[[Slot], bool]) -> list[Par
     try:
         # what was read until it fails counts
         ends = contextlib.suppress(Exception, SystemExit, Refused)
-        with ends, time_limited(_SECONDS), guarded(), seeded(), torch.no_grad(), as_it_was(model, (), written):
+        with ends, work_limited(Work(_MOST_CALLS)), guarded(), seeded(), torch.no_grad(), as_it_was(model, (), written):
             for module, slot in [*_made_up(model, is_made_up)]:
                 vars(module)["forward"] = _Watched(slot, reading, calls)
             with layers_replaced(model, reading), sparse_replaced(), Steps():

@@ -24,7 +24,7 @@ from modeldiagrams.target.inference.reading import read_forward
 from modeldiagrams.target.inference.steps import Steps
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.user_code import seeded, silenced
-from modeldiagrams.tracer.recording.time_limit import check_time
+from modeldiagrams.tracer.recording.work_limit import count_call
 from modeldiagrams.tracer.restore import restored
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ class _Watch(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
         self.calls += 1
-        check_time()
+        count_call()
         if self.calls > _MOST_CALLS:
             raise RuntimeError("this pass does not end")
         try:

@@ -24,7 +24,6 @@ from modeldiagrams.target.inference.repair import refused_width, repaired
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.user_code import seeded
 from modeldiagrams.tracer import Trace, trace_run
-from modeldiagrams.tracer.recording.time_limit import time_limited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -188,8 +187,8 @@ class Search:
             self.budget.lines.append(f"{entries}: {problem}")
             return -1
         is_first = len(self.depths) <= 1  # the likeliest to work: then it is the pass that is shown
-        with time_limited(self.budget.seconds_of_pass):
-            trace, result = trial_pass(self.model, args, kwargs, mode, costs=is_first)
+        with self.budget.limited():  # passes with values are limited by their costs
+            trace, result = trial_pass(self.model, args, kwargs, mode, costs=is_first or mode == "real")
         ran, error = trace.graph.status.mode, trace.graph.status.error
         line = result.partition("\n")[0][:_MAX_MESSAGE]
         self.budget.lines.append(f"{entries} ({ran}): {line}")

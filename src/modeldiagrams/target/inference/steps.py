@@ -1,4 +1,4 @@
-"""What limits a pass on fake tensors: the number of its operators, their dtypes, and its time."""
+"""What limits a pass on fake tensors: the number of its operators, and their dtypes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from modeldiagrams.tracer.fake.kernel_checks import check_dtypes
-from modeldiagrams.tracer.recording.time_limit import check_time, is_query
+from modeldiagrams.tracer.recording.work_limit import count_call, is_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ _UNBIND = torch.ops.aten.unbind.int
 """What a loop over the rows of a tensor calls."""
 _ITEM = torch.ops.aten._local_scalar_dense.default  # noqa: SLF001  (its name)
 _MOST_OPERATORS = 8_000
-"""Of a pass on fake tensors: a few seconds."""
+"""Of a pass on fake tensors."""
 
 
 class Steps(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -41,7 +41,7 @@ class Steps(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if is_query(func):  # must not fail
             return func(*args, **(kwargs or {}))
         self.count += 1
-        check_time()
+        count_call(func)
         if self.count > _MOST_OPERATORS or (func is _UNBIND and _parts(*args, **(kwargs or {})) > _MOST_OPERATORS):
             raise RuntimeError("this pass has too many steps")
         check_dtypes(func, args)

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from modeldiagrams.target.allocations import TooLargeError
 from modeldiagrams.target.inference.lookups import (
     expression_at,
     is_asked_for_tensor,
@@ -222,9 +223,16 @@ class Asked:
 
 
 class PlainData(TorchFunctionMode):
-    """Gives functions that make tensors of data plain numbers."""
+    """Gives functions that make tensors of data plain numbers, and ends a run that calls PyTorch too often."""
+
+    def __init__(self, most_calls: int) -> None:
+        super().__init__()
+        self.calls_left = most_calls
 
     def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
+        self.calls_left -= 1
+        if self.calls_left < 0:
+            raise TooLargeError
         if func in (torch.tensor, torch.as_tensor):
             slots = tuple(slot for value in args[:1] for slot in slots_of(value))
             if slots and isinstance(args[0], Number | Real | Items) and is_listed("graphs", slots[0].name):

@@ -1,6 +1,6 @@
-"""Running a model without its weights and without arithmetic.
+"""Runs a model without its weights and without arithmetic.
 
-Weights and inputs are replaced by torch's fake tensors: shape, dtype and device without memory. Ordinary Python asks
-them for values all the same (``if mask.all():``, ``range(lengths.max())``), so `ConcreteValues` computes small integer
-and boolean tensors for real beside the fake ones. What it can't know it guesses, and says so.
+Torch's fake tensors, which have shape, dtype and device but no memory, replace weights and inputs. Python code still
+asks for values (``if mask.all():``, ``range(lengths.max())``). `ConcreteValues` therefore also computes the real values
+of small integer and boolean tensors; it guesses values that it can't know, and reports each guess.
 """

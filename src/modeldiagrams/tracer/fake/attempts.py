@@ -1,4 +1,4 @@
-"""The ways in which a model can run, and what is tried after which."""
+"""The ways to run a model, and the order in which they are tried."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Attempt", "Mode", "attempts_left", "attempts_of", "is_on_meta", "notes_on"]
 
 _ABOUT_GRADIENTS = re.compile("grad|differentia|derivative|leaf|leaves|backward|multiple views", re.IGNORECASE)
-"""Messages of errors that are raised only where gradients are on: ``out=``, writes in place, `Tensor.numpy`."""
+"""Messages of errors that only occur if gradients are on: ``out=``, writes in place, `Tensor.numpy`."""
 
 Mode: TypeAlias = Literal["auto", "fake", "meta", "real"]
 
@@ -27,7 +27,7 @@ class Attempt:
 
     mode: Literal["fake", "meta", "real"]
     concrete: bool = False
-    """Whether the values of small tensors are computed beside the others, and unknown values guessed."""
+    """Whether values of small tensors are computed, and unknown values guessed."""
     has_gradients: bool = True
     """Whether gradients are on, unless the caller has turned them off."""
 
@@ -49,14 +49,14 @@ def is_on_meta(model: Any) -> bool:
 
 
 def attempts_left(following: list[Attempt], attempt: Attempt, error: Failure | None) -> list[Attempt]:
-    """The attempts after one that ended like this: where gradients are at fault, all without them."""
+    """The attempts that remain after this result: all without gradients if these caused the error."""
     if error and attempt.has_gradients and torch.is_grad_enabled() and _ABOUT_GRADIENTS.search(error.message):
         return [dataclasses.replace(each, has_gradients=False) for each in (attempt, *following)]
     return following
 
 
 def notes_on(failed: Attempt, following: Attempt, error: Failure) -> list[str]:
-    """Why the next attempt runs in another way than the one that failed."""
+    """Say why the next attempt differs from the failed one."""
     if failed.has_gradients and not following.has_gradients:
         changed, before = "without gradients", "with them"
     elif following.mode == "real":

@@ -1,4 +1,4 @@
-"""Values of small integer and boolean tensors, computed beside the fake ones that stand for them."""
+"""Computes the real values of small tensors in addition to the fake ones."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _READ_SCALAR = getattr(aten, "_local_scalar_dense").default  # noqa: B009 - not 
 
 
 class ConcreteValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Computes what is small and follows from known values; guesses where Python asks for the rest."""
+    """Computes small results of known values; guesses other values when Python asks for them."""
 
     supports_higher_order_operators = True
 
     def __init__(self, fake_mode: FakeTensorMode | None, on_guess: Callable[[Any, str], None]) -> None:
-        """Start with nothing known.
+        """Make a mode that knows no values yet.
 
         Args:
             fake_mode: Makes fakes of computed results; None on the meta device.
@@ -52,7 +52,7 @@ class ConcreteValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._is_closed = False
 
     def close(self) -> None:
-        """The pass is over: threads that still run compute for real, except with fakes that they have."""
+        """End the pass: threads that still run compute real values, unless they use fakes."""
         self._is_closed = True
 
     def __torch_dispatch__(
@@ -65,30 +65,30 @@ class ConcreteValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if not isinstance(func, Operator):
             return func(*args, **kwargs)
         if func is _PACK and (lengths := self.known.value(args[1])) is not None:
-            return _packed(args[0], lengths)
+            return _pack_sequences(args[0], lengths)
         if func is _EMPTY and kwargs.get("dtype") is torch.int64 and is_running("pad_packed_sequence", _RNN):
-            with _disable_current_modes():  # C++ code writes the lengths into it
+            with _disable_current_modes():  # C++ code writes lengths into it
                 return func(*args, **kwargs)
-        written = _written(func, args, kwargs)
-        real = self._computed(func, args, kwargs, written)
+        written = _find_written(func, args, kwargs)
+        real = self._compute(func, args, kwargs, written)
         is_assumed = real is not None and any(map(self.known.is_assumed, tree_leaves((args, kwargs))))
         if real is not None and func is _READ_SCALAR:
             return self._assumed_scalar(args[0], real[0]) if is_assumed else real[0]
         if real is not None and torch.Tag.dynamic_output_shape in func.tags:
-            result = tree_map_only(Tensor, self._faked, real[0])
+            result = tree_map_only(Tensor, self._make_fake, real[0])
             if is_assumed:
                 self._report(func, _ONES)
         else:
             if func is aten.index.Tensor:
-                args = (args[0], self._positions(args[1]))
+                args = (args[0], self._resolve_masks(args[1]))
             check_dtypes(func, args)
-            check_positions(func, args, self._certain)
+            check_positions(func, args, self._certain_value)
             result = self._run(func, args, kwargs)
         self.known.written(written, is_known=real is not None and not is_assumed)
         self._remember(func, args, result, real, is_assumed=is_assumed)
         return result
 
-    def _certain(self, tensor: Tensor) -> Tensor | None:
+    def _certain_value(self, tensor: Tensor) -> Tensor | None:
         return None if self.known.is_assumed(tensor) else self.known.value(tensor)
 
     def _assumed_scalar(self, tensor: Tensor, value: Any) -> Any:
@@ -123,7 +123,7 @@ class ConcreteValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return result
 
     def _run_uncached(self, func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """Torch caches results of fake operators by their arguments, but can't compare packed weights."""
+        """Run without torch's cache of results, which can't compare packed weights."""
         fake_mode: Any = self._fake_mode
         fake_mode.cache_enabled = False
         try:
@@ -131,8 +131,8 @@ class ConcreteValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
         finally:
             fake_mode.cache_enabled = True
 
-    def _positions(self, indices: Sequence[Tensor | None]) -> list[Tensor | None]:
-        """Indices, with the positions they pick in place of masks whose content is known."""
+    def _resolve_masks(self, indices: Sequence[Tensor | None]) -> list[Tensor | None]:
+        """Replace masks whose content is known by the positions that they select."""
         found: list[Tensor | None] = []
         for index in indices:
             is_mask = index is not None and index.dtype in MASKS and index.dim() > 0
@@ -144,15 +144,15 @@ class ConcreteValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
                     self._report(aten.index.Tensor, _ONES)
                 with _disable_current_modes():
                     positions = mask.nonzero().unbind(1)
-                found += map(self._faked, positions)
+                found += map(self._make_fake, positions)
         return found
 
-    def _computed(
+    def _compute(
         self, func: Any, args: Sequence[Any], kwargs: dict[str, Any], written: Sequence[Tensor]
     ) -> tuple[Any] | None:
-        """The real result in a tuple, or None where something it depends on is not known.
+        """Compute the real result, in a tuple; None if it depends on unknown values.
 
-        What an operator writes is written to the known values, too, so that all views see it.
+        Writes also go to the known values, where all views see them.
         """
         if torch.Tag.nondeterministic_seeded in func.tags:
             return None
@@ -161,7 +161,7 @@ class ConcreteValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
         values = {key: self.known.value(tensor) for key, tensor in tensors.items()}
         if any(value is None for value in values.values()) or not (tensors or _is_small_factory(func, leaves)):
             return None
-        # others than fakes, of which a view may be written later
+        # copy real tensors, because a view of them may be written later
         apart = {key for key, tensor in tensors.items() if values[key] is tensor}
         apart |= {id(tensor) for tensor in written if not self.known.reaches_all_views(tensor)}
         try:
@@ -170,7 +170,7 @@ class ConcreteValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 args, kwargs = tree_map_only(Tensor, lambda tensor: values[id(tensor)], (tuple(args), kwargs))
                 if "device" not in kwargs:
                     return (func(*args, **kwargs),)
-                # between fake devices the result is a copy, even where the values are on one
+                # a copy between fake devices is one, although all values are on one device
                 return (tree_map_only(Tensor, torch.clone, func(*args, **{**kwargs, "device": torch.device("cpu")})),)
         except Exception:  # noqa: BLE001 (then the result stays unknown)
             return None
@@ -180,7 +180,7 @@ class ConcreteValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ) -> None:
         if real is None:
             if _converts_to_integers(func, args, result) and result.numel() <= SMALL:
-                with _disable_current_modes():  # now, so that everything computed from them agrees
+                with _disable_current_modes():  # now, so that all results computed from them agree
                     ones = torch.ones(result.shape, dtype=result.dtype)
                 self.known.remember(result, ones, is_assumed=True)
             return
@@ -188,19 +188,19 @@ class ConcreteValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
             if isinstance(fake, Tensor) and isinstance(value, Tensor) and fake.shape == value.shape:
                 self.known.remember(fake, value, is_assumed=is_assumed)
 
-    def _faked(self, real: Tensor) -> Tensor:
+    def _make_fake(self, real: Tensor) -> Tensor:
         return real.to("meta") if self._fake_mode is None else self._fake_mode.from_tensor(real)
 
 
-def _packed(padded: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-    """Packed sequences of known lengths, with real batch sizes: recurrent layers read these in C++."""
+def _pack_sequences(padded: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    """Pack sequences of known lengths; the batch sizes are real because recurrent layers read them in C++."""
     with _disable_current_modes():
         sizes = (lengths[:, None] > torch.arange(int(lengths.max()))).sum(0)
         rows = int(lengths.sum())
     return padded.new_empty((rows, *padded.shape[2:])), sizes
 
 
-def _written(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Tensor]:
+def _find_written(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Tensor]:
     """The tensors that an operator writes."""
     if not schema_of(func).is_mutable:
         return []
@@ -217,7 +217,7 @@ def _is_small_factory(func: Any, leaves: Sequence[Any]) -> bool:
 
 
 def _converts_to_integers(func: Any, args: Sequence[Any], result: Any) -> bool:
-    """Whether an operator converts floating point numbers to integers: durations, lengths, positions."""
+    """Whether an operator converts floating point numbers to integers, such as durations, lengths and positions."""
     is_conversion = func is aten._to_copy.default or func is aten.to.dtype  # noqa: SLF001 - not private
     return is_conversion and args[0].is_floating_point() and result.dtype in _INTEGERS
 

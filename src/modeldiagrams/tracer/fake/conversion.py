@@ -1,4 +1,4 @@
-"""Weights and inputs without memory: as fake tensors, or on the meta device."""
+"""Converts weights and inputs to tensors without memory: fake tensors, or tensors on the meta device."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def put_fake_weights(model: Any, fake_mode: FakeTensorMode, values: ConcreteValues) -> None:
-    """Put fakes in place of every tensor the model's modules hold; `restore` puts the real ones back."""
+    """Replace every tensor in the model's modules by a fake one; `restore` puts the real ones back."""
     for module in list(model.modules()) if isinstance(model, nn.Module) else []:
-        if isinstance(module, torch.jit.ScriptModule):  # runs in C++ on tensors of its own
+        if isinstance(module, torch.jit.ScriptModule):  # runs in C++ on its own tensors
             continue
         attributes = vars(module)
         for name, held in list(attributes.items()):
@@ -31,7 +31,7 @@ def put_fake_weights(model: Any, fake_mode: FakeTensorMode, values: ConcreteValu
 
 
 def as_meta(value: Any, values: ConcreteValues) -> Any:
-    """A nested value with its tensors on the meta device; small ones stay known to the concrete values."""
+    """Convert the tensors in a nested value to the meta device; `values` remembers the content of small ones."""
 
     def move(tensor: Tensor) -> Tensor:
         moved = tensor.to("meta")
@@ -42,16 +42,16 @@ def as_meta(value: Any, values: ConcreteValues) -> Any:
 
 
 def as_fake(value: Any, fake_mode: FakeTensorMode, values: ConcreteValues) -> Any:
-    """A nested value with fakes for its tensors; small ones of whole numbers stay known to the concrete values."""
+    """Convert the tensors in a nested value to fakes; `values` remembers the content of small ones."""
 
     def fake(tensor: Tensor) -> Tensor:
         if isinstance(tensor, FakeTensor):
             return tensor
-        if isinstance(tensor, UninitializedTensor):  # cannot be faked; the real one must not be given its shape
+        if isinstance(tensor, UninitializedTensor):  # can't be faked, and the real one must stay uninitialised
             lazy: Tensor = type(tensor)(requires_grad=tensor.requires_grad, device=tensor.device, dtype=tensor.dtype)
             return lazy
         made = fake_mode.from_tensor(tensor)
-        if tensor.is_meta:  # as if it had memory: code that reads values checks for the meta device, too
+        if tensor.is_meta:  # pretend it has memory: code that reads values checks for the meta device
             made.fake_device = torch.device("cpu")
         if not tensor.requires_grad:
             values.known.remember_given(made, tensor)

@@ -1,6 +1,6 @@
-"""Guesses for operators on fake tensors whose result depends on values, which were not computed.
+"""Guesses results of operators that depend on values of fake tensors.
 
-Each function takes the operator's arguments and returns its result and the assumption to report, or None for none.
+Each function takes the operator's arguments and returns a result and the assumption to report; None if there is none.
 """
 
 from __future__ import annotations
@@ -22,17 +22,19 @@ aten = torch.ops.aten
 
 
 def is_checked() -> bool:
-    """Whether one of torch's checks is running (`torch._check…`, `torch.distributions`), which is assumed to pass."""
-    return any(module in _CHECKING or (module == "torch" and name.startswith("_check")) for module, name in _running())
+    """Whether a check of torch is running (`torch._check…`, `torch.distributions`): checks are assumed to pass."""
+    return any(
+        module in _CHECKING or (module == "torch" and name.startswith("_check")) for module, name in _stack_names()
+    )
 
 
 def is_running(function: str, module: str) -> bool:
-    """Whether a function of some module is on the stack."""
-    return (module, function) in _running()
+    """Whether a function of a Python module is on the stack."""
+    return (module, function) in _stack_names()
 
 
-def _running() -> Iterator[tuple[str, str]]:
-    """Module and name of the functions on the stack, innermost first."""
+def _stack_names() -> Iterator[tuple[str, str]]:
+    """Yield module and name of each function on the stack, the innermost first."""
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 (`inspect.stack` is 100 times slower)
     for _ in range(_MAX_FRAMES):
         if frame is None:
@@ -41,7 +43,7 @@ def _running() -> Iterator[tuple[str, str]]:
         frame = frame.f_back
 
 
-def _integers(like: Tensor, *shape: int) -> Tensor:
+def _make_integers(like: Tensor, *shape: int) -> Tensor:
     return torch.empty(shape, dtype=torch.int64, device=like.device)
 
 
@@ -57,7 +59,7 @@ def _guess_equal(*_: Any, **__: Any) -> tuple[Any, Any]:
 
 def guess_nonzero(tensor: Tensor) -> tuple[Any, Any]:
     """Assume that no element is 0."""
-    return _integers(tensor, tensor.numel(), tensor.dim()), "every element"
+    return _make_integers(tensor, tensor.numel(), tensor.dim()), "every element"
 
 
 def _guess_masked_select(tensor: Tensor, mask: Tensor) -> tuple[Any, Any]:
@@ -67,12 +69,12 @@ def _guess_masked_select(tensor: Tensor, mask: Tensor) -> tuple[Any, Any]:
 
 def _guess_unique(tensor: Tensor, *_: Any, **__: Any) -> tuple[Any, Any]:
     n = tensor.numel()
-    return (tensor.new_empty(n), _integers(tensor, *tensor.shape), _integers(tensor, n)), "all different"
+    return (tensor.new_empty(n), _make_integers(tensor, *tensor.shape), _make_integers(tensor, n)), "all different"
 
 
 def _guess_unique_dim(tensor: Tensor, dim: int, *_: Any, **__: Any) -> tuple[Any, Any]:
     n = tensor.shape[dim]
-    return (torch.empty_like(tensor), _integers(tensor, n), _integers(tensor, n)), "all different"
+    return (torch.empty_like(tensor), _make_integers(tensor, n), _make_integers(tensor, n)), "all different"
 
 
 def _guess_unique_consecutive(tensor: Tensor, *options: Any) -> tuple[Any, Any]:
@@ -98,11 +100,11 @@ def _guess_index(tensor: Tensor, indices: Sequence[Tensor | None]) -> tuple[Any,
 
 
 def _guess_repeat_interleave(repeats: Tensor, *_: Any, **__: Any) -> tuple[Any, Any]:
-    return _integers(repeats, repeats.numel()), "once each"
+    return _make_integers(repeats, repeats.numel()), "once each"
 
 
 def guess_split(tensor: Tensor, sizes: Sequence[int], dim: int = 0) -> tuple[Any, Any]:
-    """Split evenly, because sizes that were guessed one by one may not add up."""
+    """Split evenly, because sizes that were guessed separately may not add up."""
     n, total = len(sizes), tensor.shape[dim]
     if not n or set(sizes) != {1}:
         return None, None
@@ -112,13 +114,13 @@ def guess_split(tensor: Tensor, sizes: Sequence[int], dim: int = 0) -> tuple[Any
 
 
 def _guess_grouped_mm(a: Tensor, b: Tensor, *_: Any, **__: Any) -> tuple[Any, Any]:
-    """Torch's fake kernel requires bfloat16, on which the shape doesn't depend."""
+    """Run without torch's fake kernel, which requires bfloat16 although the shape doesn't depend on it."""
     is_grouped = a.dim() == 2 and b.dim() == 3  # noqa: PLR2004 (groups of rows times one matrix per group)
     return a.new_empty(a.shape[0], b.shape[2]) if is_grouped else None, None
 
 
 def _guess_quantised(tensor: Any, *_: Any, **__: Any) -> tuple[Any, Any]:
-    """What torch's fake kernel returns from torch 2.12 on."""
+    """Return what torch's fake kernel returns from torch 2.12 on."""
     return torch.empty_like(tensor) if isinstance(tensor, Tensor) else None, None
 
 

@@ -1,4 +1,4 @@
-"""What kernels refuse and fake tensors let pass, dtypes and positions: its picture would show what can't run."""
+"""Refuses dtypes and positions that real kernels refuse and fake tensors accept: no graph of a pass that can't run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FACTORS = {
     "mm": (0, 1),
     "mv": (0, 1),
 }
-"""Positions of the operands that need one dtype."""
+"""Positions of the operands that must have the same dtype."""
 _FLOATING = frozenset(
     {"_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "_log_softmax", "_softmax", "gelu", "hardswish", "im2col", "mish"}
     | {"native_batch_norm", "_native_batch_norm_legit", "_native_batch_norm_legit_no_training", "silu", "softplus"}
@@ -31,9 +31,9 @@ _FLOATING = frozenset(
     | {"upsample_linear1d", "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_trilinear3d"}
     | {"var_mean"}
 )
-"""Operators that compute with no whole numbers."""
+"""Operators that reject whole numbers."""
 _BITWISE = frozenset({"bitwise_and", "bitwise_or", "bitwise_xor"})
-"""Operators that compute with nothing else."""
+"""Operators that accept only whole numbers and booleans."""
 _ALONG_A_DIMENSION = frozenset(
     {"gather", "index_add", "index_copy", "index_fill", "index_select", "scatter", "scatter_add", "scatter_reduce"}
 )
@@ -41,18 +41,17 @@ _ALONG_A_DIMENSION = frozenset(
 _FROM_THE_END = frozenset({"index", "index_fill", "index_put"})
 """Operators that count negative positions from the end."""
 _LOOKS_NO_FURTHER = frozenset({"index_add", "index_copy", "index_fill", "index_put"})
-"""Operators that look at no positions in a tensor without elements."""
+"""Operators that don't check positions in a tensor without elements."""
 _WHOLE = {torch.int16: "Short", torch.int32: "Int", torch.int64: "Long", torch.bool: "Bool"}
 _PLAIN = (FakeTensor, Tensor, nn.Parameter)
-"""Other subclasses may bring kernels of their own."""
+"""Other subclasses may have kernels of their own."""
 
 
 def check_dtypes(operator: Any, args: Sequence[Any]) -> None:
-    """Refuse what an operator's kernel would refuse.
+    """Refuse dtypes that an operator's kernel would refuse.
 
     Raises:
-        RuntimeError: Two factors differ in dtype, or whole numbers stand where floating point numbers must, or the
-            other way round.
+        RuntimeError: if two factors differ in dtype, or a kernel doesn't accept whole or floating point numbers.
     """
     if not isinstance(operator, Operator):
         return
@@ -73,20 +72,20 @@ def check_dtypes(operator: Any, args: Sequence[Any]) -> None:
 
 
 def check_positions(operator: Any, args: Sequence[Any], value_of: Callable[[Tensor], Tensor | None]) -> None:
-    """Refuse positions that a tensor doesn't have.
+    """Refuse positions outside a tensor.
 
     Args:
-        operator: Is about to run on fake tensors.
+        operator: The operator that is about to run on fake tensors.
         args: Its arguments.
-        value_of: The content of a fake tensor, None where it is not known.
+        value_of: Returns the content of a fake tensor, or None if unknown.
 
     Raises:
-        IndexError: A position is known and out of bounds.
+        IndexError: if a known position is out of bounds.
     """
     name = schema_of(operator).name.removeprefix("aten::").removesuffix("_")
     if name in _LOOKS_NO_FURTHER and not args[0].numel():
         return
-    for dimension, size, positions in _positions(name, args):
+    for dimension, size, positions in _find_positions(name, args):
         known = value_of(positions)
         if known is None or known.numel() == 0:
             continue
@@ -98,8 +97,8 @@ def check_positions(operator: Any, args: Sequence[Any], value_of: Callable[[Tens
             raise IndexError(f"index {wrong} is out of bounds for dimension {dimension} with size {size}")
 
 
-def _positions(name: str, args: Sequence[Any]) -> Iterator[tuple[int, int, Tensor]]:
-    """Dimension, its size, and the positions that an operator reads or writes in it."""
+def _find_positions(name: str, args: Sequence[Any]) -> Iterator[tuple[int, int, Tensor]]:
+    """Yield dimension, size, and the positions that an operator reads or writes there."""
     if name == "embedding":
         yield 0, args[0].shape[0], args[1]
     elif name in _ALONG_A_DIMENSION:

@@ -1,4 +1,4 @@
-"""Builds a `Graph` from a recording, or from a model that was not called."""
+"""Builds a `Graph` from the record of a pass, or from the modules of a model that was not called."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from torch import nn
 from modeldiagrams.common.class_facts import full_name, qualified_name
 from modeldiagrams.common.version import own_version
 from modeldiagrams.ir import graph as ir
-from modeldiagrams.tracer.graph.extra_repr import attributes
+from modeldiagrams.tracer.graph.extra_repr import read_attributes
 from modeldiagrams.tracer.graph.kept_scopes import keep_scopes
-from modeldiagrams.tracer.graph.node_order import connections, places
-from modeldiagrams.tracer.graph.signatures import scope_signatures, signatures
+from modeldiagrams.tracer.graph.node_order import connect_ops, place_weights
+from modeldiagrams.tracer.graph.signatures import sign_calls, sign_scopes
 from modeldiagrams.tracer.torch_facts.private_api import modules_of
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
-from modeldiagrams.tracer.values.records import GraphInput, ModuleCall, Op
+from modeldiagrams.tracer.values.pass_records import GraphInput, ModuleCall, Op
 from modeldiagrams.tracer.values.source_lines import class_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from modeldiagrams.tracer.graph.node_order import Connections, Places
-    from modeldiagrams.tracer.values.records import InputKind, Recording, Spec, Value
+    from modeldiagrams.tracer.values.pass_records import InputKind, PassRecord, Spec, Value
     from modeldiagrams.tracer.values.scopes import Scope
 
 
-def build_graph(recording: Recording, weights: NamedTensors, status: ir.Status) -> ir.Graph:
-    """The graph of a pass, which passes `check_graph`; ``unseen`` of the status is filled in here."""
-    contents = _contents(recording)
+def build_graph(recording: PassRecord, weights: NamedTensors, status: ir.Status) -> ir.Graph:
+    """Build the graph of a pass, and fill in ``unseen`` of its status."""
+    contents = _group_steps(recording)
     _add_up_costs(recording.steps)
     functions = keep_scopes(recording.steps, contents)
-    builder = _Builder(recording, connections(recording), weights, signatures(contents))
-    builder.add_nodes(places(recording, builder.connections.users, functions))
+    builder = _Builder(recording, connect_ops(recording), weights, sign_calls(contents))
+    builder.add_nodes(place_weights(recording, builder.connections.users, functions))
     graph = ir.Graph(
         model=builder.model(),
         nodes=tuple(builder.nodes),
@@ -49,14 +49,14 @@ def build_graph(recording: Recording, weights: NamedTensors, status: ir.Status) 
         provenance=_provenance(),
     )
     for scope in functions:
-        scope.kept = None  # itself: as `Recording.release`
+        scope.kept = None  # it may refer to itself: break the cycle
     return graph
 
 
 def module_tree(model: nn.Module, notes: tuple[str, ...]) -> ir.Graph:
-    """A graph of the modules in the order of their registration, as if each were called once.
+    """Build a graph of state ``hierarchy``: the modules in the order of registration, without data flow.
 
-    The notes say why there is no data flow; its state is ``hierarchy``.
+    The notes say why there is no data flow.
     """
     weights = NamedTensors()
     weights.add_modules(modules_of(model), "")
@@ -70,13 +70,13 @@ def module_tree(model: nn.Module, notes: tuple[str, ...]) -> ir.Graph:
                 parameters=weights.count(module),
                 class_=class_,
                 source=source,
-                attributes=attributes(module),
+                attributes=read_attributes(module),
             )
             for path, module in modules.items()
-            for class_, source in [_about(type(module))]
+            for class_, source in [_describe_class(type(module))]
         ),
         adjacency={},
-        hierarchy={path: _parent(path, modules) for path in modules},
+        hierarchy={path: _find_parent(path, modules) for path in modules},
         tensors={},
         parameters=weights.specs(),
         status=ir.Status(state="hierarchy", notes=notes),
@@ -84,15 +84,15 @@ def module_tree(model: nn.Module, notes: tuple[str, ...]) -> ir.Graph:
     )
 
 
-def _parent(path: str, known: Collection[str]) -> str | None:
-    """Path of the nearest module around it; names may contain dots."""
+def _find_parent(path: str, known: Collection[str]) -> str | None:
+    """Path of the nearest module around a path; names may contain dots."""
     while (path := path.rpartition(".")[0]) and path not in known:
         pass
     return path or None
 
 
-def _contents(recording: Recording) -> dict[ModuleCall, list[Op | ModuleCall]]:
-    """What is directly in each module call, an outer call first; without the ops whose failure the model caught."""
+def _group_steps(recording: PassRecord) -> dict[ModuleCall, list[Op | ModuleCall]]:
+    """The steps directly in each module call, outer calls first, without ops whose failure the model caught."""
     if caught := recording.failed - {recording.failed_at}:
         recording.steps = [step for step in recording.steps if step not in caught]
     contents: dict[ModuleCall, list[Op | ModuleCall]] = {recording.root: []}
@@ -107,7 +107,7 @@ def _contents(recording: Recording) -> dict[ModuleCall, list[Op | ModuleCall]]:
 
 def _add_up_costs(steps: list[Op | ModuleCall]) -> None:
     """Give every module call the costs of all ops inside."""
-    for step in reversed(steps):  # what is inside a call comes after it
+    for step in reversed(steps):  # the steps inside a call come after it
         call: ModuleCall = step.parent  # type: ignore[assignment]
         call.nbytes += step.nbytes
         if step.flops is not None:
@@ -115,10 +115,10 @@ def _add_up_costs(steps: list[Op | ModuleCall]) -> None:
 
 
 class _Builder:
-    """Writes the parts of the graph."""
+    """Makes the parts of the graph."""
 
     def __init__(
-        self, recording: Recording, connections_: Connections, weights: NamedTensors, signatures_: dict[int, str]
+        self, recording: PassRecord, connections_: Connections, weights: NamedTensors, signatures_: dict[int, str]
     ) -> None:
         self.connections = connections_
         self.nodes: list[ir.Node] = []
@@ -129,8 +129,8 @@ class _Builder:
         self._recording = recording
         self._weights = weights
         self._signatures = signatures_
-        self._about: Callable[[Any], tuple[str, str | None]] = functools.cache(_about)
-        self._unnamed: Callable[[Spec], ir.TensorSpec] = functools.cache(_tensor_spec)  # equal ones share an object
+        self._describe_class: Callable[[Any], tuple[str, str | None]] = functools.cache(_describe_class)
+        self._unnamed: Callable[[Spec], ir.TensorSpec] = functools.cache(_tensor_spec)  # equal specs share an object
 
     def add_nodes(self, places_: Places) -> None:
         """Add all nodes in order, with their parents and tensors."""
@@ -149,7 +149,7 @@ class _Builder:
         self._name_tensors()
 
     def _name_tensors(self) -> None:
-        """Tell which tensors the model takes and returns; a tensor that it returns several times has its first name."""
+        """Name the tensors that the model takes and returns; a tensor returned several times keeps its first name."""
         named = [(values[-1], name) for name, values in reversed(self._recording.outputs)]
         named += [(source.value, source.names[0]) for source in self._recording.inputs]
         for value, name in named:
@@ -175,7 +175,7 @@ class _Builder:
         return {node: tuple(edges[node]) for node in self.parents if node in edges}
 
     def functions(self, functions: dict[Scope, list[Op | ModuleCall]]) -> dict[str, ir.FunctionCall]:
-        signed = scope_signatures(functions, self._signatures)
+        signed = sign_scopes(functions, self._signatures)
         return {scope.id: self._function(scope, members, signed[scope]) for scope, members in functions.items()}
 
     def _add_input(self, given: GraphInput, parent: ModuleCall | None, scope: Scope | None) -> None:
@@ -207,7 +207,7 @@ class _Builder:
             self.tensors[value.id] = self._unnamed(value.spec)
 
     def _add_module(self, call: ModuleCall) -> None:
-        class_, source = self._about(type(call.module))
+        class_, source = self._describe_class(type(call.module))
         node = ir.ModuleNode(
             class_=class_,
             source=source,
@@ -215,7 +215,7 @@ class _Builder:
             path=call.path,
             parameters=self._weights.count(call.module),
             call=call.number,
-            attributes=attributes(call.module),
+            attributes=read_attributes(call.module),
             inputs=self._tensor_ids(call.inputs),
             outputs=self._tensor_ids(call.outputs),
             flops=call.flops,
@@ -243,7 +243,7 @@ class _Builder:
         )
 
     def _tensor_ids(self, values: Mapping[str, Value]) -> dict[str, str]:
-        """Ids of values that nodes make; the others are weights shown as attributes of ops."""
+        """Ids of values that are made by nodes; other values are weights shown as attributes of ops."""
         return {name: value.id for name, value in values.items() if type(value.origin) is Op or self._is_present(value)}
 
     def _is_present(self, value: Value) -> bool:
@@ -252,23 +252,23 @@ class _Builder:
 
 
 def _model_info(model: Any, weights: NamedTensors, **measured: Any) -> ir.ModelInfo:
-    """The class of a model; the function itself for a function or a `functools.partial` of one."""
+    """Describe a model by its class, and a function, or a `functools.partial` of one, by itself."""
     class_ = model
     while isinstance(class_, functools.partial):
         class_ = class_.func
     class_ = type(class_) if isinstance(class_, nn.Module) or not hasattr(class_, "__qualname__") else class_
-    full, source = _about(class_)
+    full, source = _describe_class(class_)
     return ir.ModelInfo(
         class_=full,
         source=source,
         name=qualified_name(class_) if isinstance(class_, type) else class_.__qualname__,
         parameters=weights.count(model),
-        attributes=attributes(model) if isinstance(model, nn.Module) else {},
+        attributes=read_attributes(model) if isinstance(model, nn.Module) else {},
         **measured,
     )
 
 
-def _about(class_: Any) -> tuple[str, str | None]:
+def _describe_class(class_: Any) -> tuple[str, str | None]:
     """Full name and source of a class or function."""
     if isinstance(class_, type):
         return full_name(class_), class_source(class_)
@@ -282,7 +282,7 @@ def _tensor_spec(spec: Spec, name: str | None = None) -> ir.TensorSpec:
 
 
 def _kept_id(scope: Scope | None) -> str | None:
-    """Id of the innermost function call around a node that the graph shows."""
+    """Id of the innermost function call that the graph shows around a node."""
     return scope.kept.id if scope is not None and scope.kept is not None else None
 
 

@@ -1,7 +1,6 @@
-"""A module's ``extra_repr`` as data: ``in_features=768, bias=True`` → ``{"in_features": 768, "bias": True}``.
+"""Parses a module's ``extra_repr``: ``in_features=768, bias=True`` → ``{"in_features": 768, "bias": True}``.
 
-It is split by hand because many aren't valid Python (``size=7x7``, ``act=<function relu>``, one entry per line), which
-`ast.parse` would reject as a whole.
+Not with `ast.parse`, because many aren't valid Python: ``size=7x7``, ``act=<function relu>``, one entry per line.
 """
 
 from __future__ import annotations
@@ -11,28 +10,28 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.tracer.torch_facts.functions import plain, without_addresses
+from modeldiagrams.tracer.torch_facts.functions import to_plain_data, without_addresses
 
 if TYPE_CHECKING:
     from torch import nn
 
 _OPENING, _CLOSING, _QUOTES = "([{<", ")]}>", "'\""
 _LONGEST = 100_000
-"""Characters that are read: each of them costs time."""
+"""Most characters to read."""
 _SIZE = re.compile(r"torch\.Size\((\[.*\])\)")
 
 
-def attributes(module: nn.Module) -> dict[str, Any]:
-    """The parsed ``extra_repr`` of a module; empty if it raises or is no text."""
+def read_attributes(module: nn.Module) -> dict[str, Any]:
+    """Parse the ``extra_repr`` of a module; empty if it raises or isn't text."""
     try:
         text: Any = module.extra_repr()
     except Exception:  # noqa: BLE001 (user code)
         return {}
-    return parse(without_addresses(text[:_LONGEST])) if isinstance(text, str) else {}
+    return parse_extra_repr(without_addresses(text[:_LONGEST])) if isinstance(text, str) else {}
 
 
 @functools.lru_cache(maxsize=4096)
-def parse(text: str) -> dict[str, Any]:
+def parse_extra_repr(text: str) -> dict[str, Any]:
     """Split at top-level commas and newlines; entries without a name are numbered.
 
     Values that aren't Python literals stay text. The result is cached: do not modify it.
@@ -64,6 +63,6 @@ def _split(text: str) -> list[str]:
 
 def _literal(text: str) -> Any:
     try:
-        return plain(ast.literal_eval(_SIZE.sub(r"\1", text)))
+        return to_plain_data(ast.literal_eval(_SIZE.sub(r"\1", text)))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return plain(text)
+        return to_plain_data(text)

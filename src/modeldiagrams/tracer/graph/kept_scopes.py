@@ -1,36 +1,36 @@
-"""Which function calls the graph shows as a group: those that readers would open like a module."""
+"""Decides which function calls the graph shows as groups that readers can open like a module."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from modeldiagrams.tracer.values.records import ModuleCall, Op
+from modeldiagrams.tracer.values.pass_records import ModuleCall, Op
 
 if TYPE_CHECKING:
     from modeldiagrams.tracer.values.scopes import Scope
 
 _MIN_OPS = 3
-"""A helper with fewer ops says less than they do."""
+"""A helper with fewer ops says less than its ops do."""
 
 
 def keep_scopes(
     steps: list[Op | ModuleCall], contents: dict[ModuleCall, list[Op | ModuleCall]]
 ) -> dict[Scope, list[Op | ModuleCall]]:
-    """Give ids to the function calls that the graph shows; returns what is directly in their module call, in order.
+    """Give ids to the function calls that the graph shows; return the steps in each, in order.
 
-    A function is shown with at least three ops, unless it calls modules, which readers look for where they are, or has
-    the same content as the module call or the function around it. A `record_function`, its author's own cue, may
-    contain module calls. What is not shown leaves its content to what is around it.
+    A function is shown if it has at least three ops, calls no modules (readers look for these in their parent), and
+    doesn't make up the whole module call or function around it. A `record_function`, which its author chose, may
+    contain module calls. The steps of a scope that isn't shown belong to the scope or module call around it.
     """
     kept: dict[Scope, list[Op | ModuleCall]] = {}
-    for scope, members in _members(steps).items():  # the outer ones first
+    for scope, members in _members(steps).items():  # outer scopes first
         first, last = members[0], members[-1]
         parent: ModuleCall = first.parent  # type: ignore[assignment]
         outer = scope.kept = scope.parent.kept if scope.parent else None
         n_around = len(contents[parent] if outer is None else kept[outer])
         if (
             len(members) < n_around
-            and last.ordinal - first.ordinal + 1 == len(members)  # else ops of other threads ran in between
+            and last.ordinal - first.ordinal + 1 == len(members)  # otherwise ops of other threads ran in between
             and _is_group(scope, members, contents)
         ):
             scope.id = parent.new_id(f"{scope.name}()")
@@ -41,7 +41,7 @@ def keep_scopes(
 
 
 def _members(steps: list[Op | ModuleCall]) -> dict[Scope, list[Op | ModuleCall]]:
-    """What is inside of each scope, directly in its module call."""
+    """The steps inside each scope, directly in its module call."""
     inside: dict[Scope, list[Op | ModuleCall]] = {}
     for step in steps:
         scope = step.scope

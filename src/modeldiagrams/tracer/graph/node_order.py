@@ -1,4 +1,4 @@
-"""The edges between nodes, and the place of weights and constants among them."""
+"""Connects nodes by edges, and places weights and constants among them."""
 
 from __future__ import annotations
 
@@ -7,39 +7,39 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from modeldiagrams.ir import graph as ir
-from modeldiagrams.tracer.values.records import GraphInput, ModuleCall, Op
+from modeldiagrams.tracer.values.pass_records import GraphInput, ModuleCall, Op
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from modeldiagrams.tracer.values.records import Recording
+    from modeldiagrams.tracer.values.pass_records import PassRecord
     from modeldiagrams.tracer.values.scopes import Scope
 
 
 @dataclass(slots=True)
 class Connections:
-    """What flows into the ops of a pass."""
+    """The inputs of the ops of a pass."""
 
     edges: defaultdict[str, list[ir.Edge]] = field(default_factory=lambda: defaultdict(list))
     """Node id → outgoing edges."""
     weights: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Node id of an op → weights that its leaf module owns, by argument."""
+    """Node id of an op → argument → name of a weight that its leaf module owns."""
     users: dict[GraphInput, list[Op]] = field(default_factory=dict)
-    """Each weight and constant that is a node → the ops that read it."""
+    """Weight or constant that is a node → the ops that read it."""
 
 
 @dataclass(slots=True)
 class Places:
-    """Where weights and constants are."""
+    """The places of weights and constants."""
 
     parents: dict[GraphInput, tuple[ModuleCall, Scope | None]] = field(default_factory=dict)
     before: dict[int, list[GraphInput]] = field(default_factory=dict)
-    """By ``id`` of the step that they precede."""
+    """``id`` of a step → those that precede it."""
     unread: list[GraphInput] = field(default_factory=list)
     """Those that the model only returns."""
 
 
-def connections(recording: Recording) -> Connections:
+def connect_ops(recording: PassRecord) -> Connections:
     """Connect the steps by edges. A weight that its leaf module owns becomes an attribute of the op instead."""
     found = Connections()
     edges, users = found.edges, found.users
@@ -62,10 +62,10 @@ def connections(recording: Recording) -> Connections:
     return found
 
 
-def places(
-    recording: Recording, users: dict[GraphInput, list[Op]], functions: dict[Scope, list[Op | ModuleCall]]
+def place_weights(
+    recording: PassRecord, users: dict[GraphInput, list[Op]], functions: dict[Scope, list[Op | ModuleCall]]
 ) -> Places:
-    """Put every weight and constant before the step that uses it first, inside the parent that all its users share."""
+    """Put every weight and constant before its first user, inside the parent that all its users share."""
     found = Places()
     for weight, ops in users.items():
         parent = weight.call or _common_parent(ops, recording.root)
@@ -85,14 +85,14 @@ def _owned_name(weight: GraphInput, user: ModuleCall) -> str | None:
     if weight.kind == "constant" or not user.is_leaf or user.parent is None:
         return None
     prefix = f"{user.path}."
-    for name in weight.names:  # nearly always one: a generator would take longer
+    for name in weight.names:  # nearly always one, for which a generator is slower
         if name.startswith(prefix):
             return name
     return None
 
 
 def _common_scope(steps: list[Op | ModuleCall]) -> Scope | None:
-    """The innermost function call around all steps, which have one parent; None for that."""
+    """The innermost function call around all of these steps of one parent; None if there is none."""
     first, *others = [step.scope for step in steps]
     return next((s for s in first.around() if all(o and s in o.around() for o in others)), None) if first else None
 
@@ -100,7 +100,7 @@ def _common_scope(steps: list[Op | ModuleCall]) -> Scope | None:
 def _first_inside(
     scope: Scope | None, reader: Op | ModuleCall, functions: dict[Scope, list[Op | ModuleCall]]
 ) -> Op | ModuleCall:
-    """What comes first of the outermost group around a reader that is not around the weight, too; or the reader."""
+    """The first step of the outermost group that contains the reader but not the weight; without one, the reader."""
     outside = set(scope.around()) if scope else set()
     groups = [s for s in (reader.scope.around() if reader.scope else ()) if s.id and s not in outside]
     return functions[groups[-1]][0] if groups else reader
@@ -109,7 +109,7 @@ def _first_inside(
 def _child_towards(parent: ModuleCall, op: Op) -> Op | ModuleCall:
     """The direct child of a module call that contains an op, or the op itself."""
     step: Op | ModuleCall = op
-    for call in _around(op):
+    for call in _calls_around(op):
         if call is parent:
             break
         step = call
@@ -118,12 +118,12 @@ def _child_towards(parent: ModuleCall, op: Op) -> Op | ModuleCall:
 
 def _common_parent(ops: list[Op], root: ModuleCall) -> ModuleCall:
     """The innermost module call around all ops."""
-    paths = [[*_around(op)][::-1] for op in ops]
+    paths = [[*_calls_around(op)][::-1] for op in ops]
     common = [calls[0] for calls in zip(*paths, strict=False) if all(call is calls[0] for call in calls)]
     return common[-1] if common else root
 
 
-def _around(op: Op) -> Iterator[ModuleCall]:
+def _calls_around(op: Op) -> Iterator[ModuleCall]:
     """The module calls around an op, the innermost first."""
     call: ModuleCall | None = op.parent
     while call is not None:

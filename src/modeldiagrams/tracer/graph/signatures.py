@@ -1,9 +1,8 @@
-"""Structural hash of every module call: equal for identical blocks, whatever their names and weights.
+"""Computes structural hashes of module calls, which are equal for blocks that differ only in names and weights.
 
-A hash covers every op inside: its name, arguments and outputs, and the origin of every input: made inside (and by which
-step), from outside (and which one), or a weight, with shape and dtype. A module call inside contributes its own
-signature and the values that enter it. Added where they differ from the usual: the order of arguments, weights used
-twice, and what is returned.
+A hash covers every op inside: its name, arguments and outputs, and the origin of each input, which is a step inside, a
+value from outside, or a weight, with shape and dtype. A module call inside contributes its own signature and the values
+that enter it. Unusual facts are added: the order of arguments, weights used twice, and what is returned.
 """
 
 from __future__ import annotations
@@ -13,27 +12,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from modeldiagrams.common.class_facts import qualified_name
 from modeldiagrams.common.files import digest
-from modeldiagrams.tracer.values.records import CallSite, GraphInput, ModuleCall, Op, Spec
+from modeldiagrams.tracer.values.pass_records import CallSite, GraphInput, ModuleCall, Op, Spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from modeldiagrams.tracer.values.records import Value
+    from modeldiagrams.tracer.values.pass_records import Value
     from modeldiagrams.tracer.values.scopes import Scope
 
 _WEIGHTS = frozenset({"parameter", "buffer"})
 
 
-def signatures(contents: dict[ModuleCall, list[Op | ModuleCall]]) -> dict[int, str]:
+def sign_calls(contents: dict[ModuleCall, list[Op | ModuleCall]]) -> dict[int, str]:
     """Signatures by ``id(call)``: 32 hex digits for the root and for every module call."""
     work = _Work()
-    for call, steps in reversed(contents.items()):  # those inside come first
+    for call, steps in reversed(contents.items()):  # inner calls first
         work.sign(call, steps)
     return {key: signed.signature for key, signed in work.signed.items()}
 
 
 class _Signed(NamedTuple):
-    """The signature of a call, and what the call around it needs."""
+    """The signature of a call, and what the call around it needs to know."""
 
     signature: str
     entered: list[Value]
@@ -48,14 +47,14 @@ class _Work:
     def __init__(self) -> None:
         self.signed: dict[int, _Signed] = {}
         """By ``id(call)``."""
-        self._digest = functools.cache(functools.partial(_digest_of, functools.cache(_text)))  # layers repeat
+        self._digest = functools.cache(functools.partial(_digest_parts, functools.cache(_to_text)))  # layers repeat
         self._class_name: Callable[[type], str] = functools.cache(lambda class_: repr(qualified_name(class_)))
 
     def sign(self, call: ModuleCall, steps: list[Op | ModuleCall]) -> None:
         """Compute a call's signature from its direct steps, after those of the calls inside."""
         entered: dict[Value, int] = {}
         weights: list[Value] = []
-        parts: list[Any] = [self._class_name(type(call.module))]  # as `_text` takes them
+        parts: list[Any] = [self._class_name(type(call.module))]  # in the forms that `_to_text` accepts
         last = None
         for step in steps:
             scope = step.scope
@@ -63,12 +62,12 @@ class _Work:
                 parts.append(scope.kept.label)
             if type(step) is Op:
                 last, outputs = step, step.outputs
-                parts.append((step.site, outputs[0].spec) if len(outputs) == 1 else _made_by(step))
+                parts.append((step.site, outputs[0].spec) if len(outputs) == 1 else _describe_op(step))
                 for argument, value, flow in step.inputs:
                     origin = value.origin
                     if type(origin) is GraphInput:
-                        parts.append((argument, flow, _given(value, entered, weights)))
-                    elif origin.parent is call:  # as `_origin` says; nearly all
+                        parts.append((argument, flow, _input_origin(value, entered, weights)))
+                    elif origin.parent is call:  # the usual case of `_origin`
                         parts.append((argument, flow, value.index, origin.ordinal))
                     else:
                         parts.append((argument, flow, self._origin(value, call, entered, weights)))
@@ -79,27 +78,27 @@ class _Work:
                 weights += used
         distinct, returned = list(dict.fromkeys(weights)), list(call.outputs.values())
         if len(call.inputs) > 1 or len(distinct) < len(weights):
-            parts += _order(call, entered, weights)
+            parts += _describe_order(call, entered, weights)
         if len(returned) != 1 or returned[0].origin is not last or returned[0].index:
-            parts += self._returned(call)
+            parts += self._describe_returns(call)
         self.signed[id(call)] = _Signed(self._digest(*parts), [*entered], distinct, last)
 
-    def _returned(self, call: ModuleCall) -> list[str]:
-        """What is returned where that isn't the one output of the last op."""
+    def _describe_returns(self, call: ModuleCall) -> list[str]:
+        """Describe the returned values, if they aren't the only output of the last op."""
         elsewhere: dict[Value, int] = {}
         weights: list[Value] = []
         values = list(call.outputs.values())
         origins = [self._origin(value, call, elsewhere, weights) for value in values]
-        made = [_text(origin) for value, origin in zip(values, origins, strict=True) if value not in elsewhere]
+        made = [_to_text(origin) for value, origin in zip(values, origins, strict=True) if value not in elsewhere]
         return [f"returns [{', '.join(made)}]"] if made else []
 
     def _origin(self, value: Value, call: ModuleCall, entered: dict[Value, int], weights: list[Value]) -> Any:
-        """Origin of a value relative to a call; adds values from outside and weights to their lists."""
+        """Origin of a value relative to a call. Adds values from outside, and weights, to their lists."""
         origin = value.origin
         if type(origin) is GraphInput:
-            return _given(value, entered, weights)
+            return _input_origin(value, entered, weights)
         parent = origin.parent
-        if call.is_leaf and parent is not call:  # no call inside has made it
+        if call.is_leaf and parent is not call:  # and no inner call made it
             return entered.setdefault(value, len(entered)), value.spec
         path = [value.index, origin.ordinal]
         while parent is not call:
@@ -110,8 +109,8 @@ class _Work:
         return tuple(path)
 
 
-def _order(call: ModuleCall, entered: dict[Value, int], weights: list[Value]) -> list[str]:
-    """The order of a call's arguments and of its weights, where it isn't that of their first use."""
+def _describe_order(call: ModuleCall, entered: dict[Value, int], weights: list[Value]) -> list[str]:
+    """Describe the order of a call's arguments and weights, if it isn't that of their first use."""
     found = []
     order = [entered[value] for value in call.inputs.values() if value in entered]
     if order != sorted(order):
@@ -123,23 +122,23 @@ def _order(call: ModuleCall, entered: dict[Value, int], weights: list[Value]) ->
     return found
 
 
-def _given(value: Value, entered: dict[Value, int], weights: list[Value]) -> tuple[Any, ...]:
-    """The same of a value from before the pass."""
+def _input_origin(value: Value, entered: dict[Value, int], weights: list[Value]) -> tuple[Any, ...]:
+    """Origin of a value from before the pass."""
     if value.origin.kind in _WEIGHTS:  # type: ignore[union-attr]
         weights.append(value)
         return "weight", value.spec
     return entered.setdefault(value, len(entered)), value.spec
 
 
-def scope_signatures(functions: dict[Scope, list[Op | ModuleCall]], calls: dict[int, str]) -> dict[Scope, str]:
-    """Structural hashes of function calls: equal for those that compute the same, as those of module `calls`."""
+def sign_scopes(functions: dict[Scope, list[Op | ModuleCall]], calls: dict[int, str]) -> dict[Scope, str]:
+    """Hash function calls like module `calls`: equal if they compute the same."""
     known: dict[Any, str] = {}
     signed: dict[Scope, str] = {}
     for scope, members in functions.items():
-        # module calls with equal signatures have equal ops at equal places; only a `record_function` has more inside
+        # module calls with equal signatures have equal ops at equal positions
         place = (calls[id(members[0].parent)], scope.function or scope, members[0].ordinal, len(members))
         if place not in known:
-            known[place] = _digest_of(_text, *_scope_parts(scope, members, calls))
+            known[place] = _digest_parts(_to_text, *_scope_parts(scope, members, calls))
         signed[scope] = known[place]
     return signed
 
@@ -153,10 +152,10 @@ def _scope_parts(scope: Scope, members: list[Op | ModuleCall], calls: dict[int, 
         if kept is not None and kept is not scope:
             parts.append(repr(kept.id.rpartition("/")[2]))
         if type(step) is Op:
-            parts.append(_made_by(step))
+            parts.append(_describe_op(step))
             for argument, value, flow in step.inputs:
                 origin = value.origin
-                if type(origin) is Op and origin.parent is call and origin.ordinal in inside:  # as `_scope_origin` says
+                if type(origin) is Op and origin.parent is call and origin.ordinal in inside:  # as in `_scope_origin`
                     parts.append((argument, flow, (value.index, origin.ordinal - inside.start)))
                 else:
                     parts.append((argument, flow, _scope_origin(value, call, inside, entered)))
@@ -168,7 +167,7 @@ def _scope_parts(scope: Scope, members: list[Op | ModuleCall], calls: dict[int, 
 
 
 def _scope_origin(value: Value, call: ModuleCall | None, inside: range, entered: dict[Value, int]) -> tuple[Any, ...]:
-    """Where a value comes from: a step inside, or the place among those that enter."""
+    """Origin of a value: a step inside the scope, or its number among the values that enter."""
     path = [value.index]
     step: Any = value.origin
     if type(step) is not GraphInput:
@@ -180,16 +179,16 @@ def _scope_origin(value: Value, call: ModuleCall | None, inside: range, entered:
     return entered.setdefault(value, len(entered)), value.spec
 
 
-def _made_by(op: Op) -> tuple[Any, ...]:
+def _describe_op(op: Op) -> tuple[Any, ...]:
     return op.site, *[value.spec for value in op.outputs]
 
 
-def _digest_of(text: Callable[[Any], str], *parts: Any) -> str:
+def _digest_parts(text: Callable[[Any], str], *parts: Any) -> str:
     return digest(f"[{', '.join(map(text, parts))}]".encode())
 
 
-def _text(part: Any) -> str:
-    """One part of what is hashed: an op with its outputs, an input with its origin, an origin, or text."""
+def _to_text(part: Any) -> str:
+    """Text of a part to be hashed: an op with its outputs, an input with its origin, an origin, or text."""
     if type(part) is str:
         return part
     first, last = part[0], part[-1]
@@ -199,5 +198,5 @@ def _text(part: Any) -> str:
     if type(first) is str and type(last) is int:
         return f"({first!r}, {part[1]!r}, {list(part[2:])})"
     if type(last) is tuple:
-        return f"({first!r}, {part[1]!r}, {_text(last)})"
+        return f"({first!r}, {part[1]!r}, {_to_text(last)})"
     return repr((first, last.shape, last.dtype) if type(last) is Spec else list(part))

@@ -1,1 +1,1 @@
-"""What is replaced while a trace runs, and the one helper that replaces and restores."""
+"""Replaces parts of torch and of the model while a trace runs."""

@@ -1,4 +1,4 @@
-"""What takes the place of methods of fake tensors and of torch's functions for them; see `table` for the reasons."""
+"""Replacements for methods of fake tensors and for functions that handle them; `patch_table` gives the reasons."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 
 
 def assign_data(tensor: Tensor, other: Tensor) -> None:
-    """`torch.utils.swap_tensors`, as an assignment of the other tensor's content."""
+    """Replace `torch.utils.swap_tensors` by an assignment of the content."""
     tensor.data = other
 
 
 def format_as_number(tensor: Tensor, spec: str) -> str:
-    """`Tensor.__format__`."""
+    """Replace `Tensor.__format__`."""
     with unseen_by_modes():
         return format(tensor.item() if tensor.dim() == 0 else object.__repr__(tensor), spec)
 
 
 def refuse_dlpack(_tensor: Tensor, *_: Any, **__: Any) -> Any:
-    """`Tensor.__dlpack__`."""
+    """Replace `Tensor.__dlpack__`."""
     raise RuntimeError("a tensor without values has no memory that another library could use")
 
 
-def overridable_tolist(original: Callable[..., Any]) -> Callable[..., Any]:
-    """`Tensor.tolist`, shown to function modes."""
+def wrap_tolist(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a `Tensor.tolist` that function modes see."""
 
     def tolist(*args: Any) -> Any:
         return original(*args)
 
-    tolist.__module__ = "torch.Tensor"  # as which it is shown
+    tolist.__module__ = "torch.Tensor"  # gives its public name
 
     def shown_tolist(self: Tensor) -> Any:
         return handle_torch_function(tolist, (self,), self) if has_torch_function((self,)) else original(self)
@@ -49,7 +49,7 @@ def overridable_tolist(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Stack(threading.local):
-    """A list with content of its own on each thread."""
+    """A list with separate content on each thread."""
 
     def __init__(self) -> None:
         self._items: list[Any] = []
@@ -63,7 +63,7 @@ class _Stack(threading.local):
 
 
 class _Flag:
-    """An attribute that is true or false on each thread apart; on the one that makes this, it goes on from before."""
+    """A boolean attribute with a separate value on each thread. The thread that makes it keeps the earlier value."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -81,7 +81,7 @@ class _Flag:
 
 
 def new_fake_mode() -> Any:
-    """A `FakeTensorMode` that several threads can enter."""
+    """Make a `FakeTensorMode` that several threads can enter."""
     mode: Any = FakeTensorMode(allow_non_fake_inputs=True)
     mode.enter_stack = _Stack()
     return mode

@@ -1,4 +1,4 @@
-"""Recording calls of modules, through ``__call__`` or directly through ``forward``."""
+"""Wrappers that record module calls, made through ``__call__`` or directly through ``forward``."""
 
 # ruff: noqa: SLF001 - `sys._getframe`, see `SourceFinder`
 from __future__ import annotations
@@ -23,27 +23,27 @@ _ENTERED = "_modeldiagrams_scopes"
 """Attribute of a `record_function` that is running: its scopes."""
 
 
-def recorded_call(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
-    """``module(...)``."""
+def wrap_call(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap what ``module(...)`` runs."""
     recorder = calls.recorder
 
     @functools.wraps(original)
     def call(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
         context = recorder.threads.context
         if context.observed and isinstance(self, torch.fx.GraphModule) and not calls.knows(self):
-            return original(self, *args, **kwargs)  # made by torch for the branches of a higher-order operator
+            return original(self, *args, **kwargs)  # torch makes these for the branches of a higher-order operator
         if context.is_recording:
             return calls.run(context, self, original, args, kwargs, sys._getframe(1))
         if not calls.knows(self):
             return original(self, *args, **kwargs)
-        with recorder.entered(context):  # on a thread from before the trace
+        with recorder.record_thread(context):  # a thread from before the trace
             return calls.run(context, self, original, args, kwargs, sys._getframe(1))
 
     return call
 
 
-def recorded_forward(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
-    """``module.forward(...)``."""
+def wrap_forward(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap the ``forward`` of a class."""
     recorder = calls.recorder
 
     @functools.wraps(original)
@@ -52,7 +52,7 @@ def recorded_forward(calls: CallStack, original: Callable[..., Any]) -> Callable
         if not context.is_recording:
             return original(self, *args, **kwargs)
         top = context.stack[-1]
-        # the same module on top: its own forward, reached through __call__, or its base class's through super()
+        # this module's call is on top: its own forward, called by __call__, or that of its base, called by super()
         if top.module is self and top.forward is not original:
             top.forward = top.forward or original
             return original(self, *args, **kwargs)
@@ -62,20 +62,20 @@ def recorded_forward(calls: CallStack, original: Callable[..., Any]) -> Callable
     return forward
 
 
-def hidden_initialisation(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
-    """What a lazy module runs once, before its first forward; nothing of it is recorded."""
+def wrap_initialisation(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap what a lazy module runs once, before its first forward, so that nothing of it is recorded."""
 
     @functools.wraps(original)
     def initialize_parameters(self: nn.Module, *args: Any, **kwargs: Any) -> None:
-        with calls.recorder.hidden(), no_dispatch_modes():  # weights can't be materialised as fakes
+        with calls.recorder.hide_ops(), no_dispatch_modes():  # weights can't be materialised as fakes
             original(self, *args, **kwargs)
             calls.on_lazy_initialised(self)
 
     return initialize_parameters
 
 
-def entered_scope(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
-    """``with record_function("name")``: a name for what runs inside."""
+def wrap_scope_start(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap the start of ``with record_function("name")``, which names the ops inside."""
     recorder = calls.recorder
 
     @functools.wraps(original)
@@ -89,8 +89,8 @@ def entered_scope(calls: CallStack, original: Callable[..., Any]) -> Callable[..
     return enter
 
 
-def left_scope(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
-    """The end of it."""
+def wrap_scope_end(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap the end of ``with record_function("name")``."""
 
     @functools.wraps(original)
     def leave(self: Any, *error: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Ranges of NVTX, which profilers show, name what runs inside, as a `record_function` does."""
+"""Records NVTX ranges, which name the ops inside for profilers, like `record_function`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["RecordedRanges"]
 
 
 class RecordedRanges:
-    """In the place of torch's binding of NVTX, which is a stub that raises in builds without CUDA."""
+    """Replaces torch's NVTX binding, which in builds without CUDA is a stub that raises."""
 
     def __init__(self, recorder: Recorder, original: Any) -> None:
         self._recorder = recorder
@@ -40,12 +40,12 @@ class RecordedRanges:
 
     @property
     def _entered(self) -> list[Any]:
-        """The ranges of this thread; None for one that is not recorded."""
+        """The open ranges of this thread; None for a range that is not recorded."""
         ranges: list[Any] = vars(self._local).setdefault("ranges", [])
         return ranges
 
     def __getattr__(self, name: str) -> Any:
-        """Marks, and ranges that may end in another thread: only for profilers."""
+        """Pass on the rest: marks, and ranges that may end in another thread."""
         return _nothing if self._is_stub else getattr(self._original, name)
 
 

@@ -1,4 +1,4 @@
-"""Torch's functions that are written in Python, shown to the recorder in fewer steps than torch takes."""
+"""A shortcut from torch functions written in Python to the recorder."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.recording.recorder import Recorder
 
 _BESIDE_CLASSES = PLAIN_TENSORS | {type(None)}
-"""Classes of arguments that have no say in who handles a call."""
+"""Classes of arguments that don't handle calls themselves."""
 
 
-def shown(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
-    """`torch.overrides.handle_torch_function`: its own way through contexts takes as long as half of a recorded op."""
+def wrap_handler(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap `torch.overrides.handle_torch_function`, whose contexts take half as long as recording an op."""
 
     def handle(function: Callable[..., Any], relevant: Any, /, *args: Any, **kwargs: Any) -> Any:
         if type(relevant) is tuple and has_function_mode() and _BESIDE_CLASSES.issuperset(map(type, relevant)):

@@ -1,4 +1,4 @@
-"""The one helper that replaces things while a trace runs, see `table`, and restores them."""
+"""Replaces attributes while a trace runs, and restores them."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 Replacement: TypeAlias = "tuple[Any, Any, Any]"
-"""An object, the name of one of its attributes, and what takes its place; or a dict, a key and a value."""
+"""An object, the name of an attribute and its new value; or a dict, a key and a value."""
 
 _ABSENT = object()
 
 
 @contextlib.contextmanager
-def patched(replacements: Iterable[Replacement]) -> Iterator[contextlib.ExitStack]:
-    """Replace attributes, and restore them in the end; each replacement can use what the ones before have put in place.
+def apply_patches(replacements: Iterable[Replacement]) -> Iterator[contextlib.ExitStack]:
+    """Replace attributes in the block; each replacement sees the earlier ones.
 
     Yields:
-        For `replace`, where something is to be replaced later.
+        A stack for `replace`, to replace more in the block.
     """
     with contextlib.ExitStack() as undo:
         for owner, name, value in replacements:
@@ -29,7 +29,7 @@ def patched(replacements: Iterable[Replacement]) -> Iterator[contextlib.ExitStac
 
 
 def replace(undo: contextlib.ExitStack, owner: Any, name: Any, value: Any) -> None:
-    """Replace an attribute or an item of a dict until `undo` is left; a class loses again what it only inherited."""
+    """Replace an attribute, or an item of a dict, until `undo` closes. Inherited attributes are then deleted."""
     held = owner if isinstance(owner, dict) else {} if isinstance(owner, CellType) else vars(owner)
     undo.callback(_set, owner, name, owner.cell_contents if isinstance(owner, CellType) else held.get(name, _ABSENT))
     _set(owner, name, value)

@@ -1,8 +1,8 @@
-"""Recording what runs on threads that the model starts, and in jobs that it gives to pools of threads.
+"""Records threads that the model starts, and jobs that it gives to thread pools.
 
-Torch's modes hold on the thread that entered them. So for the time of a trace, a thread that a recorded thread starts
-enters them before it runs, and so does every job of a `concurrent.futures.ThreadPoolExecutor`, whoever made the pool.
-Threads that others start are left alone.
+Torch's modes are active only on the thread that entered them. So, during a trace, a thread started by a recorded thread
+enters them before it runs, and so does every job given to a `concurrent.futures.ThreadPoolExecutor`. Other threads are
+left alone.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.recording.recorder import Recorder
 
 
-def recorded_start(recorder: Recorder, original: Callable[..., None]) -> Callable[..., None]:
-    """`threading.Thread.start`."""
+def wrap_start(recorder: Recorder, original: Callable[..., None]) -> Callable[..., None]:
+    """Wrap `threading.Thread.start`."""
 
     def start(self: threading.Thread) -> None:
-        # threads of executors wait for jobs, which are recorded one by one: whichever is free takes the next
+        # a pool's thread is not recorded as a whole, because it may take jobs of others; each job is
         is_of_pool = getattr(getattr(self, "_target", None), "__module__", "") == "concurrent.futures.thread"
         context = None if is_of_pool or self.ident is not None else _new_context(recorder)
         if context is not None:
             undo, run = contextlib.ExitStack(), self.run
 
             def recorded_run() -> None:
-                undo.close()  # nothing of this stays with the thread
+                undo.close()  # the thread keeps nothing of this
                 with _recording_in(recorder, context):
                     run()
 
@@ -41,8 +41,8 @@ def recorded_start(recorder: Recorder, original: Callable[..., None]) -> Callabl
     return start
 
 
-def recorded_submit(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
-    """`ThreadPoolExecutor.submit`."""
+def wrap_submit(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap `ThreadPoolExecutor.submit`."""
 
     def submit(self: Any, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         context = _new_context(recorder)
@@ -59,25 +59,25 @@ def recorded_submit(recorder: Recorder, original: Callable[..., Any]) -> Callabl
 
 
 def _new_context(recorder: Recorder) -> ThreadContext | None:
-    """The context of a thread or job that the running one starts; None if not recorded."""
+    """Make the context of a thread or job that the running thread starts; None if it isn't recorded."""
     start = recorder.context
     if not start.records_ops:
         return None
     start.stack[-1].is_empty = False
     context = ThreadContext(list(start.stack), array_read=start.array_read)
     context.source = recorder.finder.current_line(start.stack) or start.source
-    recorder.modes_of_threads()  # get ready now, while the thread that starts it runs no op
+    recorder.modes_of_threads()  # prepare now, while the starting thread runs no op
     return context
 
 
 @contextlib.contextmanager
 def _recording_in(recorder: Recorder, context: ThreadContext) -> Iterator[None]:
-    """Record what the running thread does in a context."""
+    """Record the running thread with this context."""
     outer = recorder.threads.context
     recorder.threads.context = context
     context.is_recording = outer.is_recording
     try:
-        with contextlib.nullcontext() if outer.is_recording else recorder.entered(context):
+        with contextlib.nullcontext() if outer.is_recording else recorder.record_thread(context):
             yield
     finally:
         recorder.threads.context = outer

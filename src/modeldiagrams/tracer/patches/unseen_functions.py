@@ -1,4 +1,4 @@
-"""Functions that modes don't see or can't look into: autograd functions, scripted ones, some that make tensors."""
+"""Wrappers for functions that modes don't see, or can't look into: autograd functions, scripted functions, imports."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.recording.recorder import Recorder
 
 
-def recorded_apply(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
-    """`torch.autograd.Function.apply`: one op."""
+def wrap_apply(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap `torch.autograd.Function.apply`, to record one op."""
 
     def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
         if not recorder.context.records_ops or _runs_modules(cls):
@@ -36,8 +36,8 @@ def recorded_apply(recorder: Recorder, original: Callable[..., Any]) -> Callable
     return apply
 
 
-def recorded_lookup(recorder: Recorder) -> Callable[..., Any]:
-    """A compiled ``apply`` can't be replaced, but looks up the function's ``forward`` to run it."""
+def wrap_forward_lookup(recorder: Recorder) -> Callable[..., Any]:
+    """Wrap the lookup of ``forward`` by a compiled ``apply``, which can't be replaced itself."""
     original = FunctionMeta.__getattribute__
 
     def __getattribute__(cls: type, name: str) -> Any:  # noqa: N807
@@ -47,7 +47,7 @@ def recorded_lookup(recorder: Recorder) -> Callable[..., Any]:
 
         @functools.wraps(found)
         def forward(*args: Any, **kwargs: Any) -> Any:
-            n_own = int(isinstance(args[0], FunctionBase)) if args else 0  # the context, if forward takes one
+            n_own = int(isinstance(args[0], FunctionBase)) if args else 0  # 1 if forward takes the context
             run = partial(_run_forward, cls, found, args[:n_own])
             return _observed(recorder, cls.__name__, run, args[n_own:], kwargs)
 
@@ -57,12 +57,12 @@ def recorded_lookup(recorder: Recorder) -> Callable[..., Any]:
 
 
 def _run_forward(_cls: type, forward: Callable[..., Any], own: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
-    """Takes the class first, as ``apply`` does: by it, the names of arguments are found."""
+    """Run forward; takes the class first, like ``apply``, because the names of arguments are found by it."""
     return forward(*own, *args, **kwargs)
 
 
 def _observed(recorder: Recorder, name: str, run: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    with recorder.hidden():
+    with recorder.hide_ops():
         return recorder.observe(
             recorder.threads.context, Function(name, name, name, writes_any=True, opaque=True), run, args, kwargs
         )
@@ -72,8 +72,8 @@ def _runs_modules(class_: type) -> bool:
     return class_.__module__ == "torch.utils.checkpoint"  # look inside
 
 
-def recorded_script(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
-    """``function(...)`` of a scripted function: one op."""
+def wrap_script(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap the call of a scripted function, to record one op."""
 
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
         if not recorder.context.records_ops:
@@ -83,21 +83,21 @@ def recorded_script(recorder: Recorder, original: Callable[..., Any]) -> Callabl
     return __call__
 
 
-def recorded_constructor(recorder: Recorder) -> Callable[..., Any]:
-    """``torch.Tensor([1, 2])`` makes its tensor unseen by every mode, but then calls this."""
+def wrap_constructor(recorder: Recorder) -> Callable[..., Any]:
+    """Make ``Tensor.__init__``: modes don't see how ``torch.Tensor([1, 2])`` makes its tensor, but it calls this."""
     function = Function("torch.Tensor", "Tensor", "Tensor")
 
     def __init__(self: Tensor, *args: Any, **kwargs: Any) -> None:  # noqa: N807
         if type(self) is Tensor and recorder.context.records_ops:
             with unseen_by_modes():
-                if not recorder.provenance.values(self):
+                if not recorder.tracker.values(self):
                     recorder.observe(recorder.threads.context, function, lambda *_, **__: self, args, kwargs)
 
     return __init__
 
 
-def recorded_import(recorder: Recorder, original: Callable[..., Any], argument: str) -> Callable[..., Any]:
-    """`torch.from_numpy` and the like, with the name of their argument."""
+def wrap_import(recorder: Recorder, original: Callable[..., Any], argument: str) -> Callable[..., Any]:
+    """Wrap a function like `torch.from_numpy`, whose tensor uses memory of this argument."""
 
     def imported(*args: Any, **kwargs: Any) -> Any:
         tensor = original(*args, **kwargs)
@@ -109,16 +109,16 @@ def recorded_import(recorder: Recorder, original: Callable[..., Any], argument: 
     return imported
 
 
-def hidden(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, without recording anything it runs."""
+def wrap_hidden(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a function so that nothing it runs is recorded."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        with recorder.hidden(), no_dispatch_modes(), unseen_by_modes():
+        with recorder.hide_ops(), no_dispatch_modes(), unseen_by_modes():
             return original(*args, **kwargs)
 
     return run
 
 
-def handed_to_mode(operator: Any) -> Callable[..., Any]:
-    """A handler of a higher-order operator (`torch.cond`) that leaves it to the mode."""
+def hand_to_mode(operator: Any) -> Callable[..., Any]:
+    """Make a handler of a higher-order operator, such as `torch.cond`, that hands it to the mode."""
     return lambda mode, *args, **kwargs: mode.__torch_dispatch__(operator, (), args, kwargs)

@@ -1,1 +1,1 @@
-"""Records what runs: ops, module calls, and on which threads."""
+"""Records ops and module calls on every thread."""

@@ -1,4 +1,7 @@
-"""What calls of one function from one line with equal non-tensor arguments share: models repeat them in every layer."""
+"""Call sites: what calls of one function from one line with equal non-tensor arguments have in common.
+
+Computed once, because models repeat them in every layer.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from modeldiagrams.tracer.torch_facts.functions import SHAPE_ONLY, Function, plain
-from modeldiagrams.tracer.torch_facts.nested_values import closure_tensors, flatten
+from modeldiagrams.tracer.torch_facts.functions import SHAPE_ONLY, Function, to_plain_data
+from modeldiagrams.tracer.torch_facts.nested_values import closure_tensors, collect_tensors
 from modeldiagrams.tracer.torch_facts.private_api import PLAIN_TENSORS
-from modeldiagrams.tracer.values.records import CallSite
+from modeldiagrams.tracer.values.pass_records import CallSite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,16 +29,16 @@ _INTEGERS = frozenset({int})
 _USUAL = PLAIN_TENSORS | _ATOMS | {float, tuple}
 _SEQUENCES = (list, tuple)
 _known: dict[tuple[type, ...], tuple[Sequence[bool], ...]] = {}
-"""`_usual_arguments` by the classes of a call's arguments, none of them a user's."""
+"""Cache of `_usual_arguments` by the classes of a call's arguments; never holds a class of the user."""
 
 
-def call_site_of(function: Function, bound: Sequence[tuple[str, Any]], source: str | None) -> CallSite:
-    """The call site of a call with these arguments by name, from ``file:line`` of user code."""
+def make_call_site(function: Function, bound: Sequence[tuple[str, Any]], source: str | None) -> CallSite:
+    """Make the call site of a call with these named arguments, made at ``file:line`` of user code."""
     found: list[tuple[str, Tensor]] = []
     flows: list[Flow | None] = []
     read_for_shape = SHAPE_ONLY.get(function.short, -1)
     for i, (name, value) in enumerate(bound):
-        flatten(value, name, found)
+        collect_tensors(value, name, found)
         is_overwritten = name == "out" and "::" not in function.name
         flow: Flow | None = "shape" if i == read_for_shape or is_overwritten else "data"
         if i == 0 and function.replaces:  # replacing a tensor's data doesn't read the old content
@@ -47,7 +50,9 @@ def call_site_of(function: Function, bound: Sequence[tuple[str, Any]], source: s
         source,
         function.opaque,
         function.takes_python_values,
-        arguments={name: plain(value) for name, value in bound if name[0] != "_" and not _is_only_tensors(value)},
+        arguments={
+            name: to_plain_data(value) for name, value in bound if name[0] != "_" and not _is_only_tensors(value)
+        },
         slots=tuple((argument, flow) for (argument, _), flow in zip(found, flows, strict=True)),
     )
 
@@ -59,9 +64,9 @@ def _is_only_tensors(value: Any, depth: int = 0) -> bool:
 
 
 def call_key(values: Sequence[Any], tensors: list[Tensor]) -> Sequence[Any]:
-    """The key of arguments, hashable items: equal only for arguments that a graph shows alike.
+    """Make a hashable key of arguments, equal only for arguments that a graph shows alike.
 
-    All tensors found are appended to `tensors`, also those in closures of functions, in the order of `flatten`.
+    Appends all tensors to `tensors`, in the order of `collect_tensors`, including tensors in closures of functions.
     """
     kinds = tuple(map(type, values))
     usual = _known.get(kinds)
@@ -82,7 +87,7 @@ def call_key(values: Sequence[Any], tensors: list[Tensor]) -> Sequence[Any]:
 
 
 def _usual_arguments(kinds: tuple[type, ...]) -> tuple[Sequence[bool], ...]:
-    """Which of a call's arguments are tensors, which are not, and which of these are tuples or floating point numbers.
+    """Tell which arguments are tensors, which are not, and which of those are tuples or floating point numbers.
 
     Empty if all are tensors.
     """
@@ -95,7 +100,7 @@ def _usual_arguments(kinds: tuple[type, ...]) -> tuple[Sequence[bool], ...]:
 
 
 def _key_in_detail(values: Iterable[Any], tensors: list[Tensor], depth: int = 0) -> list[Any]:
-    """`call_key` of any arguments."""
+    """Make the `call_key` of unusual arguments."""
     found: list[Any] = []
     for value in values:
         kind = type(value)

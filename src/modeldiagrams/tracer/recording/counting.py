@@ -1,4 +1,4 @@
-"""Running one call as one op, and counting its floating point operations."""
+"""Runs one call as one op and counts its floating point operations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.torch_facts.flops import CallFormula
 
 
-def run_counted(  # noqa: PLR0913, PLR0917 - called for every op, and keywords take time
+def run_and_count(  # noqa: PLR0913, PLR0917 - called for every op, and keywords take time
     context: ThreadContext,
     counter: Any,
     run: Callable[..., Any],
@@ -28,14 +28,14 @@ def run_counted(  # noqa: PLR0913, PLR0917 - called for every op, and keywords t
     kwargs: dict[str, Any],
     formula: CallFormula | None,
 ) -> tuple[Any, int | None]:
-    """Run a call; return its result and its FLOPs: by formula, or as the counter counts the operators inside.
+    """Run a call; return its result and its FLOPs, by formula or as the counter adds up the operators inside.
 
-    The counter is a dispatch mode, or None where costs are not wanted. It makes most operators several times as slow,
-    so it steps aside where a formula holds.
+    The counter is a dispatch mode, or None if costs are not wanted. It makes most operators several times slower, so
+    it is suspended where a formula holds.
     """
     if counter is None or formula is None or not n_dispatch_modes():
         return _run_beneath(context, run, args, kwargs)
-    if formula is FREE and args and type(args[0]) in PLAIN_TENSORS:  # as `given` says; most
+    if formula is FREE and args and type(args[0]) in PLAIN_TENSORS:  # the usual case of `given`
         given: Sequence[Any] | None = ()
     else:
         given = formula.given(args, kwargs)
@@ -57,7 +57,7 @@ def run_counted(  # noqa: PLR0913, PLR0917 - called for every op, and keywords t
 def _run_beneath(
     context: ThreadContext, run: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
 ) -> tuple[Any, int | None]:
-    """The same beneath all modes that are entered, the counter among them."""
+    """Run a call with all modes active, including the counter."""
     outer, context.flops = context.flops, None
     context.observed += 1
     try:
@@ -68,8 +68,8 @@ def _run_beneath(
 
 
 @contextlib.contextmanager
-def counter_aside(counter: Any) -> Iterator[None]:
-    """Without the counter, unless the model has entered another mode inside of it."""
+def suspend_counter(counter: Any) -> Iterator[None]:
+    """Suspend the counter, unless the model has entered another mode inside it."""
     mode = pop_dispatch_mode(None) if counter is not None and n_dispatch_modes() else None
     if mode is not None and mode is not counter:
         push_dispatch_mode(mode)

@@ -1,7 +1,7 @@
-"""A dispatch mode that sees every operator torch runs, also those that the function mode does not see.
+"""A dispatch mode that sees every operator torch runs.
 
 It counts floating point operations where a function has no formula, and records operators that the function mode does
-not see (inside C++ extensions, or in backward passes run by the forward).
+not see: inside C++ extensions, or in backward passes run by the forward.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from modeldiagrams.tracer.recording.time_limit import check_time
+from modeldiagrams.tracer.recording.work_limit import count_call
 from modeldiagrams.tracer.torch_facts.flops import flop_formula
 from modeldiagrams.tracer.torch_facts.private_api import Operator, schema_of, sizes_as_numbers, unseen_by_modes
 
@@ -28,7 +28,7 @@ class DispatchRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Enter it on every thread that is recorded, inside the modes that compute."""
 
     __slots__ = ("_mode_key",)
-    """Never set. Torch looks for it whenever it enters a mode, and an empty slot fails at less cost than none."""
+    """Never set. Torch reads it whenever it enters a mode, and an empty slot fails faster than a missing attribute."""
     supports_higher_order_operators = True
 
     def __init__(self, recorder: Recorder) -> None:
@@ -39,7 +39,7 @@ class DispatchRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(
         self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        check_time(func)
+        count_call(func)
         kwargs = kwargs or {}
         context = self._recorder.context
         if func not in self._formulas:
@@ -53,7 +53,7 @@ class DispatchRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 return parts
         if context.records_ops:
             if _is_work(func):
-                with self:  # counts it, as it counts those inside of functions
+                with self:  # counts it, as it counts operators inside functions
                     return self._recorder.observe_operator(func, args, kwargs)
             with unseen_by_modes():  # otherwise the function mode would see the operator
                 return func(*args, **kwargs)
@@ -73,5 +73,5 @@ def _has_parts(operator: Any) -> bool:
 
 
 def _is_work(operator: Any) -> bool:
-    """Whether an operator computes something: not a view or a copy that torch makes for itself."""
+    """Whether an operator computes something, unlike the aliases and copies that torch makes for itself."""
     return isinstance(operator, Operator) and schema_of(operator).name not in _BOOKKEEPING

@@ -22,8 +22,8 @@ from modeldiagrams.tracer.torch_facts.private_api import (
     own_parameters,
     unseen_by_modes,
 )
-from modeldiagrams.tracer.values.records import CallSite, ModuleCall
-from modeldiagrams.tracer.values.return_names import with_return_names
+from modeldiagrams.tracer.values.pass_records import CallSite, ModuleCall
+from modeldiagrams.tracer.values.return_names import apply_return_names
 from modeldiagrams.tracer.values.scopes import Scopes
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from modeldiagrams.tracer.recording.recorder import Recorder
     from modeldiagrams.tracer.recording.thread_context import ThreadContext
     from modeldiagrams.tracer.values.named_tensors import NamedTensors
-    from modeldiagrams.tracer.values.records import Value
+    from modeldiagrams.tracer.values.pass_records import Value
 
 
 class CallStack:
@@ -43,17 +43,17 @@ class CallStack:
         self.recorder = recorder
         self._weights = weights
         self._paths = weights.paths
-        self._values_of = recorder.provenance.values
+        self._values_of = recorder.tracker.values
         self._numbers = {"": 1}
         self._made: dict[str, int] = {}
-        """Paths of modules made during the forward → the last number appended to the path."""
+        """Path of a module made during the forward → the last number appended to it."""
         self._is_root_call = False
         self._lock = threading.RLock()
-        """Held while a module gets a path: several threads may meet the same one."""
+        """Held while a module gets a path, because several threads may call the same module."""
         self._facts: dict[type, tuple[tuple[tuple[str, ...], str | None], bool]] = {}
-        """Names of the arguments of a class of modules, and whether it is scripted."""
+        """Module class → names of its arguments, and whether it is scripted."""
         self.recorded_forward: CodeType | None = None
-        """The code of what is put in place of forwards."""
+        """The code of the function that replaces each ``forward``."""
 
     def run(  # noqa: PLR0913, PLR0917 - called for every module, and keywords take time
         self,
@@ -65,9 +65,9 @@ class CallStack:
         frame: FrameType,
         forward: Callable[..., Any] | None = None,
     ) -> Any:
-        """Run a function of a module as a module call, made in some frame of this thread.
+        """Run a function of a module as a module call made in a frame of this thread.
 
-        It is the `forward` itself if that is called without ``__call__``.
+        `forward` is given if it is called directly, without ``__call__``.
         """
         recorder = self.recorder
         if self._is_root_call and module is recorder.recording.root.module:
@@ -88,7 +88,7 @@ class CallStack:
             context.scopes, context.paused, context.observed = scopes, paused, observed
 
     def run_root(self, model: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """Run the model; its module call is the root, which is on the stack already."""
+        """Run the model, whose module call is already on the stack: the root."""
         if not isinstance(model, nn.Module):
             return model(*args, **kwargs)
         self._is_root_call = True
@@ -101,19 +101,19 @@ class CallStack:
     def run_function(
         self, call: ModuleCall, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
     ) -> Any:
-        """Run a function of a module whose call is on the stack already, and record what goes in and comes out."""
+        """Run a function of a module whose call is already on the stack; record what goes in and comes out."""
         module = call.module
         facts = self._facts.get(type(module))
         if facts is None:
             facts = argument_names(module), issubclass(type(module), torch.jit.ScriptModule)
             self._facts[type(module)] = facts
         names, is_scripted = facts
-        given = tensor_arguments(names, args, kwargs)
-        if call.parent is not None:  # else its inputs are the graph's
+        given = find_tensor_arguments(names, args, kwargs)
+        if call.parent is not None:  # the root's inputs are the graph's
             self._set_values(call.inputs, given)
         if is_scripted:
             return self._close(call, given, self._run_scripted(call, function, args, kwargs))
-        if function is CALL_IMPLEMENTATION and not has_hooks(module):  # then it only looks up the forward
+        if function is CALL_IMPLEMENTATION and not has_hooks(module):  # then `__call__` only looks up the forward
             forward = module.forward
             own = forward.__func__ if type(forward) is MethodType and forward.__self__ is module else None
             if type(own) is FunctionType and own.__code__ is self.recorded_forward:
@@ -126,7 +126,7 @@ class CallStack:
         recorder, module = self.recorder, call.module
         with unseen_by_modes():
             recorder.before_write([*module.parameters(), args, kwargs])
-        with recorder.hidden():
+        with recorder.hide_ops():
             context = recorder.threads.context
             result, call.unseen_cost = recorder.run_call(
                 context, recorder.counter, function, (module, *args), kwargs, None
@@ -138,7 +138,7 @@ class CallStack:
     ) -> ModuleCall:
         parent = context.stack[-1]
         known = self._paths.get(id(module))
-        path = known[1] if known is not None else self._path_of_unknown(module, parent)
+        path = known[1] if known is not None else self._register_unknown(module, parent)
         number = self._numbers[path] = self._numbers.get(path, 0) + 1
         id_ = path if number == 1 else f"{path}#{number}"
         source = self.recorder.finder.line_of(frame, context.stack, context.scopes) or context.source
@@ -147,9 +147,9 @@ class CallStack:
         self.recorder.recording.steps.append(call)
         return call
 
-    def _path_of_unknown(self, module: nn.Module, parent: ModuleCall) -> str:
-        """Register a module that is not the model's: made during the forward, or in a plain list."""
-        with self._lock:  # several threads may meet it
+    def _register_unknown(self, module: nn.Module, parent: ModuleCall) -> str:
+        """Register a module that the model doesn't register (made during the forward, or in a plain list); its path."""
+        with self._lock:
             if id(module) not in self._paths:
                 self.register(modules_of(module), self._free_path(module, parent))
             return self._paths[id(module)][1]
@@ -168,8 +168,8 @@ class CallStack:
         return path
 
     def register(self, modules: Sequence[tuple[str, nn.Module]], path: str) -> None:
-        """Register modules under a path, and their weights as the values that their tensors hold."""
-        provenance = self.recorder.provenance
+        """Register modules under a path, and the values of their weights."""
+        provenance = self.recorder.tracker
         for tensor, source in self._weights.add_modules(modules, path):
             # computed weights that `torch.func.functional_call` puts into a module keep their values
             if (
@@ -181,30 +181,30 @@ class CallStack:
                 provenance.assign(tensor, source.outputs[0])
 
     def on_lazy_initialised(self, module: nn.Module) -> None:
-        """Give the new weights of a lazy module the values of its lazy ones."""
+        """Give the new weights of a lazy module the values of its uninitialised ones."""
         lazy = {**own_parameters(module), **own_buffers(module)}
         self.recorder.on_lazy_initialised(module)
         for name, tensor in {**own_parameters(module), **own_buffers(module)}.items():
-            source = self._weights.materialised(tensor, lazy[name])
+            source = self._weights.find_lazy_weight(tensor, lazy[name])
             if source is not None:
-                self.recorder.provenance.assign(tensor, source.value)
+                self.recorder.tracker.assign(tensor, source.value)
         known = self._paths.get(id(module))
         self.register([("", module)], known[1] if known is not None else "")  # it may have new weights
 
     def _close(self, call: ModuleCall, given: list[tuple[str, Tensor]], result: Any) -> Any:
-        if self.recorder.is_closed:  # on a thread that still runs: the graph has no tensors of ops that ran since
+        if self.recorder.is_closed:  # a thread outlived the pass, and its tensors are not in the graph
             return result
         if isinstance(result, Tensor):
             returned = [("output", result)]
         else:
-            returned = with_return_names(call.module, result, find_tensors(result))
+            returned = apply_return_names(call.module, result, find_tensors(result))
         if call.is_empty:
             result, returned = self._record_as_one_op(call, given, result, returned)
         self._set_values(call.outputs, returned)
         return result
 
     def _set_values(self, into: dict[str, Value], named: list[tuple[str, Tensor]]) -> None:
-        """Record which values go into or come out of a call."""
+        """Record the values that go into or come out of a call."""
         values_of = self._values_of
         for name, tensor in named:
             if values := values_of(tensor):
@@ -213,19 +213,19 @@ class CallStack:
     def _record_as_one_op(
         self, call: ModuleCall, given: list[tuple[str, Tensor]], result: Any, returned: list[tuple[str, Tensor]]
     ) -> tuple[Any, list[tuple[str, Tensor]]]:
-        """Record one op for a module that returns tensors though no op was recorded inside.
+        """Record one op for a module that returns tensors although no op was recorded inside.
 
-        Either its ops can't be seen (a scripted module), or it returns its inputs (`nn.Identity`).
+        Either its ops are hidden (a scripted module), or it returns its inputs (`nn.Identity`).
         """
         with unseen_by_modes():
             given_ids = {id(tensor) for _, tensor in given}
             passed_on = {id(tensor): alias_of(tensor) for _, tensor in returned if id(tensor) in given_ids}
-            made = [t for _, t in returned if id(t) not in given_ids and not self.recorder.provenance.values(t)]
+            made = [t for _, t in returned if id(t) not in given_ids and not self.recorder.tracker.values(t)]
             if not made and not passed_on:
                 return result, returned
             class_ = _class_name(call.module)
             context = self.recorder.threads.context
-            op = self.recorder.new_op(
+            op = self.recorder.add_op(
                 context,
                 CallSite(class_, class_.rpartition(".")[2], call.source, opaque=bool(made)),
                 cost=call.unseen_cost,
@@ -240,14 +240,14 @@ class CallStack:
 
 
 def argument_names(module: Any) -> tuple[tuple[str, ...], str | None]:
-    """Names of the positional arguments of ``module(...)``, and of ``*args`` if it has them."""
+    """Names of the positional arguments of ``module(...)``, and of ``*args`` if there is one."""
     try:
         return positional_names(module.forward if isinstance(module, nn.Module) else module)
     except (TypeError, ValueError):
         return (), "args"
 
 
-def tensor_arguments(
+def find_tensor_arguments(
     names: tuple[tuple[str, ...], str | None],
     args: Sequence[Any],
     kwargs: dict[str, Any],

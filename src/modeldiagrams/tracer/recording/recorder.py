@@ -1,9 +1,7 @@
-"""The recorder: a torch function mode that writes down every public torch call.
+"""The recorder: a torch function mode that records every public torch call.
 
-`module_calls` keeps the stack of module calls, `Provenance` knows which value a tensor holds, and `Function` says what
-counts as an op.
-
-Long because what runs for every op is in one place, where a call saved shows in what a trace costs.
+`module_calls` keeps the stack of module calls, `ValueTracker` knows which value a tensor holds, and `Function` decides
+what counts as an op. Everything here runs for every op, so one call less makes a trace faster.
 """
 
 from __future__ import annotations
@@ -16,21 +14,21 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from modeldiagrams.tracer.recording import time_limit
-from modeldiagrams.tracer.recording.call_sites import call_key, call_site_of
-from modeldiagrams.tracer.recording.counting import run_counted
+from modeldiagrams.tracer.recording import work_limit
+from modeldiagrams.tracer.recording.call_sites import call_key, make_call_site
+from modeldiagrams.tracer.recording.counting import run_and_count
 from modeldiagrams.tracer.recording.endless_loops import Questions
-from modeldiagrams.tracer.recording.function_call import FunctionCall
 from modeldiagrams.tracer.recording.thread_context import ThreadContext, ThreadContexts
+from modeldiagrams.tracer.recording.torch_call import TorchCall
 from modeldiagrams.tracer.recording.unknown_tensors import UnknownTensors
-from modeldiagrams.tracer.torch_facts.argument_names import bind
+from modeldiagrams.tracer.torch_facts.argument_names import bind_arguments
 from modeldiagrams.tracer.torch_facts.flops import FREE
-from modeldiagrams.tracer.torch_facts.functions import Function, describe
+from modeldiagrams.tracer.torch_facts.functions import Function, describe_function
 from modeldiagrams.tracer.torch_facts.nested_values import map_tensors_in_place, tensors_of
 from modeldiagrams.tracer.torch_facts.private_api import alias_of, unseen_by_modes, versions_of, without_wrappers
-from modeldiagrams.tracer.values.provenance import Provenance, spec_of, usual_spec
-from modeldiagrams.tracer.values.records import CallSite, Op, Recording, Value
+from modeldiagrams.tracer.values.pass_records import CallSite, Op, PassRecord, Value
 from modeldiagrams.tracer.values.scopes import Scopes
+from modeldiagrams.tracer.values.value_tracker import ValueTracker, spec_of, usual_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -41,27 +39,27 @@ if TYPE_CHECKING:
 
 
 class Recorder(TorchFunctionMode):
-    """Writes ops into a `Recording` on every thread that enters it."""
+    """Writes ops into a `PassRecord` on every thread that enters it."""
 
-    run_call = staticmethod(run_counted)  # returns its result, and what it costs
+    run_call = staticmethod(run_and_count)  # returns the result and its cost
 
-    def __init__(self, recording: Recording, finder: SourceFinder, before_write: Callable[[Tensor], None]) -> None:
-        """Record one pass; `before_write` is called with every tensor that is about to be written in place."""
+    def __init__(self, recording: PassRecord, finder: SourceFinder, before_write: Callable[[Tensor], None]) -> None:
+        """Record one pass; call `before_write` with every tensor that is about to be written in place."""
         super().__init__()
         self.recording = recording
-        self.provenance = Provenance()
+        self.tracker = ValueTracker()
         self.finder = finder
-        finder.values_of = self.provenance.values
+        finder.values_of = self.tracker.values
         self.threads = ThreadContexts([recording.root])
-        self.unknown = UnknownTensors(self.provenance, finder, self.threads)
+        self.unknown = UnknownTensors(self.tracker, finder, self.threads)
         self.modes_of_threads: Callable[[], Iterable[Any]] = tuple
-        """Called when another thread than the main one starts recording; returns the modes it must enter first."""
+        """Returns the modes that a thread other than the main one must enter before it records."""
         self.on_lazy_initialised: Callable[[Any], None] = lambda _: None
         """Called by `CallStack` with a lazy module whose weights were just made."""
         self.counter: Any = None
         """The mode that counts FLOPs, if they are wanted."""
         self._on_write = before_write
-        self._describe = functools.cache(describe)
+        self._describe = functools.cache(describe_function)
         self._sites: dict[Any, CallSite] = {}
         self._questions = Questions()
         self.is_closed = False
@@ -74,8 +72,8 @@ class Recorder(TorchFunctionMode):
         return ThreadContext([self.recording.root]) if self.is_closed else self.threads.context
 
     @contextlib.contextmanager
-    def entered(self, context: ThreadContext) -> Iterator[None]:
-        """Record on the current thread, whose context this is."""
+    def record_thread(self, context: ThreadContext) -> Iterator[None]:
+        """Record on the running thread, with this context."""
         if self.is_closed:
             yield
             return
@@ -91,8 +89,8 @@ class Recorder(TorchFunctionMode):
             context.scopes = Scopes()  # holds frames
 
     @contextlib.contextmanager
-    def hidden(self) -> Iterator[None]:
-        """Record nothing inside, except module calls."""
+    def hide_ops(self) -> Iterator[None]:
+        """Record only module calls in the block."""
         context = self.context
         context.paused += 1
         try:
@@ -101,10 +99,10 @@ class Recorder(TorchFunctionMode):
             context.paused -= 1
 
     def close(self) -> None:
-        """End the pass: threads that still run are not recorded any more, and nothing is kept for them."""
+        """End the pass: threads that still run are no longer recorded, and nothing is kept for them."""
         self.is_closed = True
-        self.recording = Recording(self.recording.root)  # for ops that are running right now
-        self.counter = None  # knows this recorder: memory is freed at once, not by garbage collection
+        self.recording = PassRecord(self.recording.root)  # ops that are running right now write here
+        self.counter = None  # it refers to this recorder; without the cycle, memory is freed at once
         self.modes_of_threads, self.on_lazy_initialised, self._on_write = tuple, lambda _: None, lambda _: None
 
     def __torch_function__(
@@ -113,10 +111,10 @@ class Recorder(TorchFunctionMode):
         function = self._describe(func)
         if function.is_metadata or self.is_closed or (context := self.threads.context).paused:
             return func(*args, **kwargs) if kwargs else func(*args)
-        if time_limit.end is not None:  # seldom
-            time_limit.check_time()
+        if work_limit.left is not None:  # seldom
+            work_limit.count_call()
         for kind in types:  # none for most
-            if kind is not Tensor and not issubclass(kind, Tensor):  # an object that calls torch with tensors it holds
+            if kind is not Tensor and not issubclass(kind, Tensor):  # a class that handles calls itself
                 with self:
                     return kind.__torch_function__(func, types, args, kwargs or {})  # type: ignore[attr-defined]
         frame = sys._getframe(1)  # noqa: SLF001 (see `SourceFinder`)
@@ -136,10 +134,10 @@ class Recorder(TorchFunctionMode):
         kwargs: dict[str, Any],
         frame: FrameType | None = None,
     ) -> Any:
-        """Run one call, made in some frame of this thread, record it if it is an op, and return the result.
+        """Run a call made in a frame of this thread, record it if it is an op, and return the result.
 
-        An argument that is returned unchanged is replaced by an alias, so that the tensor before the call and the one
-        after it can be told apart.
+        An argument that is returned unchanged is replaced by an alias, which distinguishes the tensor after the call
+        from the tensor before it.
         """
         if frame is None:
             source = self.finder.current_line(context.stack, context.scopes) or context.source
@@ -150,21 +148,23 @@ class Recorder(TorchFunctionMode):
         key = (function, source, *kwargs, *call_key(values, tensors))
         site = self._sites.get(key)
         if site is None:
-            site = self._sites[key] = call_site_of(function, bind(run, args, kwargs), source)
+            site = self._sites[key] = make_call_site(function, bind_arguments(run, args, kwargs), source)
         scope, call = context.scopes.current, None
         if kwargs or not function.is_plain:  # few
-            call = FunctionCall(function, site, args, kwargs, tensors, scope)
+            call = TorchCall(function, site, args, kwargs, tensors, scope)
             self._before_special(call)
         try:
             result, flops = self.run_call(context, self.counter, run, args, kwargs, function.formula)
         except BaseException as error:
-            op = self.new_op(context, site, scope, tensors=tensors)
+            op = self.add_op(context, site, scope, tensors=tensors)
             self.recording.failed.add(op)
             self.recording.fail(error, op)
             raise
+        if work_limit.left is not None:  # seldom
+            work_limit.count_operations(result, flops)
         if call is None and isinstance(result, Tensor):
             return self._record(context, site, scope, flops, tensors, result)
-        call = call or FunctionCall(function, site, args, kwargs, tensors, scope)
+        call = call or TorchCall(function, site, args, kwargs, tensors, scope)
         return self._after(context, call, result, flops)
 
     def _record(  # noqa: PLR0913, PLR0917 - called for every op, and keywords take time
@@ -176,16 +176,16 @@ class Recorder(TorchFunctionMode):
         tensors: Sequence[Tensor],
         result: Tensor,
     ) -> Tensor:
-        """Record a call that did no more than return a tensor; return that for the model."""
-        op = self.new_op(context, site, scope, flops, tensors)
+        """Record a call that only returned a tensor; return the tensor for the model."""
+        op = self.add_op(context, site, scope, flops, tensors)
         for tensor in tensors:
             if tensor is result:
-                result, _ = run_counted(context, self.counter, alias_of, (result,), {}, FREE)
+                result, _ = run_and_count(context, self.counter, alias_of, (result,), {}, FREE)
                 break
         self.add_output(op, result)
         return result
 
-    def _before_special(self, call: FunctionCall) -> None:
+    def _before_special(self, call: TorchCall) -> None:
         """Announce what a call may write."""
         function, kwargs = call.function, call.kwargs
         if function.opaque:
@@ -198,7 +198,7 @@ class Recorder(TorchFunctionMode):
         elif function.writes_first or "out" in kwargs:
             self.before_write([*call.args[:1], *kwargs.values()])
 
-    def _after(self, context: ThreadContext, call: FunctionCall, result: Any, flops: int | None) -> Any:
+    def _after(self, context: ThreadContext, call: TorchCall, result: Any, flops: int | None) -> Any:
         """Record a call that ran, if it is an op; return its result for the model."""
         function = call.function
         written = call.written() if call.versions is not None or function.writes_first else []
@@ -207,28 +207,28 @@ class Recorder(TorchFunctionMode):
             return self._after_special(context, call, result, flops, written)
         if not written:
             return self._record(context, call.site, call.scope, flops, call.tensors, result)
-        op = self.new_op(context, call.site, call.scope, flops, call.tensors)  # as by `relu_`
+        op = self.add_op(context, call.site, call.scope, flops, call.tensors)  # as by `relu_`
         self._output_written(op, function, result)
         return result
 
     def _after_special(
-        self, context: ThreadContext, call: FunctionCall, result: Any, flops: int | None, written: list[Tensor]
+        self, context: ThreadContext, call: TorchCall, result: Any, flops: int | None, written: list[Tensor]
     ) -> Any:
-        """The same for calls that write, that return no tensor or several, or that do more than their arguments say."""
+        """Do the same for calls that write, return no tensor or several, or do more than their arguments say."""
         returned = tensors_of(result)
-        inside = self.recording.calls_in(context.stack[-1], call.start) if call.function.opaque else ()
-        # modules that an autograd function called show more than one op for the function would
-        is_recorded = inside and all(map(self.provenance.values, returned))
+        inside = self.recording.calls_since(context.stack[-1], call.start) if call.function.opaque else ()
+        # modules called by an autograd function show more than one op for the function would
+        is_recorded = inside and all(map(self.tracker.values, returned))
         if is_recorded or not (returned or written or call.function.reads_values):
             self.recording.add_guesses(None, context.guesses)
             return result
-        op = self.new_op(context, call.site, call.scope, flops, call.tensors)
+        op = self.add_op(context, call.site, call.scope, flops, call.tensors)
         for inner in inside:
             op.inputs += [("", value, "inferred") for value in inner.outputs.values()]
         return self._bind_results(op, call, result, returned, written)
 
     def on_guess(self, value: Any, reason: str) -> None:
-        """Keep a value that was assumed while the observed call ran; raises if a line asks on and on."""
+        """Keep a value that was assumed while the observed call ran; raise if a line asks too often."""
         context = self.threads.context
         self._questions.add(context.stack[-1], self.finder.current_line(context.stack), len(self.recording.steps))
         context.guesses.append((value, reason))
@@ -240,7 +240,7 @@ class Recorder(TorchFunctionMode):
         for tensor in tensors_of(targets):
             self._on_write(without_wrappers(tensor))
 
-    def new_op(
+    def add_op(
         self,
         context: ThreadContext,
         site: CallSite,
@@ -248,9 +248,9 @@ class Recorder(TorchFunctionMode):
         cost: Any = None,
         tensors: Sequence[Tensor] = (),
     ) -> Op:
-        """Append an op to the running module call, made in some scope there, with the tensors that go into it."""
+        """Append an op to the running module call, with its scope there and the tensors that go into it."""
         call = context.stack[-1]
-        if call.is_empty:  # to write takes longer than to look
+        if call.is_empty:  # reading is faster than writing
             call.is_empty = False
         op = Op(call.new_id(site.short), site, call, scope, cost)
         self.recording.steps.append(op)
@@ -258,21 +258,21 @@ class Recorder(TorchFunctionMode):
             self.recording.has_threads |= not context.on_main_thread
             self.recording.add_guesses(op, context.guesses)
         if tensors:
-            op.inputs = self.provenance.inputs_of(tensors, site.slots, self.unknown.value)
+            op.inputs = self.tracker.inputs_of(tensors, site.slots, self.unknown.find_value)
         elif site.takes_python_values:
             self.unknown.add_python_input(op)
         return op
 
     def values(self, tensor: Tensor) -> Sequence[Value]:
-        """The values a tensor holds; one of unknown origin becomes a constant or a value that came back."""
-        return self.provenance.values(tensor) or (self.unknown.value(tensor),)
+        """The values that a tensor holds; a tensor of unknown origin gets a value."""
+        return self.tracker.values(tensor) or (self.unknown.find_value(tensor),)
 
     def add_input(self, op: Op, argument: str, tensor: Tensor) -> None:
-        """Let a tensor flow into an op."""
+        """Add a tensor to the inputs of an op."""
         op.inputs += [(argument, value, "inferred" if value.inferred else "data") for value in self.values(tensor)]
 
     def add_output(self, op: Op, tensor: Tensor, *, written: bool = False) -> None:
-        """Let a tensor come out of an op."""
+        """Add a tensor to the outputs of an op."""
         try:
             spec = usual_spec(tensor.shape, tensor.dtype)
         except (RuntimeError, TypeError):
@@ -281,23 +281,21 @@ class Recorder(TorchFunctionMode):
         index = len(outputs)
         value = Value(f"{op.id}:{index}", op, index, spec)
         outputs.append(value)
-        is_new_memory = self.provenance.assign(tensor, value, written=written)
+        is_new_memory = self.tracker.assign(tensor, value, written=written)
         if written:
             return
         if is_new_memory:
             op.nbytes += spec.nbytes
         elif len(op.inputs) > 1:  # a view of a tensor whose parts were written separately
-            op.inputs = self.provenance.reaching(tensor, op.inputs)
+            op.inputs = self.tracker.keep_visible(tensor, op.inputs)
 
-    def _bind_results(
-        self, op: Op, call: FunctionCall, result: Any, returned: list[Tensor], written: list[Tensor]
-    ) -> Any:
+    def _bind_results(self, op: Op, call: TorchCall, result: Any, returned: list[Tensor], written: list[Tensor]) -> Any:
         """Give every returned and every written tensor a new value; return the result for the model."""
         function = call.function
         given_ids = list(map(id, call.tensors))
         written_ids = list(map(id, written))
         aliases: dict[int, Tensor] = {}
-        if function.raw == "__get__" and (held := self.provenance.values(returned[0])):  # a gradient, if recorded
+        if function.raw == "__get__" and (held := self.tracker.values(returned[0])):  # a gradient, if recorded
             op.inputs = [("self", value, "data") for value in held]
         for key, tensor in {id(tensor): tensor for tensor in (*returned, *written)}.items():
             if key in written_ids:
@@ -310,14 +308,14 @@ class Recorder(TorchFunctionMode):
         if function.reads_arrays:
             self.context.array_read = op
             for tensor in call.tensors:
-                self.provenance.export(tensor, op)
+                self.tracker.mark_exported(tensor, op)
         return map_tensors_in_place(result, lambda tensor: aliases.get(id(tensor), tensor)) if aliases else result
 
     def _output_written(self, op: Op, function: Function, tensor: Tensor) -> None:
         if not function.replaces:
             self.add_output(op, tensor, written=True)
             return
-        self.provenance.forget(tensor)  # views of the old memory keep their values
+        self.tracker.forget(tensor)  # views of the old memory keep their values
         known = {value for _, value, _ in op.inputs}
-        op.inputs += [("source", value, "data") for value in self.provenance.values(tensor) if value not in known]
+        op.inputs += [("source", value, "data") for value in self.tracker.values(tensor) if value not in known]
         self.add_output(op, tensor)

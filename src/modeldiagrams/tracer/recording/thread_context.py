@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.tracer.values.scopes import Scopes
 
 if TYPE_CHECKING:
-    from modeldiagrams.tracer.values.records import ModuleCall, Op
+    from modeldiagrams.tracer.values.pass_records import ModuleCall, Op
 
 
 @dataclass(slots=True)
@@ -22,13 +22,13 @@ class ThreadContext:
     is_recording: bool = False
     on_main_thread: bool = False
     paused: int = 0
-    """Above 0 inside `Recorder.hidden`: ops there are not recorded, module calls are."""
+    """Above 0 inside `Recorder.hide_ops`, where module calls are recorded but ops are not."""
     observed: int = 0
-    """Above 0 while `Recorder.observe` runs a call: operators inside belong to that op."""
+    """Above 0 while `Recorder.observe` runs a call, to which all operators inside belong."""
     flops: int | None = None
     """FLOPs counted so far in the observed call."""
     array_read: Op | None = None
-    """The last op that handed values to Python or numpy."""
+    """The last op that passed values to Python or numpy."""
     guesses: list[tuple[Any, str]] = field(default_factory=list)
     """Values assumed during the observed call, with reasons."""
     source: str | None = None
@@ -41,8 +41,8 @@ class ThreadContext:
 
 
 class ThreadContexts(threading.local):
-    """The context of the running thread; that of a new thread starts in the main thread's module calls."""
+    """The context of the running thread. A new thread starts inside the main thread's module calls."""
 
     def __init__(self, main_stack: list[ModuleCall]) -> None:
-        """Called by `threading.local` on every thread."""
+        """Make a context for the running thread; `threading.local` calls this once on each."""
         self.context = ThreadContext(list(main_stack))

@@ -1,7 +1,7 @@
 """A recorder that measures how long ops take, in a pass of its own.
 
-The time is that of the call of torch alone, on the wall clock. What recording takes lies outside of it, and no dispatch
-mode is active inside: counting FLOPs would make most operators several times as slow.
+Only the call of torch is measured, on the wall clock: recording happens outside of it, and no dispatch mode is active
+inside, because counting FLOPs would make most operators several times slower.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from modeldiagrams.tracer.recording.counting import counter_aside
+from modeldiagrams.tracer.recording.counting import suspend_counter
 from modeldiagrams.tracer.recording.recorder import Recorder
 from modeldiagrams.tracer.torch_facts.nested_values import tensors_of
 from modeldiagrams.tracer.torch_facts.private_api import own_buffers, own_parameters
@@ -23,29 +23,29 @@ if TYPE_CHECKING:
 
     from modeldiagrams.tracer.recording.thread_context import ThreadContext
     from modeldiagrams.tracer.torch_facts.flops import CallFormula
-    from modeldiagrams.tracer.values.records import CallSite, Invocation, Op, Recording
+    from modeldiagrams.tracer.values.pass_records import CallSite, Invocation, Op, PassRecord
     from modeldiagrams.tracer.values.scopes import Scope
     from modeldiagrams.tracer.values.source_lines import SourceFinder
 
 
 class TimedRecorder(Recorder):
-    """Records as any other, with times in place of FLOPs."""
+    """Records times instead of FLOPs."""
 
     def __init__(
         self,
-        recording: Recording,
+        recording: PassRecord,
         finder: SourceFinder,
         before_write: Callable[[Tensor], None],
         devices: Collection[torch.device] = (),
     ) -> None:
-        """As `Recorder`; the devices run ops while Python goes on, and are waited for."""
+        """Make a recorder that waits for these devices, on which ops run asynchronously."""
         super().__init__(recording, finder, before_write)
         self.times: dict[Op, int | None] = {}
-        """Nanoseconds; None where nothing ran that can be measured on its own."""
+        """Nanoseconds; None for an op that contains other ops."""
         self._devices = devices
         self._n_run = 0
 
-    def new_op(
+    def add_op(
         self,
         context: ThreadContext,
         site: CallSite,
@@ -53,12 +53,12 @@ class TimedRecorder(Recorder):
         cost: Any = None,
         tensors: Sequence[Tensor] = (),
     ) -> Op:
-        """Append an op, and keep its time, which is its cost here."""
-        op = super().new_op(context, site, scope, None, tensors)
+        """Append an op and keep its time, which takes the place of its cost."""
+        op = super().add_op(context, site, scope, None, tensors)
         self.times[op] = cost
         return op
 
-    def run_call(  # noqa: PLR0913, PLR0917 - as `run_counted`
+    def run_call(  # noqa: PLR0913, PLR0917 - as `run_and_count`
         self,
         context: ThreadContext,
         counter: Any,
@@ -67,11 +67,11 @@ class TimedRecorder(Recorder):
         kwargs: dict[str, Any],
         formula: CallFormula | None,  # noqa: ARG002
     ) -> tuple[Any, int | None]:
-        """Run a call; return its result and its time: None if calls inside of it are ops of their own."""
+        """Run a call; return its result and its time, or None if calls inside it are ops of their own."""
         n_before = self._n_run
         context.observed += 1
         try:
-            with counter_aside(counter):
+            with suspend_counter(counter):
                 self._wait()
                 start = time.perf_counter_ns()
                 result = run(*args, **kwargs)
@@ -89,7 +89,7 @@ class TimedRecorder(Recorder):
 
 
 def accelerators_of(invocation: Invocation) -> set[torch.device]:
-    """Devices of the model and its inputs on which ops run while Python goes on."""
+    """Devices of the model and its inputs on which ops run asynchronously."""
     tensors = tensors_of([invocation.args, invocation.kwargs])
     for _, module in invocation.modules:
         tensors += [*own_parameters(module).values(), *own_buffers(module).values()]

@@ -1,1 +1,1 @@
-"""What is known of torch's functions before they run: names, arguments, costs."""
+"""Facts about torch's functions: names, arguments, costs."""

@@ -1,8 +1,8 @@
 """Names of the arguments of torch functions.
 
-Python functions have a signature, custom ops a schema. Built-in functions have neither; there the schemas of the
-operators of the same name are tried, as torch's argument parser does. `torch.fx.operator_schemas.normalize_function`
-isn't used because it doesn't know methods of tensors (``x.view``) and takes 20-120 µs per call instead of 2-4 µs.
+Python functions have a signature, custom ops a schema. Built-in functions have neither: for them, we try the schemas
+of the operators of the same name, like torch's argument parser. `torch.fx.operator_schemas.normalize_function` doesn't
+know methods of tensors (``x.view``) and takes 20-120 µs per call instead of 2-4 µs.
 """
 
 from __future__ import annotations
@@ -41,27 +41,27 @@ _ACCEPTED: tuple[tuple[type, tuple[str, ...]], ...] = (
     (type(None), ()),
 )
 _AFTER_SELF = {"__getitem__": ("key",), "__setitem__": ("key", "value"), "__set__": ("value",)}
-"""Arguments of special methods after ``self``; all others take ``other``."""
+"""Arguments of special methods after ``self``; all other methods take ``other``."""
 _Names: TypeAlias = tuple[tuple[str, ...], str | None]
 """Names of the positional parameters, and of ``*args`` if there is one."""
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def bind(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Pair all arguments with their names, or with ``"0"``, ``"1"``… where these are unknown.
+def bind_arguments(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Pair all arguments with their names, or with ``"0"``, ``"1"``… if the names are unknown.
 
-    Sizes passed one by one (``x.view(2, 3)``) become one list. The memo of ``__deepcopy__`` is left out.
+    Sizes passed separately (``x.view(2, 3)``) become one list. The memo of ``__deepcopy__`` is left out.
     """
     args = args[:1] if getattr(function, "__name__", "") == "__deepcopy__" else args
-    names = _names(function, args)
+    names = _find_names(function, args)
     bound = list(zip(map(str, range(len(args))) if names is None else names, args, strict=False))
     if names is not None and len(args) > len(names):
         bound[-1] = (names[-1], list(args[len(names) - 1 :]))
     return [*bound, *kwargs.items()]
 
 
-def _names(function: Any, args: Sequence[Any]) -> tuple[str, ...] | None:
-    """Names for these arguments; fewer names than arguments if the last one takes all the rest."""
+def _find_names(function: Any, args: Sequence[Any]) -> tuple[str, ...] | None:
+    """Names for these arguments; fewer names than arguments if the last one takes the rest."""
     if isinstance(function, Operator):
         return tuple(argument.name for argument in schema_of(function).arguments)
     if isinstance(function, OperatorPacket):
@@ -81,12 +81,12 @@ def _names(function: Any, args: Sequence[Any]) -> tuple[str, ...] | None:
 
 
 def _of_opaque(run: Any, args: Sequence[Any]) -> tuple[str, ...] | None:
-    """Names for an opaque function, which is bound as first argument: an autograd function or a scripted one."""
+    """Names for an opaque function (autograd or scripted), which is bound as the first argument."""
     owner = next(iter(run.args), None) if isinstance(run, functools.partial) else getattr(run, "__self__", None)
     if isinstance(owner, ScriptFunction):
         return tuple(argument.name for argument in owner.schema.arguments)
     if isinstance(owner, type) and issubclass(owner, torch.autograd.Function):
-        is_split = owner.setup_context is not torch.autograd.Function.setup_context  # then without ``ctx``
+        is_split = owner.setup_context is not torch.autograd.Function.setup_context  # its forward takes no ``ctx``
         names = _from_signature(owner.forward, args if is_split else (None, *args))
         return names if names is None or is_split else names[1:] or None
     return None
@@ -108,11 +108,13 @@ def _from_signature(function: Callable[..., Any], args: Sequence[Any]) -> tuple[
 
 
 def positional_names(function: Callable[..., Any]) -> tuple[tuple[str, ...], str | None]:
-    """Names of the positional parameters of a function, without a method's ``self``, and of ``*args`` if it has them.
+    """Names of a function's positional parameters, without a method's ``self``, and of ``*args`` if there is one.
 
-    Raises TypeError or ValueError for a function without a signature.
+    Raises:
+        TypeError: if `inspect.signature` can't handle the object.
+        ValueError: for a built-in function without a signature.
     """
-    # the plain function that `inspect.signature` would find
+    # the function whose signature `inspect.signature` would read
     inner: Any = inspect.unwrap(getattr(function, "__func__", function), stop=lambda f: hasattr(f, "__signature__"))
     if type(inner) is not FunctionType:
         return _positional_names(function)
@@ -136,13 +138,13 @@ def _positional_names(function: Callable[..., Any]) -> _Names:
 def _from_schemas(schemas: Sequence[Any], kinds: Sequence[type]) -> tuple[str, ...] | None:
     for schema in schemas:
         expected = [argument for argument in schema.arguments if not argument.kwarg_only]
-        if _takes(expected, kinds):
+        if _accepts(expected, kinds):
             return tuple(argument.name for argument in expected)
     return None
 
 
-def _takes(expected: Sequence[Any], kinds: Sequence[type]) -> bool:
-    """Whether arguments of these classes fit a schema; several sizes or tensors may stand for a last list."""
+def _accepts(expected: Sequence[Any], kinds: Sequence[type]) -> bool:
+    """Whether arguments of these classes fit a schema, whose last list may be passed as several sizes or tensors."""
     n = len(expected)
     if len(kinds) > n > 0 and any(all(issubclass(kind, item) for kind in kinds[n - 1 :]) for item in (int, Tensor)):
         kinds = [*kinds[: n - 1], list]

@@ -1,11 +1,10 @@
 """Floating point operations of operators and public functions, from their shapes.
 
-The formulas of `torch.utils.flop_counter` (a multiply-add counts as two) and those it lacks. Only matrix products,
-convolutions, attention and recurrent layers count; element-wise ops and reductions don't. Only shapes matter: sparse
-matrices count as dense, complex numbers as real. The formulas are documented in
-``docs/pages/reference/format.md``.
+These are the formulas of `torch.utils.flop_counter`, in which a multiply-add counts as two, and the ones it lacks. Only
+matrix products, convolutions, attention and recurrent layers count; element-wise ops and reductions don't. Only shapes
+matter: sparse matrices count as dense, complex numbers as real. ``docs/pages/reference/format.md`` documents this.
 
-Most calls need no look at the operators inside: `call_formula` knows their costs from their own arguments.
+`call_formula` gives the costs of most calls without counting the operators inside.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _FREE = frozenset(
     | {"max", "max_pool2d", "min", "normalize", "pad", "relu", "repeat_interleave", "reshape", "reshape_as"}
     | {"rms_norm", "silu", "softmax", "split", "square", "to", "type", "type_as", "view_as", "where"}
 )
-"""Functions that run several operators, none of which counts: those that models call most."""
+"""Common functions that run several operators, none of which counts."""
 _BESIDE_TENSORS = PLAIN_TENSORS | {bool, int, type(None)}
 
 
@@ -42,21 +41,22 @@ class CallFormula:
     __slots__ = ("_names", "_operations")
 
     def __init__(self, operations: Callable[..., int], names: Sequence[str]) -> None:
-        """Operations of the values of these first parameters, and of the result."""
+        """Make a formula of the values of these first parameters and of the result."""
         self._operations = operations
         self._names = names
 
     def given(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Sequence[Any] | None:
-        """What it needs of a call's arguments; None if it doesn't hold, as for classes that may run other operators.
+        """The arguments that the formula needs; None if it doesn't hold for this call.
 
-        Nor where torch runs others on other shapes than Python sees: for vmap, and for derivatives on the way forward.
+        It doesn't hold for tensor classes that may run other operators, nor under vmap and forward-mode derivatives,
+        where torch computes with shapes that Python doesn't see.
         """
         names = self._names
         if not names:
             return () if not args or type(args[0]) in PLAIN_TENSORS or not isinstance(args[0], Tensor) else None
         given = args[: len(names)]
         if kwargs:
-            if kwargs.get("static_k") is not None:  # keys of attention that are projected already
+            if kwargs.get("static_k") is not None:  # attention with keys that are already projected
                 return None
             given = [*given, *map(kwargs.get, names[len(given) :])]
         if len(given) != len(names) or not _BESIDE_TENSORS.issuperset(map(type, given)):
@@ -64,7 +64,7 @@ class CallFormula:
         return given if wraps_now() is None and forward_ad._current_level < 0 else None  # noqa: SLF001 - nothing else tells
 
     def flops(self, given: Sequence[Any], result: Any) -> int | None:
-        """The operations of a call that ran; None if it has no shapes, as nested tensors have none."""
+        """The operations of a call that ran; None without shapes, as for nested tensors."""
         try:
             found = self._operations(*given, result)
             if type(found) is int:
@@ -80,7 +80,7 @@ FREE = CallFormula(lambda *_: 0, ())
 
 
 def call_formula(function: Any, name: str, raw: str) -> CallFormula | None:
-    """The formula of a function with this public name and ``__name__``; None if only the operators inside tell."""
+    """The formula of a function with this public name and ``__name__``; None if its operators must be counted."""
     if not name.startswith("torch.") or name.startswith("torch.sparse."):
         return None
     if raw in _CALLS:
@@ -102,7 +102,7 @@ def _product(a: Tensor, _b: Tensor, result: Tensor) -> int:
 
 
 def _added_product(_added: Tensor, a: Tensor, b: Tensor, result: Tensor) -> int:
-    """The same, plus something."""
+    """A product to which something is added, which doesn't count."""
     return _product(a, b, result)
 
 
@@ -112,7 +112,7 @@ def _convolution(_given: Tensor, weight: Tensor, result: Tensor) -> int:
 
 
 def _transposed_convolution(given: Tensor, weight: Tensor, _result: Tensor) -> int:
-    """Each number that comes in is added to the result at a kernel's channels and positions."""
+    """Each number of the input is added to the result at a kernel's channels and positions."""
     return 2 * given.numel() * math.prod(weight.shape[1:])
 
 
@@ -134,7 +134,7 @@ def _addbmm(_added: Tensor, a: Tensor, b: Tensor, *_: Any, **__: Any) -> int:
 def _attention(query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any) -> int:
     """Softmax(query · keyᵀ) · value, each batch × heads × length × width; a causal mask saves nothing.
 
-    Several heads of the query may share one of key and value, and a batch one query.
+    Several heads of the query may share a head of key and value, and a batch may share one query.
     """
     compared, summed = _heads(query, key), _heads(query, key, value)
     return 2 * query.shape[-2] * key.shape[-2] * (compared * query.shape[-1] + summed * value.shape[-1])
@@ -143,14 +143,14 @@ def _attention(query: Tensor, key: Tensor, value: Tensor, *_: Any, **__: Any) ->
 def _multi_head_attention(query: Tensor, key: Tensor, value: Tensor, width: int, *more: Any) -> int:
     """Four projections around an attention of this width, each length × batch × features.
 
-    `more` ends with biases of keys and values, whether zeros stand beside these, and the result.
+    `more` ends with the biases of keys and values, whether zeros are appended to these, and the result.
     """
     n_keys: int = key.shape[0] + (more[-4] is not None) + more[-2]
     return 2 * width * (2 * query.numel() + key.numel() + value.numel()) + 4 * query.numel() * n_keys
 
 
 def _heads(*tensors: Tensor) -> int:
-    """Matrices in the broadcast of several tensors."""
+    """Number of matrices when these tensors are broadcast."""
     batches = [tensor.shape[-3::-1] for tensor in tensors]
     return math.prod(map(max, itertools.zip_longest(*batches, fillvalue=1)))
 
@@ -174,7 +174,7 @@ def _recurrent_layer(given: Tensor, w_ih: Tensor, w_hh: Tensor, *_: Any, **__: A
 def _recurrent(given: Tensor, *args: Any, **__: Any) -> int:
     """A recurrent network: every step multiplies by every matrix once.
 
-    The parameters are the last list among the arguments, after the state and the batch sizes of packed sequences.
+    The parameters are the last list among the arguments: after the state and the batch sizes of packed sequences.
     """
     parameters: Sequence[Tensor] = [arg for arg in args[:3] if isinstance(arg, list | tuple)][-1]
     steps = math.prod(given.shape[:-1])

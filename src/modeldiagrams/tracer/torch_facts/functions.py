@@ -1,8 +1,8 @@
-"""What counts as an op, its name, and its arguments as data.
+"""Decides what counts as an op, and describes its name and arguments.
 
 **The rule**: a call is an op if it returns a tensor, writes one, or hands values to Python or numpy (`VALUE_READS`).
-Reading shape, dtype, device and the like is not an op; those calls are skipped by name (`METADATA`), which is faster
-than looking at what they return. The tables list what no schema or signature of torch says.
+Reading a shape, dtype or device is not an op; these calls are skipped by name (`METADATA`), which is faster than
+looking at their results. The tables list facts that no schema or signature of torch gives.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ARRAY_READS = frozenset({"item", "tolist", "numpy", "__array__", "__dlpack__", "
 """The functions among `VALUE_READS` whose values may come back as a tensor."""
 
 FROM_PYTHON = frozenset({"tensor", "as_tensor", "asarray", "from_numpy", "frombuffer", "scalar_tensor", "Tensor"})
-"""Functions that make a tensor of Python or numpy values, which may have left torch before."""
+"""Functions that make a tensor from Python or numpy values, which may have left torch before."""
 
 SHAPE_ONLY: Mapping[str, int] = {
     **dict.fromkeys(
@@ -48,7 +48,7 @@ SHAPE_ONLY: Mapping[str, int] = {
     **dict.fromkeys(("bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "normal_", "random_"), 0),
     "uniform_": 0,
 }
-"""Functions that read only shape, dtype or device of the argument at this position (also those that overwrite it)."""
+"""Functions that read only shape, dtype or device of the argument at this position, or overwrite it."""
 
 METADATA = frozenset(
     {"__delete__", "__format__", "__hash__", "__len__", "__repr__", "__str__"}
@@ -69,7 +69,7 @@ _PUBLIC = {
     "torch._nested_tensor_from_tensor_list": "torch.nested.as_nested_tensor",
     "torch.spmm": "torch.mm",
 }
-"""Private names and namespaces, and the public ones of the same functions; `torch.mm` has another name besides."""
+"""Private names and namespaces → public ones; `torch.spmm` is another name of `torch.mm`."""
 _TENSOR_PROPERTIES = frozenset({"H", "T", "data", "grad", "imag", "mH", "mT", "real"})
 _BUILT_IN = (BuiltinFunctionType, MethodDescriptorType)
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -80,7 +80,7 @@ _MAX_NESTING = 4
 
 @dataclass(slots=True, eq=False)
 class Function:
-    """What is known of a torch function before it runs."""
+    """Facts about a torch function."""
 
     name: str
     """Public name: ``torch.nn.functional.linear``, ``torch.Tensor.view``, ``mylib::my_op``."""
@@ -95,21 +95,21 @@ class Function:
     """It may write any of its arguments."""
     opaque: bool = False
     pure: bool = False
-    """Its schemas say that it writes none of them, except ``out``."""
+    """By its schemas, it writes no argument except ``out``."""
     formula: CallFormula | None = None
-    """What a call costs; None if only the operators inside tell."""
+    """The cost of a call; None if its operators must be counted."""
     replaces: bool = field(init=False)
     """It gives a tensor other memory: ``x.data = …``, ``x.set_(…)``."""
     reads_values: bool = field(init=False)
     """It hands values to Python or numpy."""
     reads_arrays: bool = field(init=False)
-    """They may come back as a tensor."""
+    """The values may come back as a tensor."""
     is_special: bool = field(init=False)
-    """Opaque, or values may come back, or it reads more than its arguments: ``x.grad``."""
+    """It is opaque, or its values may come back, or it reads more than its arguments (``x.grad``)."""
     is_plain: bool = field(init=False)
-    """It does no more than its arguments and its result say, unless it has an argument ``out`` or the like."""
+    """Its arguments and result say everything it does, unless it is called with ``out`` or similar."""
     takes_python_values: bool = field(init=False)
-    """It makes a tensor of Python or numpy values."""
+    """It makes a tensor from Python or numpy values."""
 
     def __post_init__(self) -> None:
         """Classify by name."""
@@ -121,7 +121,7 @@ class Function:
         self.takes_python_values = self.raw in FROM_PYTHON
 
 
-def describe(function: Callable[..., Any]) -> Function:
+def describe_function(function: Callable[..., Any]) -> Function:
     """Name and classify a function that a function mode received."""
     return _described(function) if is_torchs(function) else _describe(function)
 
@@ -149,7 +149,7 @@ def _describe(function: Callable[..., Any]) -> Function:
 
 
 def _writes_several(function: Any, raw: str) -> bool:
-    """Whether a function may write other arguments than the first, or share their memory with numpy."""
+    """Whether a function may write arguments after the first one, or share memory with numpy."""
     if raw in ("numpy", "__array__"):
         return True
     if not isinstance(function, _BUILT_IN) or not raw.endswith("_"):
@@ -161,9 +161,9 @@ _described = functools.lru_cache(maxsize=4096)(_describe)
 
 
 def _is_pure(function: Any, raw: str) -> bool:
-    """Whether the operators behind a built-in function write none of their arguments, by their schemas.
+    """Whether, by its schemas, a built-in function writes none of its arguments.
 
-    Schemas don't say that running statistics are written.
+    Schemas don't mention that running statistics are written.
     """
     if not isinstance(function, _BUILT_IN):
         return raw == "__getitem__"
@@ -211,11 +211,11 @@ def without_addresses(text: str) -> str:
     return _ADDRESS.sub("", text) if " at 0x" in text else text
 
 
-def plain(value: Any, depth: int = 0) -> Any:  # noqa: PLR0911 (one return per kind)
-    """A non-tensor argument as bounded, deterministic, JSON-able data.
+def to_plain_data(value: Any, depth: int = 0) -> Any:  # noqa: PLR0911 (one return per kind)
+    """Convert an argument to bounded, deterministic data for JSON.
 
-    Long texts and lists are cut (marked by ``…``); dtypes, devices and non-finite numbers become strings; other objects
-    are shown by class, because their text may contain addresses.
+    Long texts and lists are cut and end with ``…``. Dtypes, devices and non-finite numbers become strings. Other
+    objects are shown by their class, because their text may contain addresses.
     """
     if value is None or isinstance(value, bool | int | str):
         return _plain_scalar(value)
@@ -224,12 +224,14 @@ def plain(value: Any, depth: int = 0) -> Any:  # noqa: PLR0911 (one return per k
     if isinstance(value, Tensor):
         return "tensor"
     if isinstance(value, list | tuple) and depth < _MAX_NESTING:
-        items = [plain(item, depth + 1) for item in value[:_MAX_ITEMS]]
+        items = [to_plain_data(item, depth + 1) for item in value[:_MAX_ITEMS]]
         return [*items, "…"] if len(value) > _MAX_ITEMS else items
     if isinstance(value, dict) and depth < _MAX_NESTING:
-        return {str(key)[:_MAX_TEXT]: plain(item, depth + 1) for key, item in list(value.items())[:_MAX_ITEMS]}
+        return {str(key)[:_MAX_TEXT]: to_plain_data(item, depth + 1) for key, item in list(value.items())[:_MAX_ITEMS]}
     if isinstance(value, slice):
-        return ":".join("" if part is None else str(plain(part)) for part in (value.start, value.stop, value.step))
+        return ":".join(
+            "" if part is None else str(to_plain_data(part)) for part in (value.start, value.stop, value.step)
+        )
     return _plain_object(value)
 
 
@@ -244,7 +246,7 @@ def _plain_scalar(value: str | int | None) -> Any:
 
 def _plain_object(value: Any) -> Any:
     if isinstance(value, numbers.Real):  # of numpy
-        return plain(int(value) if isinstance(value, numbers.Integral) else float(value))
+        return to_plain_data(int(value) if isinstance(value, numbers.Integral) else float(value))
     if isinstance(value, torch.dtype | torch.layout | torch.memory_format):
         return str(value).removeprefix("torch.")
     if isinstance(value, torch.device | complex | torch.SymInt | torch.SymFloat):

@@ -1,7 +1,7 @@
-"""Finding and replacing tensors in nested Python values.
+"""Finds and replaces tensors in nested Python values.
 
-`torch.utils._pytree` replaces tensors in arguments (`fake`). It can't do what is here: name the position of a tensor
-as graphs show it, enter objects, closures and values that contain themselves, or replace tensors in path.
+`fake` replaces tensors in arguments with `torch.utils._pytree`. That can't name positions of tensors as graphs show
+them, enter objects, closures and values that contain themselves, or replace tensors in place.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from modeldiagrams.common.class_facts import bases_of
 from modeldiagrams.tracer.torch_facts.private_api import PLAIN_TENSORS
 
 _MAX_DEPTH = 8
-"""Depth of objects in objects; eight lists or dicts count as one object."""
+"""Deepest object in objects; eight lists or dicts count as one object."""
 _MAX_ITEMS = 4096
 _SEQUENCES = (list, tuple)
 _CHANGEABLE = (list, tuple, deque, MutableMapping)
@@ -42,14 +42,14 @@ def find_tensors(
     """All tensors in a nested value with unique paths, in order: ``("batch.mask", tensor)``, ``("[0]", tensor)``.
 
     Args:
-        value: Anything; lists, tuples, mappings and dataclasses are entered, at most 64 lists and dicts deep.
+        value: Anything. Lists, tuples, mappings and dataclasses are entered, up to 64 lists and dicts deep.
         name: Path of the value itself.
         into_objects: Whether to enter attributes of other objects (caches, outputs of unknown classes).
         private: Whether to enter attributes whose names begin with an underscore.
-        entered: Containers by id that were searched before and are skipped; new ones are added.
+        entered: Containers, by id, that were searched before; they are skipped, and new ones are added.
     """
     if entered is None and type(value) in (tuple, list) and PLAIN_TENSORS.issuperset(map(type, value[:_MAX_ITEMS])):
-        return [(f"{name}[{i}]", item) for i, item in enumerate(value[:_MAX_ITEMS])]  # as states and rotary embeddings
+        return [(f"{name}[{i}]", item) for i, item in enumerate(value[:_MAX_ITEMS])]  # the usual case
     found: list[tuple[str, Tensor]] = []
     entered = {} if entered is None else entered
     stack: list[tuple[str, Any, float]] = [(name, value, 0)]
@@ -62,26 +62,26 @@ def find_tensors(
         if not is_container and issubclass(kind, Tensor):
             found.append((path, item))
         elif depth < _MAX_DEPTH and (is_container or not issubclass(kind, _PLAIN)):
-            entered[id(item)] = item  # kept alive, so that ids stay unique
-            inner = _parts(item, path, into_objects=into_objects, private=private)
+            entered[id(item)] = item  # kept alive to keep its id unique
+            inner = _list_items(item, path, into_objects=into_objects, private=private)
             deeper = depth + (1 / 8 if is_container else 1)
             stack += [(p, v, deeper) for p, v in reversed(inner)]
-    return _with_unique_paths(found)
+    return _number_paths(found)
 
 
-def _parts(item: Any, path: str, *, into_objects: bool, private: bool) -> list[tuple[str, Any]]:
-    if type(item) in (tuple, list):  # most
+def _list_items(item: Any, path: str, *, into_objects: bool, private: bool) -> list[tuple[str, Any]]:
+    if type(item) in (tuple, list):  # the usual case
         return [(f"{path}[{i}]", value) for i, value in enumerate(item[:_MAX_ITEMS])]
     try:
         if type(item) is dict:
-            return [(_joined(path, str(key)), value) for key, value in itertools.islice(item.items(), _MAX_ITEMS)]
-        return list(_children(item, path, into_objects=into_objects, private=private))
+            return [(_join_path(path, str(key)), value) for key, value in itertools.islice(item.items(), _MAX_ITEMS)]
+        return list(_yield_items(item, path, into_objects=into_objects, private=private))
     except Exception:  # noqa: BLE001 (a user's container that can't be read)
         return []
 
 
-def _with_unique_paths(found: list[tuple[str, Tensor]]) -> list[tuple[str, Tensor]]:
-    """Number the later ones of equal paths, as of keys ``1`` and ``"1"``."""
+def _number_paths(found: list[tuple[str, Tensor]]) -> list[tuple[str, Tensor]]:
+    """Number repeated paths, such as those of the keys ``1`` and ``"1"``."""
     if len(found) < 2 or len({path for path, _ in found}) == len(found):  # noqa: PLR2004 (nothing to compare)
         return found
     counts: dict[str, int] = {}
@@ -92,23 +92,23 @@ def _with_unique_paths(found: list[tuple[str, Tensor]]) -> list[tuple[str, Tenso
     return unique
 
 
-def _children(item: Any, path: str, *, into_objects: bool, private: bool) -> Iterator[tuple[str, Any]]:
-    """The items of one container with their paths."""
+def _yield_items(item: Any, path: str, *, into_objects: bool, private: bool) -> Iterator[tuple[str, Any]]:
+    """Yield the items of one container with their paths."""
     if isinstance(item, list | tuple | deque):
         names = getattr(item, "_fields", None) or (hasattr(item, "n_fields") and getattr(item, "__match_args__", None))
         for i, value in enumerate(itertools.islice(item, _MAX_ITEMS)):
-            yield (_joined(path, names[i]) if names else f"{path}[{i}]"), value
+            yield (_join_path(path, names[i]) if names else f"{path}[{i}]"), value
     elif isinstance(item, Mapping):
         for key, value in itertools.islice(item.items(), _MAX_ITEMS):
-            yield _joined(path, str(key)), value
+            yield _join_path(path, str(key)), value
     else:
-        for name, value in itertools.islice(_attributes(item, into_objects=into_objects), _MAX_ITEMS):
+        for name, value in itertools.islice(_yield_attributes(item, into_objects=into_objects), _MAX_ITEMS):
             if private or not name.startswith("_"):
-                yield _joined(path, name), value
+                yield _join_path(path, name), value
 
 
-def _attributes(item: Any, *, into_objects: bool) -> Iterator[tuple[str, Any]]:
-    """Fields of a dataclass; attributes of other objects, in ``__dict__`` or slots."""
+def _yield_attributes(item: Any, *, into_objects: bool) -> Iterator[tuple[str, Any]]:
+    """Yield fields of a dataclass, or attributes of another object in its ``__dict__`` and slots."""
     held = getattr(item, "__dict__", {})  # `getattr` is slow for some classes
     if dataclasses.is_dataclass(item):
         for field in dataclasses.fields(item):
@@ -122,7 +122,7 @@ def _attributes(item: Any, *, into_objects: bool) -> Iterator[tuple[str, Any]]:
                     yield name, getattr(item, name, None)
 
 
-def flatten(value: Any, path: str, found: list[tuple[str, Tensor]], depth: int = 0) -> None:
+def collect_tensors(value: Any, path: str, found: list[tuple[str, Tensor]], depth: int = 0) -> None:
     """Collect the tensors among an op's arguments or results, in the order of `call_key`."""
     if isinstance(value, Tensor):
         found.append((path, value))
@@ -130,18 +130,18 @@ def flatten(value: Any, path: str, found: list[tuple[str, Tensor]], depth: int =
         return
     elif isinstance(value, _SEQUENCES):
         for i, item in enumerate(value):
-            flatten(item, f"{path}[{i}]", found, depth + 1)
+            collect_tensors(item, f"{path}[{i}]", found, depth + 1)
     elif isinstance(value, dict):
         for key, item in value.items():
-            flatten(item, _joined(path, str(key)), found, depth + 1)
+            collect_tensors(item, _join_path(path, str(key)), found, depth + 1)
     elif isinstance(value, slice):
-        flatten([value.start, value.stop, value.step], path, found, depth)
+        collect_tensors([value.start, value.stop, value.step], path, found, depth)
     else:
-        found += [(_joined(path, name), tensor) for name, tensor in closure_tensors(value, depth)]
+        found += [(_join_path(path, name), tensor) for name, tensor in closure_tensors(value, depth)]
 
 
 def closure_tensors(value: Any, depth: int = 0) -> list[tuple[str, Tensor]]:
-    """The tensors in a function's closure with their names, as the body of a `while_loop` uses them."""
+    """The tensors in a function's closure with their names, as used by the body of a `while_loop`."""
     if not isinstance(value, FunctionType) or not value.__closure__ or depth >= _MAX_DEPTH:
         return []
     found: list[tuple[str, Tensor]] = []
@@ -155,21 +155,21 @@ def closure_tensors(value: Any, depth: int = 0) -> list[tuple[str, Tensor]]:
 
 
 def tensors_of(value: Any) -> list[Tensor]:
-    """The tensors that `flatten` finds, without paths."""
+    """The tensors that `collect_tensors` finds, without paths."""
     if isinstance(value, Tensor):
         return [value]
     found: list[tuple[str, Tensor]] = []
-    flatten(value, "", found)
+    collect_tensors(value, "", found)
     return [tensor for _, tensor in found]
 
 
 def map_tensors_in_place(
     value: Any, replace: Callable[[Tensor], Tensor], entered: dict[int, tuple[Any, Any]] | None = None
 ) -> Any:
-    """Replace the tensors in a nested result inside its own containers, which others may hold, too.
+    """Replace the tensors in a nested result inside its own containers, because the model may hold these.
 
-    Tuples that change are replaced, containers that can't be changed are left alone; `entered` are those visited, by
-    id, with their replacements.
+    A tuple that changes is replaced; a container that can't be changed is left alone. `entered` maps the id of a
+    visited container to it and its replacement.
     """
     if isinstance(value, Tensor):
         return replace(value)
@@ -180,12 +180,12 @@ def map_tensors_in_place(
         return value
     entered[id(value)] = (value, value)
     with contextlib.suppress(Exception):  # a user's container
-        entered[id(value)] = (value, _mapped_in_place(value, lambda item: map_tensors_in_place(item, replace, entered)))
+        entered[id(value)] = (value, _map_items(value, lambda item: map_tensors_in_place(item, replace, entered)))
     return entered[id(value)][1]
 
 
-def _mapped_in_place(value: Any, renew: Callable[[Any], Any]) -> Any:
-    """The container with its items replaced; a new tuple for a tuple."""
+def _map_items(value: Any, renew: Callable[[Any], Any]) -> Any:
+    """Replace the items of a container; return it, or a new tuple for a tuple."""
     if isinstance(value, tuple):
         items = [renew(item) for item in value]
         if all(new is old for new, old in zip(items, value, strict=True)):
@@ -198,7 +198,7 @@ def _mapped_in_place(value: Any, renew: Callable[[Any], Any]) -> Any:
     elif isinstance(value, list | deque):
         put, items_ = value.__setitem__, enumerate(value)
     else:
-        items_ = _attributes(value, into_objects=False)
+        items_ = _yield_attributes(value, into_objects=False)
     for key, item in list(items_):
         new = renew(item)
         if new is not item:
@@ -206,5 +206,5 @@ def _mapped_in_place(value: Any, renew: Callable[[Any], Any]) -> Any:
     return value
 
 
-def _joined(path: str, key: str) -> str:
+def _join_path(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key

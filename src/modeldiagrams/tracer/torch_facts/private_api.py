@@ -1,7 +1,4 @@
-"""What the tracer needs of torch's private parts: with `patches.table`, what to look at first with a new torch.
-
-Long because all of it is to be found in one place.
-"""
+"""Private names of torch that the tracer uses: look here, and at `patches.patch_table`, if a new torch breaks it."""
 
 # ruff: noqa: SLF001
 from __future__ import annotations
@@ -29,14 +26,14 @@ OperatorPacket: Any = torch._ops.OpOverloadPacket
 CachedFunction: Any = functools._lru_cache_wrapper
 ScriptFunction: Any = torch._C.ScriptFunction
 PLAIN_TENSORS = frozenset({Tensor, nn.Parameter, FakeTensor})
-"""The classes of nearly all tensors, which do nothing of their own."""
+"""The classes of nearly all tensors; they override nothing."""
 PLAIN_VALUES = frozenset({str, int, float, bool, NoneType, torch.dtype, torch.device})
-"""Classes of values that hold no others."""
+"""Classes of values that hold no other values."""
 FunctionBase: Any = torch._C._FunctionBase
 FunctionMeta: Any = torch.autograd.function.FunctionMeta
 COMPILED_CLASS_METHOD: Any = type(FunctionBase.__dict__["apply"])
 APPLY_IS_COMPILED = isinstance(torch.autograd.Function.__dict__["apply"], COMPILED_CLASS_METHOD)
-"""``Cube.apply`` runs no Python of torch's before ``Cube.forward``: from torch 2.14 on."""
+"""From torch 2.14 on, ``Cube.apply`` runs no Python code of torch before ``Cube.forward``."""
 SingleLevelFunction: Any = torch.autograd.function._SingleLevelFunction
 UninitializedTensor: Any = nn.parameter.UninitializedTensorMixin  # type: ignore[attr-defined]
 CALL_IMPLEMENTATION: Any = nn.Module._call_impl
@@ -49,19 +46,19 @@ _jit: Any = torch.jit._trace
 _set_tracing_state: Any = torch._C._set_tracing_state  # type: ignore[attr-defined]
 _NEW_MODULE = vars(nn.Module())
 _BOOKKEEPING = list(_NEW_MODULE)
-"""Attributes that every module has, and has first: parameters, buffers, hooks."""
+"""The first attributes of every module: parameters, buffers, hooks."""
 _CONTAINERS = [name for name, held in _NEW_MODULE.items() if isinstance(held, dict | set)]
 _KINDS = [type(_NEW_MODULE[name]) for name in _CONTAINERS]
 _containers_of: Any = itemgetter(*_CONTAINERS)
 unseen_by_modes: Any = torch._C.DisableTorchFunction
-"""Context: no function mode sees torch functions that are called inside."""
+"""Context in which no function mode sees torch functions."""
 
 HIGHER_ORDER_OPERATORS: list[Any] = (
     []
     if hasattr(torch.utils._python_dispatch.TorchDispatchMode, "supports_higher_order_operators")
     else list(torch._ops._higher_order_ops.values())
 )
-"""Those that take only modes that they know by class; none since torch 2.9."""
+"""Operators that accept only modes of known classes; none since torch 2.9."""
 
 _BUILT_IN = (BuiltinFunctionType, MethodDescriptorType)
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -70,7 +67,7 @@ NO_MEMORY = (RuntimeError, ValueError, NotImplementedError)  # sparse, lazy, fun
 
 
 def storage_of(tensor: Tensor) -> Any:
-    """A tensor's memory, the same object as long as any tensor uses it; None where it has none of its own."""
+    """A tensor's memory, the same object as long as any tensor uses it; None if the tensor has none of its own."""
     try:
         return tensor.untyped_storage()
     except NO_MEMORY:
@@ -78,7 +75,7 @@ def storage_of(tensor: Tensor) -> Any:
 
 
 def storages_of(tensors: Sequence[Tensor]) -> list[Any]:
-    """The same of several tensors."""
+    """The memory of each tensor."""
     try:
         return list(map(Tensor.untyped_storage, tensors))
     except NO_MEMORY:
@@ -92,7 +89,7 @@ def memory_key(tensor: Tensor) -> int | None:
 
 
 def version_of(tensor: Tensor) -> int | None:
-    """How often a tensor's memory was written; None where torch does not count (inference mode)."""
+    """How often a tensor's memory was written; None if torch doesn't count (inference mode)."""
     try:
         return tensor._version
     except RuntimeError:
@@ -100,7 +97,7 @@ def version_of(tensor: Tensor) -> int | None:
 
 
 def versions_of(tensors: Sequence[Tensor]) -> list[int | None]:
-    """The same for several tensors."""
+    """The write counter of each tensor."""
     try:
         return list(map(_VERSION, tensors))
     except RuntimeError:
@@ -108,7 +105,7 @@ def versions_of(tensors: Sequence[Tensor]) -> list[int | None]:
 
 
 def set_version(tensor: Tensor, version: int | None) -> None:
-    """Set the write counter back, so that a backward pass that was under way still runs."""
+    """Reset the write counter, so that an unfinished backward pass still runs."""
     if version is None:
         return
     set_counter: Any = torch._C._autograd._unsafe_set_version_counter
@@ -119,13 +116,13 @@ def set_version(tensor: Tensor, version: int | None) -> None:
 
 
 def default_device() -> torch.device | None:
-    """The device that was set for new tensors; None where none was set."""
+    """The device that was set for new tensors; None if none was set."""
     context = getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
     return None if context is None else context.device
 
 
 def set_default_device(device: torch.device | None) -> None:
-    """Set it, or unset it with None."""
+    """Set the device for new tensors; None unsets it."""
     torch.set_default_device(device)
     if device is None:
         del torch._GLOBAL_DEVICE_CONTEXT.device_context  # `torch.get_default_device` before torch 2.10 fails on None
@@ -135,21 +132,21 @@ MODES: Any = (
     (torch.overrides.TorchFunctionMode, torch.overrides._get_current_function_mode_stack),
     (torch.utils._python_dispatch.TorchDispatchMode, torch.utils._python_dispatch._get_current_dispatch_mode_stack),
 )
-"""The kinds of modes, and which of them are entered on this thread, the outermost first."""
+"""Each kind of mode, and a function that lists its active modes on this thread, the outermost first."""
 no_dispatch_modes: Any = torch.utils._python_dispatch._disable_current_modes
-"""Context: no dispatch mode sees operators that are called inside."""
+"""Context in which no dispatch mode sees operators."""
 n_dispatch_modes: Any = torch._C._len_torch_dispatch_stack
 pop_dispatch_mode: Any = torch._C._pop_torch_dispatch_stack
-"""Take the innermost mode from its stack, given None; a context would take ten times as long."""
+"""Called with None, pops the innermost mode; a context manager takes ten times as long."""
 push_dispatch_mode: Any = torch._C._push_on_torch_dispatch_stack
 has_function_mode: Any = torch.overrides._is_torch_function_mode_enabled  # type: ignore[attr-defined]
 pop_function_mode: Any = torch._C._pop_torch_function_stack
 push_function_mode: Any = torch._C._push_on_torch_function_stack
 
 is_wrapped: Any = torch._C._functorch.is_functorch_wrapped_tensor
-"""Whether a tensor is one of vmap's, grad's and jvp's wrappers."""
+"""Whether a tensor is a wrapper of vmap, grad or jvp."""
 wraps_now: Any = torch._C._functorch.peek_interpreter_stack
-"""The innermost of vmap, grad and jvp that run; None where none does, and new tensors are no wrappers."""
+"""The innermost running vmap, grad or jvp; without one (None), new tensors are not wrapped."""
 
 
 def without_wrappers(tensor: Tensor) -> Tensor:
@@ -161,7 +158,7 @@ def without_wrappers(tensor: Tensor) -> Tensor:
 
 
 def parts_of(tensor: Tensor) -> list[Tensor]:
-    """The tensors that one of a wrapper class (nested, quantised) is made of."""
+    """The tensors inside a tensor of a wrapper class, such as a nested one."""
     if hasattr(type(tensor), "__tensor_flatten__"):
         names, _ = tensor.__tensor_flatten__()  # type: ignore[attr-defined]
         return [getattr(tensor, name) for name in names]
@@ -188,15 +185,14 @@ def alias_of(tensor: Tensor) -> Tensor:
 
 
 def modules_of(model: Any) -> list[tuple[str, nn.Module]]:
-    """Every module of a model under every one of its paths, a module before those in it; empty for other models.
+    """Every module of a model under each of its paths, outer modules first; empty for other callables.
 
-    As `named_modules` without leaving out those with several paths, but four times faster, and not endless where a
-    module holds itself.
+    Like ``named_modules(remove_duplicate=False)``, but four times faster, and finite if a module holds itself.
     """
     if not isinstance(model, nn.Module):
         return []
     found = [("", model)]
-    open_ = [("", model, iter(own_modules(model).items()))]  # not by recursion: modules lie thousands deep
+    open_ = [("", model, iter(own_modules(model).items()))]  # modules may be nested too deep for recursion
     around = {id(model)}
     while open_:
         prefix, module, items = open_[-1]
@@ -215,7 +211,7 @@ def modules_of(model: Any) -> list[tuple[str, nn.Module]]:
 
 @contextmanager
 def sizes_as_numbers() -> Iterator[None]:
-    """Sizes are numbers in the block, also while `torch.jit.trace` runs, for which they are tensors."""
+    """Make sizes numbers in the block, even while `torch.jit.trace` runs, which makes them tensors."""
     state = torch._C._get_tracing_state()
     _set_tracing_state(None)
     try:
@@ -225,10 +221,7 @@ def sizes_as_numbers() -> Iterator[None]:
 
 
 def has_hooks(module: nn.Module) -> bool:
-    """Whether ``module(…)`` may do more than call its forward, as `CALL_IMPLEMENTATION` decides.
-
-    While `torch.jit.trace` runs, it also notes the scope of each module.
-    """
+    """Whether ``module(…)`` does more than call its forward: hooks, or scopes noted for `torch.jit.trace`."""
     own = module._backward_hooks or module._backward_pre_hooks or module._forward_hooks or module._forward_pre_hooks
     return bool(own) or any(_GLOBAL_HOOKS) or _jit._trace_module_map is not None
 
@@ -241,27 +234,27 @@ def classes_of(modules: Sequence[tuple[str, nn.Module]]) -> list[type]:
 
 def own_modules(module: nn.Module) -> Mapping[str, nn.Module]:
     """The modules a module holds itself."""
-    return _present(module._modules) if module._modules else _NOTHING
+    return _drop_none(module._modules) if module._modules else _NOTHING
 
 
 def own_parameters(module: nn.Module) -> Mapping[str, Tensor]:
     """The parameters a module holds itself."""
-    return _present(module._parameters) if module._parameters else _NOTHING
+    return _drop_none(module._parameters) if module._parameters else _NOTHING
 
 
 def own_buffers(module: nn.Module) -> Mapping[str, Tensor]:
     """The buffers a module holds itself."""
-    return _present(module._buffers) if module._buffers else _NOTHING
+    return _drop_none(module._buffers) if module._buffers else _NOTHING
 
 
 def own_attributes(module: nn.Module) -> Sequence[tuple[str, Any]]:
-    """The attributes of a module that may hold something, in order; without those that every module has."""
+    """The attributes of a module that may hold tensors or objects, without those that every module has."""
     attributes, n = vars(module), len(_BOOKKEEPING)
     if list(islice(attributes, n)) != _BOOKKEEPING:
         return [(name, held) for name, held in attributes.items() if name not in _BOOKKEEPING]
     kinds = list(map(type, islice(attributes.values(), n, None)))
     if PLAIN_VALUES.issuperset(kinds):
-        return ()  # most have numbers only
+        return ()  # most hold only numbers
     others = compress(islice(attributes.items(), n, None), map(not_, map(PLAIN_VALUES.__contains__, kinds)))
     return [
         (name, held) for name, held in others if type(held) is not tuple or not PLAIN_VALUES.issuperset(map(type, held))
@@ -269,10 +262,10 @@ def own_attributes(module: nn.Module) -> Sequence[tuple[str, Any]]:
 
 
 def bookkeeping_of(modules: Sequence[nn.Module]) -> list[Any]:
-    """The containers that every module has, nearly all of them empty.
+    """The containers that every module has, most of them empty.
 
     Raises:
-        LookupError: if they are not torch's.
+        LookupError: if a container is missing or of another class.
     """
     containers = [*chain.from_iterable(map(_containers_of, map(vars, modules)))]
     if list(map(type, containers)) != _KINDS * len(modules):
@@ -285,15 +278,15 @@ def not_persistent(module: nn.Module) -> set[str]:
     return module._non_persistent_buffers_set
 
 
-def _present(held: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Without what is None; most hold nothing such."""
+def _drop_none(held: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Leave out values that are None; most dicts have none."""
     if NoneType not in map(type, held.values()):
         return held
     return {name: value for name, value in held.items() if value is not None}
 
 
 def is_torchs(function: Any) -> bool:
-    """Whether it is one of torch's own functions, which live as long as the process."""
+    """Whether this is one of torch's own functions, which live as long as the process."""
     if isinstance(function, _BUILT_IN):
         return True
     is_written_there = type(function) is FunctionType and str(function.__module__).startswith("torch.")
@@ -301,9 +294,9 @@ def is_torchs(function: Any) -> bool:
 
 
 def chosen_by_flag(function: Any) -> Any:
-    """The function behind one that looks at flags (``return_indices``) and then calls another; itself for others.
+    """The function that another one calls by default, depending on a flag such as ``return_indices``; else itself.
 
-    `torch.nn.functional.max_pool2d` has no signature of its own.
+    `torch.nn.functional.max_pool2d`, for instance, has no signature of its own.
     """
     while (choice := torch._jit_internal.boolean_dispatched.get(function)) is not None:
         function = choice["if_false"]
@@ -321,11 +314,11 @@ def schemas_named(name: str) -> Sequence[Any]:
 
 
 def is_one_kernel(function: Any) -> bool:
-    """Whether a built-in function runs one operator of its name, which does not decompose into others."""
+    """Whether a built-in function runs a single operator of its name, which doesn't decompose into others."""
     if not isinstance(function, _BUILT_IN):
         return False
     schemas = schemas_named(f"aten::{function.__name__}")
     names = [f"{schema.name}.{schema.overload_name}".rstrip(".") for schema in schemas]
-    kernels = list(filter(torch._C._dispatch_has_kernel, names))  # some run in TorchScript only
+    kernels = list(filter(torch._C._dispatch_has_kernel, names))  # some exist only in TorchScript
     has_kernel: Any = torch._C._dispatch_has_kernel_for_dispatch_key
     return bool(kernels) and not any(has_kernel(name, "CompositeImplicitAutograd") for name in kernels)

@@ -1,4 +1,4 @@
-"""Names of symbolic sizes; torch counts those of nested tensors for as long as the process runs."""
+"""Names of symbolic sizes, the same in every trace: torch numbers those of nested tensors over the whole process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 _RAGGED = re.compile(r"\bj\d+")
 names: dict[str, str] = {}
-"""Torch's names of ragged sizes, and ours. Every trace has a dict of its own here, so its names begin with ``j0``."""
+"""Torch's name of a ragged size → ours. Every trace gets a new dict, so its names begin with ``j0``."""
 
 
 def size_name(size: Any) -> str:

@@ -1,1 +1,1 @@
-"""The records of a pass: values, their memory, their names, and lines of source."""
+"""What a pass leaves: records of ops and calls, the values of tensors, their names, and source lines."""

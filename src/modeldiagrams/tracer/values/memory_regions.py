@@ -1,6 +1,6 @@
-"""Which part of its memory a tensor shows, and whether two tensors may show the same bytes.
+"""Which bytes of its memory a tensor shows, and whether two tensors may share bytes.
 
-The comparison is conservative: "may overlap" where intervals can't decide it.
+If intervals can't decide it, tensors are assumed to overlap.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from modeldiagrams.tracer.values.records import Spec
+    from modeldiagrams.tracer.values.pass_records import Spec
 
 Geometry: TypeAlias = tuple[Any, tuple[Any, ...] | None, tuple[Any, ...], str]
 """Offset, sizes and strides in elements, and dtype."""
@@ -30,7 +30,7 @@ class _Region:
     dense: bool
     """Whether it covers every byte from the first to the last."""
     steps: tuple[tuple[int, int], ...]
-    """Size and stride in bytes of every dimension."""
+    """Size and stride, in bytes, of every dimension."""
     width: int
     """Bytes per element."""
     exact: Geometry
@@ -53,27 +53,27 @@ class _Region:
         return self.dense and self.first <= other.first and other.last <= self.last and not other.is_empty
 
     def _is_apart(self, other: _Region, period: int) -> bool:
-        """Whether the regions are in different columns of a matrix with rows of that many bytes."""
+        """Whether the regions lie in different columns of a matrix whose rows have this many bytes."""
         if not period:
             return False
         (start, end), (other_start, other_end) = self._columns(period), other._columns(period)
         return max(end, other_end) <= period and (end <= other_start or other_end <= start)
 
     def _columns(self, period: int) -> tuple[int, int]:
-        """First column and the column after the last; beyond the period where the region reaches into the next row."""
+        """First column and the column after the last, which exceeds the period if the region enters the next row."""
         start = self.first % period
         return start, start + self.width + sum((size - 1) * stride for size, stride in self.steps if stride % period)
 
 
 def geometry_of(tensor: Tensor, spec: Spec) -> Geometry | None:
-    """Which part of its memory a tensor shows; None where torch does not say."""
+    """Which part of its memory a tensor shows; None if torch doesn't say."""
     try:
         return tensor.storage_offset(), spec.shape, tensor.stride(), spec.dtype
     except (RuntimeError, NotImplementedError):
         return None
 
 
-def region(geometry: Geometry | None) -> _Region | None:
+def region_of(geometry: Geometry | None) -> _Region | None:
     """The bytes of a geometry; None for symbolic sizes."""
     if geometry is None:
         return None
@@ -98,7 +98,7 @@ def _region(first: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype:
 
 
 def _is_dense(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
-    """Whether elements leave no gaps: sorted by stride, each dimension begins where the one before ends."""
+    """Whether elements leave no gaps: in order of stride, each dimension begins where the previous one ends."""
     reach = 1
     for stride, size in sorted(zip(strides, shape, strict=True)):
         if size != 1 and stride:

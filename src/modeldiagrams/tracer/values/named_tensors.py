@@ -16,13 +16,13 @@ from modeldiagrams.tracer.torch_facts.private_api import (
     own_modules,
     own_parameters,
 )
-from modeldiagrams.tracer.values.provenance import spec_of
-from modeldiagrams.tracer.values.records import GraphInput
+from modeldiagrams.tracer.values.pass_records import GraphInput
+from modeldiagrams.tracer.values.value_tracker import spec_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from modeldiagrams.tracer.values.records import InputKind
+    from modeldiagrams.tracer.values.pass_records import InputKind
 
 _NO_PARAMETERS = ParameterCount(own=0, total=0, trainable=0)
 
@@ -33,16 +33,16 @@ class NamedTensors:
     def __init__(self) -> None:
         self._inputs: dict[int, tuple[Tensor, GraphInput]] = {}
         self.paths: dict[int, tuple[nn.Module, str]] = {}
-        """By ``id`` of a module: itself, kept alive, and its dotted path, the first of several."""
+        """``id`` of a module → the module, kept alive, and the first of its dotted paths."""
         self._counts: dict[int, ParameterCount] = {}
         self._has_ties = False
-        """A parameter is in two places, or a module."""
+        """A parameter or a module is in two places."""
         self._inside: dict[int, dict[int, tuple[int, bool]]] = {}
         self._specs: dict[str, tuple[Tensor, InputKind]] = {}
         self._not_saved: set[str] = set()
 
     def add_modules(self, modules: Sequence[tuple[str, nn.Module]], path: str) -> list[tuple[Tensor, GraphInput]]:
-        """Register a module under a path with all inside it, as `modules_of` returns them; the tensors new to this."""
+        """Register a module and all modules inside it, as `modules_of` returns them, under a path; the new tensors."""
         before, paths = len(self._inputs), self.paths
         for inner_path, inner in modules:
             name = f"{path}.{inner_path}" if path and inner_path else path or inner_path
@@ -54,7 +54,7 @@ class NamedTensors:
                 self._add(buffers, "buffer", prefix)
                 self._not_saved.update([prefix + key for key in not_persistent(inner)])
         searched: dict[int, Any] = {}  # objects that modules share, such as a configuration
-        # after all weights, because a plain attribute may hold one
+        # after all weights, because a plain attribute may hold a weight
         for inner in {id(inner): inner for _, inner in modules}.values():
             if attributes := own_attributes(inner):
                 self._add_attributes(attributes, paths[id(inner)][1], searched)
@@ -68,7 +68,7 @@ class NamedTensors:
             specs.setdefault(name, (tensor, kind))
             known = inputs.get(id(tensor))
             if known is None:
-                inputs[id(tensor)] = tensor, _held(kind, name, tensor)
+                inputs[id(tensor)] = tensor, _make_input(kind, name, tensor)
             else:
                 self._has_ties = True
                 if name not in known[1].names:
@@ -81,15 +81,15 @@ class NamedTensors:
                 continue
             for name, tensor in find_tensors(value, f"{path}.{key}" if path else key, entered=searched):
                 if id(tensor) not in self._inputs:
-                    self._inputs[id(tensor)] = tensor, _held("constant", name, tensor)
+                    self._inputs[id(tensor)] = tensor, _make_input("constant", name, tensor)
 
     def release(self) -> None:
-        """Break reference cycles, as `Recording.release`."""
+        """Break reference cycles, like `PassRecord.release`."""
         for _, source in self._inputs.values():
             source.outputs.clear()
 
-    def materialised(self, tensor: Tensor, lazy: Tensor) -> GraphInput | None:
-        """The parameter or buffer of a lazy tensor that now has a shape; `tensor` may be a new object or the same."""
+    def find_lazy_weight(self, tensor: Tensor, lazy: Tensor) -> GraphInput | None:
+        """The parameter or buffer that a lazy tensor was; `tensor` now has a shape and may be a new object."""
         if id(lazy) not in self._inputs:
             return None
         _, weight = self._inputs[id(lazy)]
@@ -98,19 +98,19 @@ class NamedTensors:
         return weight
 
     def count(self, module: Any) -> ParameterCount:
-        """Parameter counts of a module; a tied weight counts once."""
+        """Count the parameters of a module; a tied weight counts once."""
         count = self._counts.get(id(module))
         if count is None:
-            self._counts[id(module)] = _NO_PARAMETERS  # for a module that contains itself, and what is none
+            self._counts[id(module)] = _NO_PARAMETERS  # in case a module contains itself
             if isinstance(module, nn.Module):
                 count = self._counts[id(module)] = self._union(module) if self._has_ties else self._sum(module)
         return count or _NO_PARAMETERS
 
     def _sum(self, module: nn.Module) -> ParameterCount:
-        """Counts without ties: three times as fast as `_union` in a model of 3,000 modules."""
+        """Count without ties: three times as fast as `_union` in a model of 3,000 modules."""
         own = trainable = 0
         for parameter in own_parameters(module).values():
-            size = _size(parameter)
+            size = _count_elements(parameter)
             own += size
             trainable += size if parameter.requires_grad else 0
         total, counts = own, self._counts
@@ -130,17 +130,17 @@ class NamedTensors:
         )
 
     def _parameters_in(self, module: nn.Module) -> dict[int, tuple[int, bool]]:
-        """Size and trainability of every parameter in a module and the modules inside it, each once."""
+        """Size and trainability of every parameter in a module and in the modules inside it, each once."""
         known = self._inside.get(id(module))
         if known is None:
-            known = {id(p): (_size(p), p.requires_grad) for p in own_parameters(module).values()}
+            known = {id(p): (_count_elements(p), p.requires_grad) for p in own_parameters(module).values()}
             self._inside[id(module)] = known
             for inner in own_modules(module).values():
                 known.update(self._parameters_in(inner))
         return known
 
     def specs(self) -> dict[str, ParameterSpec]:
-        """All parameters and buffers by dotted name."""
+        """Describe all parameters and buffers, by dotted name."""
         found, inputs, not_saved = {}, self._inputs, self._not_saved
         for name, (tensor, kind) in self._specs.items():
             names = inputs[id(tensor)][1].names
@@ -157,13 +157,13 @@ class NamedTensors:
         return found
 
 
-def _held(kind: InputKind, name: str, tensor: Tensor) -> GraphInput:
-    """What a tensor of this name is before the pass."""
+def _make_input(kind: InputKind, name: str, tensor: Tensor) -> GraphInput:
+    """Make the graph input for a tensor of this name."""
     given = GraphInput(kind, f"{kind}:{name}", (name,))
-    given.hold(spec_of(tensor))
+    given.set_value(spec_of(tensor))
     return given
 
 
-def _size(parameter: Tensor) -> int:
+def _count_elements(parameter: Tensor) -> int:
     """Number of elements; 0 for lazy parameters."""
     return 0 if isinstance(parameter, UninitializedTensor) else parameter.numel()

@@ -1,4 +1,4 @@
-"""Names of what a forward returns, from its `return` statements: `out, (h, c)` instead of `[0]`, `[1][0]`, `[1][1]`."""
+"""Names results of a forward after its `return` statements: `out, (h, c)` instead of `[0]`, `[1][0]`, `[1][1]`."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _Shape: TypeAlias = "str | tuple[_Shape, ...] | None"
-"""The names of a returned value: a tuple as the value is one, None where there is no name."""
+"""The names of a returned value: a tuple if the value is a tuple, None if there is no name."""
 
 _VIEWS = frozenset({"H", "T", "data", "mH", "mT"})
-"""Attributes of a tensor that are this tensor again."""
+"""Attributes of a tensor that are views of it."""
 _DOCUMENTED: dict[type, tuple[_Shape, ...]] = {
     nn.LSTM: (("output", ("h_n", "c_n")),),
     nn.GRU: (("output", "h_n"),),
     nn.RNN: (("output", "h_n"),),
     nn.LSTMCell: (("h_1", "c_1"),),
 }
-"""Layers whose documentation gives names that their code doesn't."""
+"""Names that the documentation of these layers gives and their code doesn't."""
 
 
-def with_return_names(function: Any, result: Any, found: list[tuple[str, Tensor]]) -> list[tuple[str, Tensor]]:
-    """The tensors found in a result, with the names that the module's or function's source gives them.
+def apply_return_names(function: Any, result: Any, found: list[tuple[str, Tensor]]) -> list[tuple[str, Tensor]]:
+    """Rename the tensors found in a result after the source of the module or function.
 
-    Nothing changes where the source can't be read, where statements that fit the result differ, or where decorators or
-    hooks may have returned something else.
+    They keep their paths if the source can't be read, if several `return` statements fit the result and differ, or if
+    decorators or hooks may have returned something else.
     """
     if not isinstance(result, tuple | list) or not found:
         return found
-    names = _common_paths(tuple([shape for shape in _returns(function) if _fits(shape, result)]))
-    named = [(_renamed(path, names), tensor) for path, tensor in found]
+    names = _common_paths(tuple([shape for shape in _find_returns(function) if _fits(shape, result)]))
+    named = [(_rename_path(path, names), tensor) for path, tensor in found]
     return named if len({path for path, _ in named}) == len(named) else found
 
 
-def _returns(function: Any) -> Sequence[_Shape]:
+def _find_returns(function: Any) -> Sequence[_Shape]:
     if isinstance(function, nn.Module) and (function._forward_hooks or _global_forward_hooks):  # noqa: SLF001
         return ()  # they may return something else
     if type(function) in _DOCUMENTED:
@@ -68,15 +68,15 @@ _returns_of_methods: WeakKeyDictionary[FunctionType, Sequence[_Shape]] = WeakKey
 
 
 def _read_returns(called: Any) -> Sequence[_Shape]:
-    called = _own_code(called)
+    called = _unwrap(called)
     is_bound, code = inspect.ismethod(called), called.__code__
     if not isinstance(code, CodeType):
         return ()
     return _returns_of(code, code.co_varnames[0] if is_bound and code.co_argcount else "")
 
 
-def _own_code(called: Any) -> Any:
-    """The function inside of decorators that return what it returns, such as `torch.no_grad`; else the outermost."""
+def _unwrap(called: Any) -> Any:
+    """The function inside decorators that return what it returns, such as `torch.no_grad`; else the outermost one."""
     bound_to = getattr(called, "__self__", None)
     called = getattr(called, "__func__", called)
     while isinstance(called, FunctionType) and (inner := getattr(called, "__wrapped__", None)) is not None:
@@ -87,7 +87,7 @@ def _own_code(called: Any) -> Any:
 
 
 def _passes_on(wrapper: Any, inner: Any) -> bool:
-    """Whether all that a decorator's function returns are calls of the one inside."""
+    """Whether a decorator's function returns only calls of the function inside."""
     code = wrapper.__code__
     cells = zip(code.co_freevars, wrapper.__closure__ or (), strict=True)
     return _returns_calls_of(code, frozenset(name for name, cell in cells if cell.cell_contents is inner))
@@ -95,22 +95,22 @@ def _passes_on(wrapper: Any, inner: Any) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _returns_calls_of(code: CodeType, names: frozenset[str]) -> bool:
-    """Whether all that a function returns are calls of variables with these names."""
+    """Whether a function returns only calls of variables with these names."""
     tree = None if code.co_flags & inspect.CO_GENERATOR else _source_of(code)
     return tree is not None and all(
         isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in names
-        for value in _returned(tree.body)
+        for value in _returned_values(tree.body)
     )
 
 
 @functools.lru_cache(maxsize=4096)
 def _returns_of(code: CodeType, own: str) -> tuple[_Shape, ...]:
-    """The returned tuples in the source of a function, whose first parameter is `own` if it is a method."""
+    """The names of each `return` statement of a function; `own` is the first parameter of a method."""
     tree = _source_of(code)
     if tree is None:
         return ()
     variables = {*code.co_varnames, *code.co_cellvars}
-    return tuple(_shape(value, variables, own) for value in _returned(tree.body))
+    return tuple(_read_shape(value, variables, own) for value in _returned_values(tree.body))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -128,7 +128,7 @@ def _source_of(code: CodeType) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
 
 
 def _is_source_of(tree: ast.FunctionDef | ast.AsyncFunctionDef, code: CodeType) -> bool:
-    """Whether it compiles to the same code: a file may have changed since it was imported."""
+    """Whether the tree compiles to the same code: a file may have changed since it was imported."""
     tree.decorator_list = []
     class_ = code.co_qualname.rpartition(".")[0].rpartition(".")[2].strip("<>") or "_"
     around = ast.parse(f"def _({', '.join(code.co_freevars)}):\n class {class_}: pass")
@@ -143,28 +143,28 @@ def _is_source_of(tree: ast.FunctionDef | ast.AsyncFunctionDef, code: CodeType) 
 
 
 def _names_in(code: CodeType) -> list[Any]:
-    """The names of its instructions, in order; the instructions themselves depend on what else the file imports."""
+    """The names in its instructions, in order; the instructions themselves depend on what else the file imports."""
     return [step.argval for step in dis.get_instructions(code) if isinstance(step.argval, str)]
 
 
-def _returned(body: Sequence[ast.AST]) -> Iterator[ast.expr]:
+def _returned_values(body: Sequence[ast.AST]) -> Iterator[ast.expr]:
     """The values of the function's own `return` statements."""
     for node in body:
         if isinstance(node, ast.Return) and node.value is not None:
             yield from [node.value.body, node.value.orelse] if isinstance(node.value, ast.IfExp) else [node.value]
         elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-            yield from _returned(list(ast.iter_child_nodes(node)))
+            yield from _returned_values(list(ast.iter_child_nodes(node)))
 
 
-def _shape(value: ast.expr, variables: set[str], own: str) -> _Shape:
+def _read_shape(value: ast.expr, variables: set[str], own: str) -> _Shape:
     if isinstance(value, ast.Tuple | ast.List):
         if any(isinstance(item, ast.Starred) for item in value.elts):
             return None
-        return tuple(_shape(item, variables, own) for item in value.elts)
-    return _name(value, variables, own)
+        return tuple(_read_shape(item, variables, own) for item in value.elts)
+    return _read_name(value, variables, own)
 
 
-def _name(value: ast.expr, variables: set[str], own: str) -> str | None:
+def _read_name(value: ast.expr, variables: set[str], own: str) -> str | None:
     """`h` for `h`, `h[-1]`, `h.T` and `h.squeeze(0)`; `mean` for `self.mean`, `self.mean(x)` and `out.mean`.
 
     `own` is the name of `self`.
@@ -172,14 +172,14 @@ def _name(value: ast.expr, variables: set[str], own: str) -> str | None:
     if isinstance(value, ast.Name):
         return None if value.id.startswith("_") or value.id == own else value.id
     if isinstance(value, ast.Subscript):
-        return _name(value.value, variables, own)
+        return _read_name(value.value, variables, own)
     if not _is_of_variable(value, variables):  # `torch.stack(…)`, `torch.fft.fft(…)`
         return None
     if isinstance(value, ast.Attribute):
-        same = _name(value.value, variables, own) if value.attr in _VIEWS else None
+        same = _read_name(value.value, variables, own) if value.attr in _VIEWS else None
         return same or (None if value.attr.startswith("_") else value.attr)
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-        return _name(value.func.value, variables, own) or _name(value.func, variables, own)
+        return _read_name(value.func.value, variables, own) or _read_name(value.func, variables, own)
     return None
 
 
@@ -200,30 +200,30 @@ def _fits(shape: _Shape, value: Any) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _common_paths(shapes: tuple[_Shape, ...]) -> dict[str, str]:
-    """`_paths` of what several statements agree on. The result is cached: do not modify it."""
-    return _paths(_common(shapes), "")
+    """The `_name_paths` that several statements agree on. The result is cached: do not modify it."""
+    return _name_paths(_merge_shapes(shapes), "")
 
 
-def _common(shapes: Sequence[_Shape]) -> _Shape:
+def _merge_shapes(shapes: Sequence[_Shape]) -> _Shape:
     """What several statements agree on."""
     if not shapes or any(type(shape) is not type(shapes[0]) for shape in shapes):
         return None
     tuples = [shape for shape in shapes if isinstance(shape, tuple)]
     if tuples and len({len(shape) for shape in tuples}) == 1:
-        return tuple(_common(items) for items in zip(*tuples, strict=True))
+        return tuple(_merge_shapes(items) for items in zip(*tuples, strict=True))
     return shapes[0] if len(set(shapes)) == 1 else None
 
 
-def _paths(shape: _Shape, path: str) -> dict[str, str]:
-    """Path in the value → its name; none for the value as a whole, and none that stands twice."""
+def _name_paths(shape: _Shape, path: str) -> dict[str, str]:
+    """Path in the value → its name, without a name for the whole value and without names that occur twice."""
     if isinstance(shape, tuple):
-        found = [item for i, inner in enumerate(shape) for item in _paths(inner, f"{path}[{i}]").items()]
+        found = [item for i, inner in enumerate(shape) for item in _name_paths(inner, f"{path}[{i}]").items()]
         names = [name for _, name in found]
         return {at: name for at, name in found if names.count(name) == 1}
     return {path: shape} if shape and path else {}
 
 
-def _renamed(path: str, names: dict[str, str]) -> str:
+def _rename_path(path: str, names: dict[str, str]) -> str:
     for at, name in names.items():
         rest = path[len(at) :]
         if path.startswith(at) and (not rest or rest[0] in "[."):

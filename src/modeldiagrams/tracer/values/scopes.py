@@ -1,4 +1,4 @@
-"""Which Python functions the ops of a module call ran in, and which `torch.profiler.record_function` scopes."""
+"""The Python functions and `torch.profiler.record_function` scopes in which the ops of a module call ran."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import TypeAlias
 
-    _CodeOf: TypeAlias = "Callable[[FrameType], Code]"
-    _InputsOf: TypeAlias = "Callable[[FrameType, Code], Mapping[str, Any]]"
+    _CodeOf: TypeAlias = "Callable[[FrameType], CodeInfo]"
+    _InputsOf: TypeAlias = "Callable[[FrameType, CodeInfo], Mapping[str, Any]]"
 
 _NAMED_AFTER_CLASS = frozenset({"__call__", "__init__", "forward"})
-"""Methods whose name says nothing."""
+"""Methods that are named after their class, because their own names say nothing."""
 _PASSES_ALL_ON = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 _DEEPEST = 100
-"""What is called deeper belongs to the function there: readers open no more boxes, and endless recursion fails soon."""
+"""Deeper calls belong to the function at this depth: nobody opens more boxes, and endless recursion fails soon."""
 _READS_VARIABLES = frozenset({"dir", "eval", "exec", "locals", "vars"})
 _STORES = ("STORE_FAST", "STORE_DEREF", "DELETE_FAST", "DELETE_DEREF")
-"""Names of instructions that assign or delete variables of a function begin so."""
+"""Prefixes of instructions that assign or delete variables of a function."""
 _IS_RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -45,16 +45,16 @@ class Scope(msgspec.Struct, eq=False):
     inputs: Mapping[str, Any] = {}
     """Path of each tensor in its arguments (``q``, ``states[0]``) → its `Value`, as in `ModuleCall`."""
     id: str = ""
-    """Set by `keep_scopes` for those that the graph shows."""
+    """Set by `keep_scopes` if the graph shows the scope."""
     label: str = ""
-    """The same without the id of the module call, quoted, for signatures."""
+    """The id without that of the module call, quoted, for signatures."""
     kept: Scope | None = None
-    """Set by `keep_scopes`: the innermost scope that the graph shows, this one or one around it."""
+    """Set by `keep_scopes`: the innermost scope that the graph shows, this one or an outer one."""
     depth: int = 1
-    """How many scopes there are with all around it."""
+    """Number of scopes, counting this one and all around it."""
 
     def around(self) -> Iterator[Scope]:
-        """The scope itself and all around it, the innermost first."""
+        """This scope and all around it, the innermost first."""
         scope: Scope | None = self
         while scope is not None:
             yield scope
@@ -62,19 +62,19 @@ class Scope(msgspec.Struct, eq=False):
 
 
 @dataclass(slots=True, eq=False)
-class Code:
-    """A function on the stack. Cached because models run the same lines in every layer and counting lines is slow."""
+class CodeInfo:
+    """Facts about a function on the stack, cached because finding its lines is slow and every layer runs them."""
 
     code: CodeType
-    """Kept alive, so that its id stays unique."""
+    """Kept alive to keep its id unique."""
     file: str | None
     """Relative file of user code; None for other code."""
     names: tuple[str, str] | None
-    """Short and full name; None for what is no function of user code."""
+    """Short and full name; None if it is not a function of user code."""
     definition: str
     """``file:line`` where it begins."""
     parameters: Mapping[str, int]
-    """As `parameters_of` says, with those of ``*args`` and ``**kwargs``."""
+    """Parameters as returned by `parameters_of`."""
     is_tracer: bool
     """Part of the tracer, inside the boundary."""
     ends_walk: bool
@@ -92,9 +92,9 @@ class Code:
 
 
 def function_names(code: CodeType, module: str) -> tuple[str, str] | None:
-    """Short and full name of the function with this code; None for code that readers don't take for a function.
+    """Short and full name of the function with this code; None for code that readers don't regard as a function.
 
-    Such are lambdas and comprehensions, generators, which run bit by bit, and decorators' wrappers.
+    That is: lambdas, comprehensions, generators (they run piece by piece), and wrappers made by decorators.
     """
     name, qualified = code.co_name, code.co_qualname
     is_wrapper = code.co_flags & _PASSES_ALL_ON == _PASSES_ALL_ON and (code.co_freevars or name == "__call__")
@@ -107,10 +107,10 @@ def function_names(code: CodeType, module: str) -> tuple[str, str] | None:
 
 @functools.lru_cache(maxsize=4096)  # takes as long as recording 20 ops
 def parameters_of(code: CodeType) -> Mapping[str, int]:
-    """Parameters of a function, and the first instruction that assigns or deletes each.
+    """Parameters of a function → the first instruction that assigns or deletes it.
 
-    None of a function that may hold the dict of its variables: to look at a frame's variables from outside writes into
-    that dict, until Python 3.12.
+    Includes ``*args`` and ``**kwargs``. Empty for a function that may hold the dict of its variables: until Python
+    3.12, reading a frame's variables from outside writes into that dict.
     """
     if not _READS_VARIABLES.isdisjoint(code.co_names):
         return {}
@@ -126,19 +126,19 @@ def parameters_of(code: CodeType) -> Mapping[str, int]:
     return found
 
 
-def argument_values(frame: FrameType, code: Code) -> list[tuple[str, Any]]:
-    """What a running function was called with, as far as its parameters still hold it."""
+def argument_values(frame: FrameType, code: CodeInfo) -> list[tuple[str, Any]]:
+    """The arguments of a running function, as far as its parameters still hold them."""
     if not code.parameters:
         return []
     variables, last = frame.f_locals, frame.f_lasti
     found = [(n, variables[n]) for n, stored in code.parameters.items() if n in variables and stored >= last]
-    if isinstance(variables, dict):  # until Python 3.12, and would keep the values as long as the function runs
+    if isinstance(variables, dict):  # until Python 3.12; it would keep the values alive as long as the function runs
         variables.clear()
     return found
 
 
 class _Mark:
-    """In the place of a frame's own trace function, which frames have for debuggers; does nothing as one."""
+    """Marks a frame, as its trace function: an attribute that frames have for debuggers. Does nothing when called."""
 
     __slots__ = ()
 
@@ -152,25 +152,25 @@ _NOT_BEGUN = _Mark()
 class Scopes(msgspec.Struct, eq=False):
     """The functions that are running inside the innermost module call of a thread.
 
-    A new frame may get the address of a finished one, so each running one gets a mark. Frames that are held would keep
-    the variables of finished functions alive.
+    Each running frame gets a mark, because a new frame may get the address of a finished one, and holding frames would
+    keep the variables of finished functions alive.
     """
 
     current: Scope | None = None
     """The innermost scope around the line that `SourceFinder.line_of` found last."""
     running: dict[Any, Scope | None] = {}
-    """By mark, the innermost last. The outermost is the module's own forward, or a hook, and no scope."""
+    """Mark of a frame → its scope, the innermost last. The outermost is the module's forward or a hook: no scope."""
     innermost: Any = _NOT_BEGUN
     """The last mark."""
 
     def begin(self, frame: FrameType, code_of: _CodeOf, inputs_of: _InputsOf) -> None:
-        """Drop the functions that have ended, and begin those that are new around a frame of user code.
+        """Drop the functions that have ended, and begin the new ones around a frame of user code.
 
-        Needed only where ``frame.f_trace`` is not the `innermost` mark.
+        Only needed if ``frame.f_trace`` is not the `innermost` mark.
         """
         running, around = self.running, frame.f_back
         if not running and around is not None and (outer := code_of(around)).ends_walk and outer.file is None:
-            self.innermost = _marked(frame)  # a module's forward, as in most module calls
+            self.innermost = _mark(frame)  # a module's forward, as in most module calls
             running[self.innermost] = None
             return
         begun, caller = self._begun(frame, code_of)
@@ -183,14 +183,14 @@ class Scopes(msgspec.Struct, eq=False):
                 short, full = code.names or ("", "")
                 line, inputs = code_of(caller).line(caller), inputs_of(inner, code)
                 scope = Scope(short, scope, full, code.definition, line, inputs, depth=_depth_inside(scope))
-            self.innermost = _marked(inner)
+            self.innermost = _mark(inner)
             running[self.innermost] = scope
             caller = inner
 
-    def _begun(self, frame: FrameType, code_of: _CodeOf) -> tuple[list[tuple[FrameType, Code]], FrameType | None]:
-        """The functions that were not known to run, the innermost first, and the frame around them that was."""
-        begun: list[tuple[FrameType, Code]] = []
-        outermost: tuple[FrameType, Code] | None = None
+    def _begun(self, frame: FrameType, code_of: _CodeOf) -> tuple[list[tuple[FrameType, CodeInfo]], FrameType | None]:
+        """The functions that have begun since the last call, the innermost first, and the known frame around them."""
+        begun: list[tuple[FrameType, CodeInfo]] = []
+        outermost: tuple[FrameType, CodeInfo] | None = None
         at: FrameType | None = frame
         while at is not None and _mark_of(at) not in self.running:
             code = code_of(at)
@@ -207,7 +207,7 @@ class Scopes(msgspec.Struct, eq=False):
         return begun, at
 
     def enter(self, name: str, line: str | None) -> Scope | None:
-        """Begin a `record_function` in the frame that was last moved to; None outside of user code."""
+        """Begin a `record_function` in the current frame; None outside user code."""
         if not self.running:
             return None
         outer = self.running[self.innermost]
@@ -215,7 +215,7 @@ class Scopes(msgspec.Struct, eq=False):
         return scope
 
     def exit(self, scope: Scope | None) -> None:
-        """End what `enter` began."""
+        """End a scope that `enter` began."""
         if scope is not None:
             self.running = {mark: scope.parent if held is scope else held for mark, held in self.running.items()}
 
@@ -224,8 +224,8 @@ def _depth_inside(scope: Scope | None) -> int:
     return scope.depth + 1 if scope else 1
 
 
-def _marked(frame: FrameType) -> Any:
-    """A mark that only this frame has; the frame itself while a debugger or a measurement of coverage runs."""
+def _mark(frame: FrameType) -> Any:
+    """Mark a frame; return the mark, or the frame itself while a debugger or coverage runs."""
     if frame.f_trace is None and sys.gettrace() is None:
         frame.f_trace = _Mark()
     return _mark_of(frame)

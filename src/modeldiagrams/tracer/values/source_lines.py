@@ -1,4 +1,4 @@
-"""``file:line`` of user code: relative to the import root, never absolute."""
+"""Finds ``file:line`` of user code, relative to the import root."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ from modeldiagrams.common.user_files import is_model_code, is_user_file, relativ
 from modeldiagrams.ir.graph import Frame
 from modeldiagrams.tracer.torch_facts.nested_values import find_tensors
 from modeldiagrams.tracer.torch_facts.private_api import CALL_IMPLEMENTATION
-from modeldiagrams.tracer.values.scopes import Code, argument_values, function_names, parameters_of
+from modeldiagrams.tracer.values.scopes import CodeInfo, argument_values, function_names, parameters_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import CodeType, FrameType, TracebackType
 
-    from modeldiagrams.tracer.values.records import ModuleCall
+    from modeldiagrams.tracer.values.pass_records import ModuleCall
     from modeldiagrams.tracer.values.scopes import Scopes
 
 _TRACER = str(Path(__file__).parents[1]) + os.sep
 _CONTAINERS = (tuple, list, dict)
-"""Arguments of functions that are looked into."""
+"""Arguments of these classes are searched for tensors."""
 _MAX_FRAMES = 64
-"""Longest traceback that a graph shows."""
+"""Most frames of a traceback in a graph."""
 
 _class_sources: weakref.WeakKeyDictionary[type, str | None] = weakref.WeakKeyDictionary()
-"""Cache of `class_source`: a class stays where it was written."""
+"""Cache of `class_source`."""
 
 
 def class_source(class_: Any) -> str | None:
     """Where a class or function is defined, as ``file:line``; None if unknown."""
     if not isinstance(class_, type):
-        return _find_source(inspect.unwrap(getattr(class_, "__func__", class_)))  # not where a decorator is written
+        return _find_source(inspect.unwrap(getattr(class_, "__func__", class_)))  # not its decorator
     if class_ not in _class_sources:
         _class_sources[class_] = _find_source(class_)
     return _class_sources[class_]
 
 
 def _find_source(class_: Any) -> str | None:
-    """Uncached `class_source`; `inspect.getsourcelines` would parse the whole file (0.3 s for a large model)."""
+    """Find `class_source` without `inspect.getsourcelines`, which parses the whole file (0.3 s for a large model)."""
     try:
         file = inspect.getsourcefile(class_)
-    except Exception:  # noqa: BLE001 - looks into everything in `sys.modules`, whatever it is
+    except Exception:  # noqa: BLE001 - it reads everything in `sys.modules`
         return None
     if not file or file.startswith("<"):  # a notebook cell, whose number depends on the session
         return None
@@ -62,7 +62,7 @@ def _find_source(class_: Any) -> str | None:
 
 
 def _class_line(class_: type, file: str) -> int | None:
-    """The last line before its first method that begins a class of this name."""
+    """The last line before the first method that begins a class of this name."""
     lines = linecache.getlines(file)
     pattern = re.compile(rf"\s*class {re.escape(name_of(class_))}\b")
     codes = [method.__code__ for method in vars(class_).values() if inspect.isfunction(method)]
@@ -75,18 +75,18 @@ class SourceFinder:
     """Finds the line of user code behind the running call."""
 
     def __init__(self, boundary: CodeType, module_call: CodeType) -> None:
-        """Callers of the boundary, the function that runs the pass, are ignored; `module_call` runs one module call."""
+        """Find lines inside `boundary`, the code that runs the pass. `module_call` is the code of one module call."""
         self._boundary = boundary
         self._ends = (boundary, module_call, getattr(CALL_IMPLEMENTATION, "__code__", None))
-        self._codes: dict[int, Code] = {}
-        """By ``id`` of the code object, whose hash Python would compute anew each time."""
+        self._codes: dict[int, CodeInfo] = {}
+        """By ``id`` of the code object, whose hash Python would recompute each time."""
         self.files: set[str] = set()
-        """Absolute files that user code ran from."""
+        """Absolute paths of files whose code ran."""
         self.values_of: Callable[[Tensor], Sequence[Any]] = lambda _: ()
-        """The values that a tensor holds; set by `Recorder`."""
+        """Returns the values that a tensor holds; set by `Recorder`."""
 
     def current_line(self, stack: Sequence[ModuleCall], scopes: Scopes | None = None) -> str | None:
-        """As `line_of` for the frame that called the tracer, wherever in the tracer this is asked."""
+        """Find `line_of` the frame that called the tracer."""
         frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 (`inspect.stack` is 100 times slower)
         while frame is not None and self._code(frame).is_tracer:
             frame = frame.f_back
@@ -95,8 +95,8 @@ class SourceFinder:
     def line_of(self, frame: FrameType | None, stack: Sequence[ModuleCall], scopes: Scopes | None) -> str | None:
         """``file:line`` of the innermost user frame inside the boundary, or None.
 
-        The walk over the stack ends at the running module call, the last of the given ones, which knows its own caller.
-        The `scopes` of the module call are kept up to date.
+        The walk ends at the running module call, the last one on `stack`, which knows its own caller. Updates the
+        `scopes` of that module call.
         """
         if frame is None:
             return None
@@ -114,13 +114,13 @@ class SourceFinder:
                 scopes.current = None
             return None if code.code is self._boundary else stack[-1].source
         if scopes is not None:
-            if frame.f_trace is not scopes.innermost:  # else as for most ops
-                scopes.begin(frame, self._code, self._inputs)
+            if frame.f_trace is not scopes.innermost:  # for most ops it is
+                scopes.begin(frame, self._code, self._find_inputs)
             scopes.current = scopes.running[scopes.innermost]
         return code.lines.get(frame.f_lasti) or code.line(frame)
 
     def global_name(self, value: Any) -> str | None:
-        """Dotted name of a global variable that holds this very object, in a module that is running; or None."""
+        """Dotted name of a global variable, in a Python module that is running, that holds this object; or None."""
         frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 (see `current_line`)
         while frame is not None and frame.f_code is not self._boundary:
             names = (name for name, held in frame.f_globals.items() if held is value)
@@ -139,17 +139,17 @@ class SourceFinder:
         return False
 
     def frames(self, traceback: TracebackType | None) -> tuple[Frame, ...]:
-        """The innermost user frames of a traceback, innermost last."""
+        """The innermost user frames of a traceback, the innermost last."""
         found: deque[tuple[TracebackType, str]] = deque(maxlen=_MAX_FRAMES)
         while traceback is not None:
             file = self._code(traceback.tb_frame).file
             if file is not None:
                 found.append((traceback, file))
             traceback = traceback.tb_next
-        return tuple(itertools.starmap(_frame, found))
+        return tuple(itertools.starmap(_make_frame, found))
 
-    def _inputs(self, frame: FrameType, code: Code) -> dict[str, Any]:
-        """The values that the arguments of a running function hold, by path."""
+    def _find_inputs(self, frame: FrameType, code: CodeInfo) -> dict[str, Any]:
+        """The values of a running function's arguments, by path."""
         inputs = {}
         for name, value in argument_values(frame, code):
             if isinstance(value, Tensor):
@@ -161,7 +161,7 @@ class SourceFinder:
                     inputs[path] = values[-1]
         return inputs
 
-    def _code(self, frame: FrameType) -> Code:
+    def _code(self, frame: FrameType) -> CodeInfo:
         known = self._codes.get(id(frame.f_code))
         if known is not None:
             return known
@@ -170,7 +170,7 @@ class SourceFinder:
         if is_model:
             self.files.add(path)
         file = relative_file(path, module) if is_model else None
-        code = self._codes[id(frame.f_code)] = Code(
+        code = self._codes[id(frame.f_code)] = CodeInfo(
             frame.f_code,
             file,
             names=function_names(frame.f_code, module) if is_model else None,
@@ -182,7 +182,7 @@ class SourceFinder:
         return code
 
 
-def _frame(traceback: TracebackType, file: str) -> Frame:
+def _make_frame(traceback: TracebackType, file: str) -> Frame:
     code = traceback.tb_frame.f_code
     line = traceback.tb_lineno
     return Frame(
@@ -194,5 +194,5 @@ def _frame(traceback: TracebackType, file: str) -> Frame:
 
 
 def user_files(ran: set[str]) -> tuple[str, ...]:
-    """The user's own files among those that code ran from: absolute paths, sorted."""
+    """The user's own files among the files that ran: absolute paths, sorted."""
     return tuple(sorted(file for file in ran if file.endswith(".py") and is_user_file(file)))

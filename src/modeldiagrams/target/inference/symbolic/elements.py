@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -367,7 +366,14 @@ def _made_new(r: Reading, args: Args, kwargs: Kwargs) -> Any:
 
 def _made_of(r: Reading, args: Args, kwargs: Kwargs) -> Any:
     """``x.new_tensor(self.offsets)``: of the shape of what it is made of."""
-    return r.tensor(closed(*map(Dim, np.shape(args[1]))), kind_of(args[0]))
+    return r.tensor(closed(*map(Dim, _shape_of_data(args[1]))), kind_of(args[0]))
+
+
+def _shape_of_data(data: Any) -> tuple[int, ...]:
+    """Of a number, a list of numbers, or nested lists of them."""
+    if isinstance(data, list | tuple):
+        return (len(data), *(_shape_of_data(data[0]) if data else ()))
+    return tuple(getattr(data, "shape", ()))
 
 
 def _inverse(r: Reading, args: Args, kwargs: Kwargs) -> Any:

@@ -41,7 +41,7 @@ from modeldiagrams.target.inference.symbolic.products import Products
 from modeldiagrams.target.inference.symbolic.ranks import Rank, rank_in_pattern
 from modeldiagrams.target.inference.symbolic.shapes import ClashError, Dim, Row, Shape, closed, factors_of, same
 from modeldiagrams.target.inference.symbolic.sizes import Parts, Shaped, Size
-from modeldiagrams.tracer.recording.time_limit import check_time
+from modeldiagrams.tracer.recording.work_limit import count_call
 
 __all__ = ["Given", "Kind", "Parts", "Rank", "Reading", "Size", "SymbolicTensor"]
 
@@ -228,7 +228,7 @@ class SymbolicTensor(Tensor):
         if reading is None:
             return NotImplemented
         reading.calls += 1
-        check_time()
+        count_call()
         if reading.calls > _MOST_CALLS:
             raise RuntimeError("there is too much to read")
         if name in ("__get__", "__set__"):

@@ -1,4 +1,4 @@
-"""Puts times into a graph: how long its ops take in passes that follow the recorded one."""
+"""Adds times to a graph, measured in further passes."""
 
 from __future__ import annotations
 
@@ -8,50 +8,50 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from modeldiagrams.ir.graph import Graph, OpNode
-from modeldiagrams.ir.times import summed_times
+from modeldiagrams.ir.times import sum_times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["TimedPass", "timed", "without_times"]
+__all__ = ["TimedPass", "add_times", "explain_missing_times"]
 
 _MOST_PASSES = 10
 _SECONDS = 2.0
-"""Passes that are timed: the first one, and others that begin within this time."""
+"""Another pass begins only within this time after the first one."""
 
 
 class TimedPass(NamedTuple):
-    """How long the ops of a pass took."""
+    """Times of the ops of a pass."""
 
     names: dict[str, str]
     """Op → its name."""
     times: dict[str, int | None]
-    """Op → nanoseconds; None where they are not known."""
+    """Op → nanoseconds; None if unknown."""
     problem: str | None = None
-    """Why the times say nothing."""
+    """Why the times are worthless."""
 
 
-def timed(graph: Graph, run: Callable[[], TimedPass]) -> Graph:
-    """A graph with the time of each op: the least of several passes, as what disturbs an op only makes it slower.
+def add_times(graph: Graph, run: Callable[[], TimedPass]) -> Graph:
+    """Add the time of each op: the least of several passes, because disturbances only make an op slower.
 
     Args:
-        graph: Of a pass that ran for real, and so did what only the first run of an op does.
+        graph: The graph of a real pass, which was also the warm-up.
         run: Runs another pass.
 
     Returns:
-        The graph with times, or with a note that says why it has none.
+        The graph with times, or with a note that says why there are none.
     """
     if graph.status.error is not None:
-        return without_times(graph, "the model raised an exception")
+        return explain_missing_times(graph, "the model raised an exception")
     names = {node.id: node.name for node in graph.nodes if isinstance(node, OpNode)}
     least: dict[str, int] = {}
     for ran in _passes(run):
         if problem := ran.problem or ("it ran other operations when it ran again" if ran.names != names else None):
-            return without_times(graph, problem)
+            return explain_missing_times(graph, problem)
         for op, nanoseconds in ran.times.items():
             if nanoseconds is not None:
                 least[op] = min(nanoseconds, least.get(op, nanoseconds))
-    return _with_times(graph, least)
+    return _set_times(graph, least)
 
 
 def _passes(run: Callable[[], TimedPass]) -> Iterator[TimedPass]:
@@ -63,15 +63,15 @@ def _passes(run: Callable[[], TimedPass]) -> Iterator[TimedPass]:
         yield run()
 
 
-def without_times(graph: Graph, reason: str) -> Graph:
-    """A graph that says why it has no times."""
+def explain_missing_times(graph: Graph, reason: str) -> Graph:
+    """Add a note that says why the graph has no times."""
     notes = (*graph.status.notes, f"The time of operations was not measured: {reason}")
     return msgspec.structs.replace(graph, status=msgspec.structs.replace(graph.status, notes=notes))
 
 
-def _with_times(graph: Graph, ops: dict[str, int]) -> Graph:
-    """A graph in which ops have these times, and what is around them their sums."""
-    times = summed_times(graph, ops)
+def _set_times(graph: Graph, ops: dict[str, int]) -> Graph:
+    """Set the times of ops, and their sums in module calls, function calls and the model."""
+    times = sum_times(graph, ops)
     replace = msgspec.structs.replace
     return replace(
         graph,

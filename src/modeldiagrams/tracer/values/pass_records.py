@@ -1,4 +1,4 @@
-"""The records that a pass leaves; `build_graph` turns them into a `Graph` afterwards."""
+"""The records of a pass, which `build_graph` turns into a `Graph`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ InputKind: TypeAlias = Literal["input", "parameter", "buffer", "constant"]
 
 @dataclass(frozen=True)
 class Invocation:
-    """A model and what it is called with."""
+    """A model and its arguments."""
 
     function: Any
     """A module, or any callable."""
@@ -33,20 +33,20 @@ class Invocation:
 
     @functools.cached_property
     def modules(self) -> list[tuple[str, nn.Module]]:
-        """Every module of the model under every one of its paths, itself included; none for other callables."""
+        """Every module of the model, itself included, under each of its paths; empty for other callables."""
         return modules_of(self.function)
 
 
 class _Record(msgspec.Struct, eq=False, gc=False):
-    """As a dataclass with slots and without ``==``, but made in half the time: there are several for every op.
+    """A dataclass with slots and without ``==``, created in half the time: there are several for every op.
 
-    Ask for the class by ``type(…) is``, which is faster than `isinstance` where it is another one. Garbage collection
-    passes them by, but for `Recording`, whose `release` breaks the cycles of the others.
+    Compare classes with ``type(…) is``, which is faster than a failing `isinstance`. The garbage collector tracks only
+    `PassRecord`, whose `release` breaks the cycles of the others.
     """
 
 
 class Spec(_Record):
-    """Shape and type of a tensor. Equal tensors share one, so that what is derived from it can be cached."""
+    """Shape and type of a tensor. Tensors with equal ones share an object, by which derived values are cached."""
 
     shape: tuple[int | str, ...] | None
     """None for lazy tensors; symbolic sizes are names."""
@@ -57,7 +57,7 @@ class Spec(_Record):
 
 
 class Value(_Record):
-    """One state of one tensor. A write in place makes a new value and leaves the old one as it was."""
+    """One state of one tensor. A write in place makes a new value and leaves the old one unchanged."""
 
     id: str
     """``node:index``, the key in `Graph.tensors`."""
@@ -65,7 +65,7 @@ class Value(_Record):
     index: int
     spec: Spec
     inferred: bool = False
-    """It left torch and came back, so its origin is deduced rather than recorded."""
+    """It left torch and came back: its origin is deduced, not recorded."""
 
 
 @final
@@ -77,16 +77,16 @@ class GraphInput(_Record):
     names: tuple[str, ...]
     """Dotted names: several for tied weights, none where the origin is unknown."""
     outputs: list[Value] = []
-    """Its one value; a list, as in `Op`."""
+    """Its only value, in a list as in `Op`."""
     call: ModuleCall | None = None
-    """The module call that used it first; only for constants without a name."""
+    """The first module call that used it; only for constants without a name."""
 
     @property
     def value(self) -> Value:
         """Its value."""
         return self.outputs[0]
 
-    def hold(self, spec: Spec) -> Value:
+    def set_value(self, spec: Spec) -> Value:
         """Set its value."""
         value = Value(f"{self.id}:0", self, 0, spec)
         self.outputs = [value]
@@ -117,21 +117,21 @@ class ModuleCall(_Record):
     counts: dict[str, int] = {}
     """Number of ops by short name, for ids."""
     unseen_cost: int | None = None
-    """What `Recorder.run_call` tells of a scripted module, whose ops are not recorded."""
+    """Cost of a scripted module, whose ops are not recorded."""
     flops: int | None = None
-    """FLOPs of all ops inside; like `nbytes` set by `build_graph`."""
+    """FLOPs of all ops inside; set, like `nbytes`, by `build_graph`."""
     nbytes: int = 0
     ordinal: int = 0
     """Position among the steps of its parent; set by `build_graph`."""
 
     def new_id(self, short: str) -> str:
-        """Id of the next op of this short name."""
+        """Make the id of the next op of this short name."""
         counts = self.counts
         n = counts[short] = counts.get(short, 0) + 1
         return f"{self.id}/{short}" if n == 1 else f"{self.id}/{short}#{n}"
 
     def class_attribute(self, value: Any) -> str | None:
-        """Dotted path of a class attribute of this module, or of one around it, that is this object; or None."""
+        """Dotted path of an object that is a class attribute of the module or of a module around it; else None."""
         call: ModuleCall | None = self
         while call is not None:
             for class_ in bases_of(type(call.module)):
@@ -143,7 +143,7 @@ class ModuleCall(_Record):
 
 
 class CallSite(_Record):
-    """What calls of one function from one line with equal non-tensor arguments share, so that it is computed once."""
+    """What calls of one function from one line with equal non-tensor arguments have in common."""
 
     name: str
     """Public name of the function."""
@@ -153,7 +153,7 @@ class CallSite(_Record):
     """``file:line`` in user code."""
     opaque: bool = False
     takes_python_values: bool = False
-    """It makes a tensor of Python or numpy values."""
+    """It makes a tensor from Python or numpy values."""
     arguments: dict[str, Any] = {}
     """The arguments that are not tensors."""
     slots: Slots = ()
@@ -179,21 +179,21 @@ class Op(_Record):
 
 Origin: TypeAlias = Op | GraphInput
 Slots: TypeAlias = "tuple[tuple[str, Flow | None], ...]"
-"""Argument of each tensor of a call (``input``, ``tensors[1]``) and what the op reads of it; None if nothing."""
+"""Argument of each tensor of a call (``input``, ``tensors[1]``), and what the op reads of it; None if nothing."""
 OpInput: TypeAlias = "tuple[str, Value, Flow]"
-"""An input of an op: the argument, the value, and what the op reads of it. A tuple, because there is one per edge."""
+"""Input of an op: argument, value, and what the op reads of it. A tuple, because there is one for every edge."""
 
 
-class Recording(_Record, gc=True):
+class PassRecord(_Record, gc=True):
     """Everything recorded during one pass, in execution order."""
 
     root: ModuleCall
     inputs: list[GraphInput] = []
     steps: list[Op | ModuleCall] = []
     outputs: list[tuple[str, list[Value]]] = []
-    """Path in the returned value, and the values there (several where parts were written separately)."""
+    """Path in the returned value, and the values there: several if parts were written separately."""
     guesses: list[tuple[Op | None, Any, str]] = []
-    """The op that needed a value (None outside of ops), the assumed value, and the reason."""
+    """The op that needed a value (None outside ops), the assumed value, and the reason."""
     has_threads: bool = False
     """Whether ops ran on other threads than the main one."""
     failed: set[Op | ModuleCall] = set()
@@ -201,17 +201,17 @@ class Recording(_Record, gc=True):
     error: BaseException | None = None
     failed_at: Op | ModuleCall | None = None
 
-    def calls_in(self, parent: ModuleCall, start: int) -> list[ModuleCall]:
-        """The module calls directly inside another one, from some number of steps on."""
+    def calls_since(self, parent: ModuleCall, start: int) -> list[ModuleCall]:
+        """The module calls directly inside another one, among the steps from `start` on."""
         return [step for step in self.steps[start:] if type(step) is ModuleCall and step.parent is parent]
 
     def add_guesses(self, op: Op | None, guesses: list[tuple[Any, str]]) -> None:
-        """Move the guesses made during a call here."""
+        """Take over the guesses made during a call."""
         self.guesses += [(op, value, reason) for value, reason in guesses]
         guesses.clear()
 
     def fail(self, error: BaseException, where: Op | ModuleCall) -> None:
-        """Keep the innermost step of an exception, or of the exception that it replaced."""
+        """Keep an exception with its innermost step, or with that of the exception it replaced."""
         if self.error is error:
             return
         if self.error is None or self.error not in (error.__cause__, error.__context__):
@@ -219,11 +219,11 @@ class Recording(_Record, gc=True):
         self.error = error
 
     def clear_error(self) -> None:
-        """Forget exceptions that the model caught itself."""
+        """Forget an exception that the model caught itself."""
         self.error = self.failed_at = None
 
     def release(self) -> None:
-        """Break reference cycles, so that memory is freed at once (garbage collection is off during a trace)."""
+        """Break reference cycles, to free memory although garbage collection is off during a trace."""
         for step in (self.root, *self.inputs, *self.steps):
             step.outputs.clear()
             if type(step) is ModuleCall:

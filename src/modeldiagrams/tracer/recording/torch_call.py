@@ -1,4 +1,4 @@
-"""A call of a torch function, before and after it runs."""
+"""One call of a torch function, and which tensors it wrote."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from modeldiagrams.tracer.torch_facts.functions import Function
-    from modeldiagrams.tracer.values.records import CallSite
+    from modeldiagrams.tracer.values.pass_records import CallSite
     from modeldiagrams.tracer.values.scopes import Scope
 
-__all__ = ["FunctionCall"]
+__all__ = ["TorchCall"]
 
 
-class FunctionCall(msgspec.Struct, eq=False, gc=False):
-    """A call of a torch function, as it looks before it runs."""
+class TorchCall(msgspec.Struct, eq=False, gc=False):
+    """A call of a torch function, as it was before it ran."""
 
     function: Function
     site: CallSite
@@ -33,19 +33,19 @@ class FunctionCall(msgspec.Struct, eq=False, gc=False):
     scope: Scope | None
     """The function of user code that made the call."""
     versions: list[int | None] | None = None
-    """The write counters of its tensors; None if the function writes none of them."""
+    """The write counters of its tensors; None if the function can't write them."""
     start: int = 0
-    """Number of recorded steps; only for opaque functions."""
+    """Number of steps recorded before the call; only for opaque functions."""
 
     def written(self) -> list[Tensor]:
-        """The arguments that the call wrote, by their write counters, after it ran."""
+        """The arguments that the call wrote, by their write counters; to be asked after it ran."""
         if self.versions is not None and self.versions != (now := versions_of(self.tensors)):
             changed = [t for t, before, after in zip(self.tensors, self.versions, now, strict=True) if before != after]
             return self._without_views(changed) if len(changed) > 1 else changed
         return tensors_of(self.args[0]) if self.function.writes_first and self.args else []
 
     def _without_views(self, changed: list[Tensor]) -> list[Tensor]:
-        """Without tensors that changed only because they view what was written: `y` in ``x[0] = y``, a view of `x`."""
+        """Leave out tensors that changed only because they view written memory: `y` in ``x[0] = y``, a view of `x`."""
         targets = [self.args[0] if self.function.writes_first else None, self.kwargs.get("out")]
         written = set(map(id, tensors_of(targets)))
         memory = {memory_key(tensor) for tensor in changed if id(tensor) in written}

@@ -1,31 +1,31 @@
-"""The time limit of a pass: no operator begins after it, but C++ code still gets the properties of tensors."""
+"""The work limit of a pass: no operator begins after it, but C++ code still gets the properties of tensors."""
 
 from __future__ import annotations
 
 import pytest
 import torch
 
-from modeldiagrams.tracer.recording.time_limit import PassTooLongError, check_time, is_query, time_limited
+from modeldiagrams.tracer.recording.work_limit import PassTooLargeError, Work, count_call, is_query, work_limited
 
 ADD = torch.ops.aten.add.Tensor
 
 
 def test_without_a_limit_every_operator_begins():
-    check_time()
-    check_time(ADD)
+    count_call()
+    count_call(ADD)
 
 
 def test_no_operator_begins_after_the_limit():
-    with time_limited(-1), pytest.raises(PassTooLongError):
-        check_time(ADD)
+    with work_limited(Work(calls=0)), pytest.raises(PassTooLargeError):
+        count_call(ADD)
 
 
 @pytest.mark.parametrize(
     "query", [torch.ops.prim.device.default, torch.ops.aten.sym_size.default, torch.ops.aten.is_contiguous.default]
 )
 def test_properties_of_tensors_are_known_after_the_limit(query):
-    with time_limited(-1):
-        check_time(query)
+    with work_limited(Work(calls=0)):
+        count_call(query)
 
 
 def test_operators_that_make_several_tensors_or_write_in_place_are_no_queries():
@@ -35,6 +35,6 @@ def test_operators_that_make_several_tensors_or_write_in_place_are_no_queries():
 
 
 def test_a_limit_ends_with_its_block():
-    with time_limited(-1):
+    with work_limited(Work(calls=0)):
         pass
-    check_time(ADD)
+    count_call(ADD)

@@ -1,8 +1,8 @@
 """Which recorded value a tensor holds right now.
 
-Looked up in this order: the tensor object itself, the tensor inside a functorch wrapper, the memory (storage) it views,
-and memory shared with numpy. Every memory lists its writes, so that a write through a view reaches every later reader
-of any overlapping tensor. A lookup takes constant time unless the tensor's memory was written through other tensors.
+A lookup tries the tensor object itself, the tensor inside a functorch wrapper, the memory (storage) it views, and
+memory shared with numpy. Every memory lists its writes, so a write through a view reaches all later readers of
+overlapping tensors. A lookup takes constant time unless the memory was written through other tensors.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from modeldiagrams.tracer.torch_facts.private_api import (
     wraps_now,
 )
 from modeldiagrams.tracer.torch_facts.symbolic_sizes import size_name
-from modeldiagrams.tracer.values.memory_regions import geometry_of, region
-from modeldiagrams.tracer.values.records import Spec
+from modeldiagrams.tracer.values.memory_regions import geometry_of, region_of
+from modeldiagrams.tracer.values.pass_records import Spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,24 +36,24 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from modeldiagrams.tracer.values.memory_regions import Geometry
-    from modeldiagrams.tracer.values.records import Op, OpInput, Slots, Value
+    from modeldiagrams.tracer.values.pass_records import Op, OpInput, Slots, Value
 
 _MAX_VIEWS = 64
-"""Views remembered per memory; beyond, the older half is dropped."""
+"""Views remembered for each memory; when there are more, the older half is dropped."""
 
 _View: TypeAlias = "tuple[Value, Geometry | None]"
-"""A value, and where in the memory it is."""
+"""A value, and which part of the memory it occupies."""
 
 
 class _Memory(msgspec.Struct, eq=False, gc=False):
-    """Views of one storage and writes to it. Most have one view and no write: they need no lists."""
+    """Views of one storage and writes to it. Most have one view and no write, and need no lists."""
 
     alive: ref[Any] | None
     views: list[_View] | tuple[_View, ...] = ()
     writes: list[_View] | tuple[()] = ()
 
     def add_view(self, view: _View) -> None:
-        """Append another view than the first."""
+        """Append a view after the first one."""
         views = self.views
         if isinstance(views, tuple):
             views = self.views = list(views)
@@ -70,24 +70,24 @@ class _Memory(msgspec.Struct, eq=False, gc=False):
 
 
 _NOWHERE = _Memory(None)
-"""In the place of the memory of tensors that have none of their own."""
-_Known: TypeAlias = "tuple[ref[Tensor], tuple[Value], _Memory, int]"
-"""A tensor object, its value when last assigned, its memory, and the number of writes to that until then.
+"""The memory of tensors that have none of their own."""
+_Assignment: TypeAlias = "tuple[ref[Tensor], tuple[Value], _Memory, int]"
+"""A tensor object, the value last assigned to it, its memory, and how many writes that memory had then.
 
-A tuple, because there is one for every tensor that comes out of an op.
+A tuple, because every tensor that an op returns has one.
 """
 
 
-class Provenance:
+class ValueTracker:
     """Maps tensors to values."""
 
     def __init__(self) -> None:
-        self._tensors: dict[int, _Known] = {}
+        self._tensors: dict[int, _Assignment] = {}
         self._memories: dict[int, _Memory] = {}
         self._exported: dict[int, tuple[_Memory, Op]] = {}
 
     def values(self, tensor: Tensor) -> Sequence[Value]:
-        """The values a tensor holds now: several where its parts were written separately, none if unknown."""
+        """The values that a tensor holds now: several if its parts were written separately, none if unknown."""
         known = self._tensors.get(id(tensor))
         if known is not None:
             reference, values, memory, n_seen = known
@@ -100,7 +100,7 @@ class Provenance:
             return self._by_memory(tensor) or self._by_parts(tensor)
 
     def inputs_of(self, tensors: Sequence[Tensor], slots: Slots, unknown: Callable[[Tensor], Value]) -> list[OpInput]:
-        """What flows into an op with these tensors, each in its slot; `unknown` gives one a value that has none."""
+        """The inputs of an op with these tensors in these slots; `unknown` makes a value for a tensor without one."""
         found = []
         known_by_id = self._tensors
         for tensor, (argument, flow) in zip(tensors, slots):  # noqa: B905 (`strict` takes as long as the rest)
@@ -116,12 +116,12 @@ class Provenance:
         return found
 
     def assign(self, tensor: Tensor, value: Value, *, written: bool = False, part: Spec | None = None) -> bool:
-        """From now on the tensor holds this value; whether no other tensor is known to use its memory.
+        """Assign a value to a tensor; return whether no other tensor is known to use its memory.
 
-        If it was `written` in place, that changes all tensors that view the same memory. A tensor that is only `part`
-        of the value has a shape of its own.
+        A tensor `written` in place changes all tensors that view the same memory. `part` is the shape of a tensor that
+        is only a part of the value.
         """
-        try:  # as `_memory`, without a call
+        try:  # `_memory` without a call
             storage = tensor.untyped_storage()
         except NO_MEMORY:
             is_new_memory = True
@@ -143,13 +143,13 @@ class Provenance:
                 self.assign(inner, value, written=written, part=spec_of(inner))
         return is_new_memory
 
-    def reaching(self, view: Tensor, inputs: list[OpInput]) -> list[OpInput]:
-        """The inputs, in the order of writes, whose values their view can show: not writes to other parts of memory."""
+    def keep_visible(self, view: Tensor, inputs: list[OpInput]) -> list[OpInput]:
+        """Keep the inputs whose values a view can show, in the order of writes: not writes to other parts of memory."""
         memory = self._memory(view)
-        shown = region(geometry_of(view, spec_of(view))) if memory is not None and memory.writes else None
+        shown = region_of(geometry_of(view, spec_of(view))) if memory is not None and memory.writes else None
         if memory is None or shown is None or shown.is_empty:
             return inputs
-        regions = {value: region(geometry) for value, geometry in memory.writes}
+        regions = {value: region_of(geometry) for value, geometry in memory.writes}
         found: list[OpInput] = []
         for feed in inputs:
             other = regions.get(feed[1])
@@ -160,25 +160,25 @@ class Provenance:
         return found
 
     def forget(self, tensor: Tensor) -> None:
-        """Drop what is known of a tensor that was given other memory."""
+        """Forget the value of a tensor that was given other memory."""
         self._tensors.pop(id(tensor), None)
 
-    def export(self, tensor: Tensor, op: Op) -> None:
+    def mark_exported(self, tensor: Tensor, op: Op) -> None:
         """Remember that this op shares the tensor's memory with numpy or another library."""
         memory = self._memory(tensor)
         address = _address(tensor)
         if memory is not None and address:
             self._exported[address] = (memory, op)
 
-    def exporter(self, tensor: Tensor) -> Op | None:
-        """The op that shared this tensor's memory with another library; connects the memory of both."""
+    def find_exporter(self, tensor: Tensor) -> Op | None:
+        """Find the op that shared this tensor's memory with another library, and connect the memory of both."""
         memory, op = self._exported.get(_address(tensor), (None, None))
         shared = None if memory is None or memory.alive is None else memory.alive()
         if memory is None or shared is None:
             return None
         storage = storage_of(tensor)
         if storage.data_ptr() == shared.data_ptr():
-            memory.views, memory.writes = list(memory.views), list(memory.writes)  # from now on lists of both
+            memory.views, memory.writes = list(memory.views), list(memory.writes)  # both use these lists from now on
             self._memories[id(storage)] = _Memory(ref(storage), memory.views, memory.writes)
         return op
 
@@ -202,16 +202,16 @@ class Provenance:
         return (memory.views[-1][0],)
 
     def _by_parts(self, tensor: Tensor) -> Sequence[Value]:
-        """The values of the tensors inside a tensor of a wrapper class (nested, quantised)."""
+        """The values of the tensors inside a tensor of a wrapper class, such as a nested one."""
         return list(dict.fromkeys(value for part in _tensors_inside(tensor) for value in self.values(part)))
 
 
 def _with_writes(tensor: Tensor, value: Value, writes: Sequence[_View]) -> list[Value]:
-    """What a tensor holds after writes through other tensors that view the same memory."""
+    """The values of a tensor after writes through other tensors that view the same memory."""
     values = [value]
-    shown = region(geometry_of(tensor, spec_of(tensor)))
+    shown = region_of(geometry_of(tensor, spec_of(tensor)))
     for written, geometry in writes:
-        other = region(geometry)
+        other = region_of(geometry)
         if shown is None or other is None:
             values.append(written)
         elif other.covers(shown):
@@ -243,7 +243,7 @@ def spec_of(tensor: Tensor) -> Spec:
 
 @functools.lru_cache(maxsize=4096)
 def usual_spec(shape: torch.Size, dtype: torch.dtype) -> Spec:
-    """The same of a tensor's shape and type; raises `TypeError` for sizes that are no numbers."""
+    """Make the spec of a shape and type; raise `TypeError` if a size is not a number."""
     if any(type(size) is not int for size in shape):
         raise TypeError
     return Spec(tuple(shape), dtype_name(dtype), math.prod(shape) * dtype.itemsize)
