@@ -1,9 +1,9 @@
-/** Writes the list of functions that layout calls: `npm run record-viz`, whenever dot is asked for something new. */
+/** Records which functions of Graphviz layout calls: run `npm run record-viz` whenever layout uses dot in a new way. */
 import { build } from "esbuild";
 import { record } from "./viz_functions.mjs";
 import { called, startChanged, watched } from "./wasm_functions.mjs";
 
-/** Of 9000 plans, the 840th was the last to call another function. */
+/** Of 9000 plans, the 840th was the last to call a new function. */
 const PLANS = 3000;
 
 const contents = `

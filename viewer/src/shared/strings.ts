@@ -18,7 +18,7 @@ const ENGLISH = {
   stopped: "Stopped.",
   retry: "Try again",
   stillPicture:
-    "The diagram stays a picture: this page or browser does not allow WebAssembly (script-src 'wasm-unsafe-eval').",
+    "The diagram isn't interactive: this page or browser doesn't allow WebAssembly (script-src 'wasm-unsafe-eval').",
   loadFailed: "The diagram can't be opened because {0} did not load.",
   drawFailed: "This part of the diagram could not be drawn.",
 
@@ -68,7 +68,7 @@ const ENGLISH = {
   way: "Path from {0} to {1}",
   waysBefore: "All paths to {0}",
   waysAfter: "All paths from {0}",
-  noWay: "Nothing flows between these two.",
+  noWay: "There is no path between these two.",
 
   // colours
   colours: "Colour by",

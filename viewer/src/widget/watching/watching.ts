@@ -1,4 +1,4 @@
-/** A diagram with what training recorded: joins the picture, the bar and the sheet. */
+/** Shows the recordings of a training: connects the picture, the bar and the sheet. */
 import type { Session } from "../../session/session.js";
 import { words } from "../../shared/recording_strings.js";
 import { fill } from "../../shared/strings.js";
@@ -19,7 +19,7 @@ export class Watching {
   readonly bar = new RunBar(() => this.#refresh());
   readonly #sheet = new RunSheet();
   readonly #below = box("mg-run-below", this.#sheet.element);
-  /** Those of the page, and one that a reader opened. */
+  /** The page's recordings, and one that a reader opened. */
   #given: readonly Recording[] = [];
   #opened: Recording | undefined;
   #runs: readonly Run[] = [];
@@ -41,20 +41,20 @@ export class Watching {
     widget.on("selected", () => this.#showSheet());
   }
 
-  /** Show other recordings, or what has come since. */
+  /** Show other recordings, or more of the same. */
   update(recordings: readonly Recording[]): void {
     this.#given = recordings;
     this.#showWith(this.#opened);
   }
 
-  /** Hide all of it, or show it again. */
+  /** Hide or show the bar, the sheet and the colours. */
   hide(isHidden: boolean): void {
     this.bar.element.hidden = isHidden;
     this.#below.hidden = isHidden;
     this.#refresh();
   }
 
-  /** Show a reader's own file, beside the first recording of the page. */
+  /** Show a reader's own file, next to the page's first recording. */
   async #open(file: File): Promise<void> {
     this.bar.note = fill(words.reading, file.name);
     try {
@@ -83,7 +83,7 @@ export class Watching {
     this.#refresh();
   }
 
-  /** Begin where there is most to see. */
+  /** Start at the first finding, if any. */
   begin(): void {
     const [first] = this.#runs.flatMap(({ recording }) => recording.findings ?? []);
     if (first === undefined) return;
@@ -143,7 +143,7 @@ export class Watching {
     return this.#places;
   }
 
-  /** The box that shows a node: its own, or that of the repeats it is one of. */
+  /** The box that shows a node: its own, or that of its repeats. */
   #boxOf(node: string): string | undefined {
     const { tree } = this.#widget;
     return [node, this.#session.rolled().standIn(node)].find((id) => tree.has(id));
