@@ -20,7 +20,8 @@ export const words = withTranslations({
   diagramGone: "The link refers to the diagram {0}, which this page doesn't have.",
   copyCommand: "Copy the command that draws this",
   commandCopied: "The command was copied.",
-  commandLacks: "The command can't express that a module is isolated, that a stack is shown one by one, or that casts are shown.",
+  commandLacks:
+    "The command can't express that a module is isolated, that a stack is shown one by one, or that casts are shown.",
   help: "Keys and gestures (?)",
 
   // in the help
