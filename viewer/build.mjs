@@ -70,15 +70,15 @@ const bundles = [
   },
   { name: "packed.js", entryPoints: ["src/entries/packed.ts"], target: "es2022" },
   { name: "notebook.js", entryPoints: ["src/entries/notebook.ts"], target: "es2022" },
-  { name: "core.js", entryPoints: ["src/entries/core.ts"], target: "es2022", isPart: true },
-  { name: "explore.js", entryPoints: ["src/entries/explore.ts"], target: "es2022", isPart: true },
-  { name: "menu.js", entryPoints: ["src/entries/menu.ts"], target: "es2022", isPart: true },
-  { name: "compare.js", entryPoints: ["src/entries/compare.ts"], target: "es2022", isPart: true },
+  { name: "core.js", entryPoints: ["src/entries/core.ts"], target: "es2022", isLoadedLater: true },
+  { name: "explore.js", entryPoints: ["src/entries/explore.ts"], target: "es2022", isLoadedLater: true },
+  { name: "menu.js", entryPoints: ["src/entries/menu.ts"], target: "es2022", isLoadedLater: true },
+  { name: "compare.js", entryPoints: ["src/entries/compare.ts"], target: "es2022", isLoadedLater: true },
   { name: "prose.js", entryPoints: ["src/entries/prose.ts"], target: "es2022", forbidden: CORE },
-  { name: "lenses.js", entryPoints: ["src/entries/lenses.ts"], target: "es2022", isPart: true },
+  { name: "lenses.js", entryPoints: ["src/entries/lenses.ts"], target: "es2022", isLoadedLater: true },
   { name: "notes.js", entryPoints: ["src/entries/notes.ts"], target: "es2022" },
-  { name: "recording.js", entryPoints: ["src/entries/recording.ts"], target: "es2022", isPart: true },
-  { name: "code.js", entryPoints: ["src/entries/code.ts"], target: "es2022", isPart: true },
+  { name: "recording.js", entryPoints: ["src/entries/recording.ts"], target: "es2022", isLoadedLater: true },
+  { name: "code.js", entryPoints: ["src/entries/code.ts"], target: "es2022", isLoadedLater: true },
   {
     name: "viz.js",
     entryPoints: ["src/entries/viz.ts"],
@@ -125,8 +125,8 @@ async function sheet(...sources) {
   return code;
 }
 
-async function bundle({ name, forbidden, isPart = false, ...options }) {
-  const define = { ...common.define, IS_PART: String(isPart) };
+async function bundle({ name, forbidden, isLoadedLater = false, ...options }) {
+  const define = { ...common.define, IS_LOADED_LATER: String(isLoadedLater) };
   const result = await build({ ...common, ...options, define, outfile: name });
   const script = result.outputFiles.find((file) => file.path.endsWith(name));
   writeFileSync(join(output, name), script.contents);

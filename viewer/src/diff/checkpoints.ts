@@ -1,14 +1,14 @@
 /** Whether weights saved from one model load into another, and under which names. */
 import { append } from "../graph/append.js";
 import { otherRoles } from "./changes/other_roles.js";
-import type { Item, Keys, Side } from "./items.js";
+import type { DiffItem, Keys, Side } from "./items.js";
 import { Certainty } from "./match/certainty.js";
 import { Interner } from "./match/hashes.js";
 import type { Matching } from "./match/match.js";
 import { Roles } from "./match/roles.js";
 import { besidesOf, lastPart } from "./vocabulary.js";
 
-export interface Renaming {
+interface Renaming {
   before: string;
   after: string;
 }
@@ -235,7 +235,7 @@ function hasTwin({ keys, twins }: Found, at: 0 | 1, key: string): boolean {
   return (twins[at].get(twinsOf(keys[at], key)) ?? []).length > 1;
 }
 
-function ownerOf({ parameters, byId }: Side, key: string): Item | undefined {
+function ownerOf({ parameters, byId }: Side, key: string): DiffItem | undefined {
   return byId.get(parameters.get(key)?.owner ?? "");
 }
 

@@ -1,14 +1,23 @@
 /** Two graphs → what changed, as data: the format `modeldiagrams-diff`. */
 import type { GraphData, Json } from "../graph/graph.js";
 import { classesTogether, sharingTogether, sizesTogether } from "./changes/decisions.js";
-import { type Change, type ChangeId, type Fact, Facts, KINDS, kindOf, type Level, NONE } from "./changes/facts.js";
+import {
+  CHANGE_KINDS,
+  type Change,
+  type ChangeId,
+  type Fact,
+  Facts,
+  kindOf,
+  type Level,
+  NO_PLACE,
+} from "./changes/facts.js";
 import { interfaceFacts, reasons } from "./changes/interface.js";
 import { moduleFacts } from "./changes/modules.js";
 import { opFacts, outputFacts } from "./changes/ops.js";
 import { textOf } from "./changes/texts.js";
 import { weightFacts } from "./changes/weight_changes.js";
 import { type Checkpoints, checkpoints, type WeightMap } from "./checkpoints.js";
-import { type Item, isLeaf, type Side } from "./items.js";
+import { type DiffItem, isLeaf, type Side } from "./items.js";
 import { normalised } from "./match/hashes.js";
 import { Matching } from "./match/match.js";
 import { holders, isPlumbing, patternOf, stemOf } from "./vocabulary.js";
@@ -115,12 +124,12 @@ function factsOf(matching: Matching, weights: WeightMap, isOne: boolean): Fact[]
 
 /** Reports what no other change covers, so that it is never "no change". */
 function unexplained({ a, b, after }: Matching, facts: Facts): void {
-  const sizes = ({ sources }: Item) => String(sources.map(({ from, output }) => from.shapes[output]));
+  const sizes = ({ sources }: DiffItem) => String(sources.map(({ from, output }) => from.shapes[output]));
   for (const [x, y] of after) {
     if (x.kind !== "op" || sizes(x) !== sizes(y) || JSON.stringify(x.shapes) === JSON.stringify(y.shapes)) continue;
     facts.add("inner-shape", y.label, [(x.shapes[0] ?? null) as Json, (y.shapes[0] ?? null) as Json], [x, y]);
   }
-  if (facts.all().length === 0) facts.add("other", "", NONE, [a.root, b.root]);
+  if (facts.all().length === 0) facts.add("other", "", NO_PLACE, [a.root, b.root]);
 }
 
 /** Outputs with another shape or dtype, and more or fewer outputs of a series, such as the cache of each layer. */
@@ -138,7 +147,7 @@ const OF_COMPUTATION = /^(reordered|rewired|rewritten|moved|calls|other|op-|resi
 
 function listed(facts: Fact[], found: Checkpoints, isSameComputation: boolean): Change[] {
   const affected = affectedModules(found);
-  const rank = new Map(Object.keys(KINDS).map((id, i) => [id, i]));
+  const rank = new Map(Object.keys(CHANGE_KINDS).map((id, i) => [id, i]));
   const sorted = [...facts].sort((x, y) => (rank.get(x.id) ?? 0) - (rank.get(y.id) ?? 0));
   return sorted.map((fact) => {
     const cause = fact.cause === undefined ? -1 : sorted.indexOf(fact.cause);
@@ -193,7 +202,7 @@ function isIdle(id: ChangeId, places: Fact["places"]): boolean {
   return (id === "added" || id === "removed") && items.every(makesNothing);
 }
 
-function makesNothing({ kind, label, children }: Item): boolean {
+function makesNothing({ kind, label, children }: DiffItem): boolean {
   return kind === "op" ? isPlumbing(label) : kind === "module" && children.every(makesNothing);
 }
 
@@ -229,7 +238,7 @@ function whereIn(id: ChangeId, places: Change["places"]): string[] {
 function parametersOf(id: ChangeId, places: Fact["places"]): number {
   if (!/^(added|removed|repeats|replaced)$/.test(id)) return 0;
   // later calls of a module have the weights of its first
-  const counted = (item: Item | null) => (item?.call === 1 ? item.total : 0);
+  const counted = (item: DiffItem | null) => (item?.call === 1 ? item.total : 0);
   return places.reduce((sum, [x, y]) => sum + counted(y) - counted(x), 0);
 }
 

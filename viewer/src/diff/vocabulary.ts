@@ -1,6 +1,6 @@
 /** What comparisons conclude from names and values. */
 import type { Json } from "../graph/graph.js";
-import { familyTold } from "../view/labels/family_words.js";
+import { familyMatch } from "../view/labels/family_words.js";
 
 const PLUMBING =
   /^(view|view_as|reshape|permute|transpose|contiguous|getitem|unsqueeze|squeeze|expand|expand_as|flatten|unflatten|t|T|mT|chunk|split|unbind|size|to|type|type_as|float|half|bfloat16|repeat|movedim|swapaxes|detach|clone|broadcast_to|narrow|select|identity|Identity|alias)$/;
@@ -30,8 +30,8 @@ export function isRearranging(label: string): boolean {
 
 /** Whether two names belong to one family of layers that can replace each other. */
 export function areOfOneFamily(a: string, b: string): boolean {
-  const family = familyTold(a).family;
-  return family !== "other" && family !== "elementwise" && family !== "shape" && family === familyTold(b).family;
+  const family = familyMatch(a).family;
+  return family !== "other" && family !== "elementwise" && family !== "shape" && family === familyMatch(b).family;
 }
 
 /** `0`, `layer_3`, `block1`: the name of a member of a list. */
@@ -64,7 +64,7 @@ export function besidesOf(key: string): string {
 
 /** Whether two values of an argument are equivalent: `1` and `[1, 1]`, or numbers that were rounded differently. */
 export function isSameValue(a: Json, b: Json): boolean {
-  const [x, y] = [single(a), single(b)];
+  const [x, y] = [repeatedValue(a), repeatedValue(b)];
   if (typeof x === "number" && typeof y === "number") return Math.abs(x - y) <= ROUNDED * Math.abs(x);
   return JSON.stringify(x) === JSON.stringify(y);
 }
@@ -72,7 +72,7 @@ export function isSameValue(a: Json, b: Json): boolean {
 const ROUNDED = 1e-6;
 
 /** The number that a list repeats; other values unchanged. */
-export function single(value: Json): Json {
+export function repeatedValue(value: Json): Json {
   const first = Array.isArray(value) ? value[0] : undefined;
   return typeof first === "number" && (value as Json[]).every((one) => one === first) ? first : value;
 }

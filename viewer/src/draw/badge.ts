@@ -12,7 +12,7 @@ import {
   thumbSize,
 } from "../layout/coord/metrics.js";
 import type { Item } from "../view/frame.js";
-import type { Context, Painter } from "./painter.js";
+import type { Painter, StyleContext } from "./painter.js";
 import { num, translation } from "./svg_text.js";
 
 /** A circular arrow. */
@@ -30,7 +30,7 @@ export function drawSigns(item: Item, x: number, y: number, painter: Painter): s
 function drawMore(item: Item, x: number, y: number, painter: Painter): string {
   const width = moreWidth(item);
   if (width === 0) return "";
-  const context: Context = { family: item.family, classes: ["note", "more"] };
+  const context: StyleContext = { family: item.family, classes: ["note", "more"] };
   const geometry = `x="${num(x)}" y="${num(y)}" width="${width}" height="${NOTE}" rx="3"`;
   const hills = `${translation(x + 3, y + 11)} d="M0 0l4 -5 3 3.5 2.5 -2 2.5 3.5"`;
   const drawn = [
@@ -45,7 +45,7 @@ function drawMore(item: Item, x: number, y: number, painter: Painter): string {
 export function drawThumb(item: Item, x: number, y: number, painter: Painter): string {
   if (item.thumb === undefined) return "";
   const { width, height } = thumbSize(item);
-  const context: Context = { family: item.family, classes: ["image"] };
+  const context: StyleContext = { family: item.family, classes: ["image"] };
   const geometry = `x="${num(x)}" y="${num(y)}" width="${width}" height="${height}"`;
   const paper = painter.shape({ tag: "rect", roles: ["paper"], context, geometry });
   const data = { image: item.thumb.numbers.join(" ") };
@@ -57,7 +57,7 @@ export function drawThumb(item: Item, x: number, y: number, painter: Painter): s
 export function drawNotes(item: Item, x: number, y: number, painter: Painter): string {
   const width = notesWidth(item);
   if (width === 0) return "";
-  const context: Context = { family: item.family, classes: ["note"] };
+  const context: StyleContext = { family: item.family, classes: ["note"] };
   const geometry = `x="${num(x)}" y="${num(y)}" width="${width}" height="${NOTE}" rx="${NOTE / 2}"`;
   const disc = painter.shape({ tag: "rect", roles: ["pill"], context, geometry });
   const text = painter.text({ roles: ["times"], context, x: x + width / 2, y: y + 10.5, text: noteNumbers(item) });
@@ -71,7 +71,7 @@ function drawBadge(item: Item, x: number, y: number, painter: Painter): string {
   const classes = ["repeat"];
   if (item.unrolled > 1) classes.push("unrolled");
   if (item.changes !== undefined) classes.push("change");
-  const context: Context = { family: item.family, classes };
+  const context: StyleContext = { family: item.family, classes };
   const geometry = `x="${num(x)}" y="${num(y)}" width="${num(width)}" height="16" rx="8"`;
   const pill = painter.shape({ tag: "rect", roles: ["pill"], context, geometry });
   const arrow = `${translation(x + 11, y + 8)} d="${CIRCULAR_ARROW}"`;
@@ -87,7 +87,7 @@ function drawBadge(item: Item, x: number, y: number, painter: Painter): string {
 
 /** The sign for expanding (+) or collapsing (−). */
 export function drawSign(
-  { x, y, open, context }: { x: number; y: number; open: boolean; context: Context },
+  { x, y, open, context }: { x: number; y: number; open: boolean; context: StyleContext },
   painter: Painter,
 ): string {
   const upright = open ? "" : `M${num(x + 4)} ${num(y - 4)}v8`;

@@ -13,33 +13,33 @@ import { HUES, type Hue, hueOf } from "./palette.js";
 const LISTED = Object.keys(HUES) as Hue[];
 
 /** A colour and its meaning. */
-export interface Key {
+export interface LegendKey {
   family: Family;
   /** Class of boxes with another colour than their family. */
   mark?: string;
   name: string;
 }
 
-export interface Entry extends Key {
+interface LegendEntry extends LegendKey {
   x: number;
   y: number;
 }
 
 export interface Legend {
-  entries: Entry[];
+  entries: LegendEntry[];
   width: number;
   height: number;
 }
 
 /** Entries in rows as wide as the picture: given keys, or else the families if there are at least two. */
-export function makeLegend(layout: Layout, keys: readonly Key[] = keysOf(layout)): Legend {
+export function makeLegend(layout: Layout, keys: readonly LegendKey[] = keysOf(layout)): Legend {
   if (!layout.legend || keys.length === 0) return { entries: [], width: 0, height: 0 };
   const widths = keys.map(({ name }) => Math.ceil(textWidth(name, DETAIL_SIZE)));
   const { positions, width, height } = placeInRows(widths, layout.width);
   return { entries: keys.map((key, i) => ({ ...key, ...(positions[i] ?? { x: 0, y: 0 }) })), width, height };
 }
 
-function keysOf(layout: Layout): Key[] {
+function keysOf(layout: Layout): LegendKey[] {
   const present = familiesOf(layout.root);
   const listed = LISTED.filter((family) => present.has(family));
   if (listed.every((family) => family === "other") || listed.length < 2) return [];

@@ -6,7 +6,7 @@ import type { Role } from "./style.js";
 import { escapeText, num } from "./svg_text.js";
 
 /** The context of a shape or text, on which its style depends. */
-export interface Context {
+export interface StyleContext {
   family: Family;
   /** Classes of the surrounding group, without the `mg-`. */
   classes: readonly string[];
@@ -15,7 +15,7 @@ export interface Context {
 /** Attributes for the widget, without the `data-`. */
 type Data = Readonly<Record<string, string>>;
 
-export interface Group {
+export interface GroupAttributes {
   classes: readonly string[];
   data?: Data;
   /** Value of `aria-expanded`; absent if the node can't be expanded. */
@@ -26,11 +26,11 @@ export interface Group {
   isLink?: boolean;
 }
 
-export interface Shape {
+export interface DrawnShape {
   tag: "rect" | "circle" | "path";
   /** The main role first. */
   roles: readonly [Role, ...Role[]];
-  context: Context;
+  context: StyleContext;
   data?: Data;
   /** Attributes. */
   geometry: string;
@@ -38,7 +38,7 @@ export interface Shape {
 
 export interface Text {
   roles: readonly [Role, ...Role[]];
-  context: Context;
+  context: StyleContext;
   data?: Data;
   x: number;
   /** Of the baseline. */
@@ -57,8 +57,8 @@ export interface Size {
 export interface Painter {
   /** The `<svg>` element; `size` is the natural size, `shown` the displayed one. */
   picture(size: Size, shown: Size, content: string): string;
-  group(group: Group, content: string): string;
-  shape(shape: Shape): string;
+  group(group: GroupAttributes, content: string): string;
+  shape(shape: DrawnShape): string;
   text(text: Text): string;
   /** An image by its `data:` URL, as large as fits. */
   image(source: string, geometry: string): string;

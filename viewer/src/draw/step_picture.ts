@@ -1,7 +1,7 @@
 /** The still picture of a tour step: its subject is lit, the rest is faded, and the picture is cut around it. */
 import type { Box, Layout } from "../layout/layout.js";
 import { type DrawOptions, type Picture, picture } from "./draw.js";
-import { type Group, PAGE_PAINTER, type Painter } from "./painter.js";
+import { type GroupAttributes, PAGE_PAINTER, type Painter } from "./painter.js";
 import { num } from "./svg_text.js";
 
 /** Opacity of faded parts. */
@@ -11,7 +11,7 @@ const AROUND = 40;
 const LEAST: readonly [number, number] = [420, 260];
 
 /** The subject of a step: the boxes of everything drawn, and the ids of lit nodes and of the focus. */
-export interface Emphasis {
+interface Emphasis {
   boxes: ReadonlyMap<string, Box>;
   lit: readonly string[];
   focus: readonly string[];
@@ -27,7 +27,7 @@ export function stepPicture(layout: Layout, { boxes, lit, focus }: Emphasis, opt
 function fading(painter: Painter, boxes: ReadonlyMap<string, Box>, lit: readonly string[]): Painter {
   const bright = lit.flatMap((id) => boxes.get(id) ?? []);
   const isBright = (box: Box) => bright.some((one) => isInside(box, one) || isInside(one, box));
-  const isFaded = ({ classes, data }: Group) => {
+  const isFaded = ({ classes, data }: GroupAttributes) => {
     const box = boxes.get(data?.id ?? "");
     return classes.includes("node") && box !== undefined && !isBright(box);
   };

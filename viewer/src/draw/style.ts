@@ -33,7 +33,7 @@ export type Role =
   | "times";
 
 /** A colour with a share of opacity, in percent. */
-export interface Mix {
+interface Mix {
   of: "hue" | "text" | "error" | "paper" | "amount";
   share: number;
 }

@@ -2,7 +2,7 @@
 import type { Box, Geometry, Label } from "../layout/coord/geometry.js";
 import type { Frame, Wire } from "../view/frame.js";
 import { junctions } from "./junctions.js";
-import { type Context, PAGE_PAINTER, type Painter } from "./painter.js";
+import { PAGE_PAINTER, type Painter, type StyleContext } from "./painter.js";
 import type { Role } from "./style.js";
 import { num } from "./svg_text.js";
 
@@ -14,10 +14,10 @@ const ARROW = [6, 3.5] as const;
 /** Distance of an arrow's tip from its target. */
 const TIP = 1;
 
-const CONTEXT: Context = { family: "other", classes: [] };
+const CONTEXT: StyleContext = { family: "other", classes: [] };
 
 /** A path or a dot, drawn when needed. */
-export interface WirePart {
+interface WirePart {
   box: Box;
   draw(): string;
 }

@@ -120,7 +120,7 @@ class ModelGraph extends HTMLElement {
     // pages that are restored (Turbo) or printed from a copy (reveal.js) clone their elements
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open", clonable: true });
     root.adoptedStyleSheets = [styleSheet()];
-    root.replaceChildren(...widget.parts, document.createElement("slot"));
+    root.replaceChildren(...widget.elements, document.createElement("slot"));
     for (const feature of FEATURES) feature(widget);
     for (const [key, action] of Object.entries(widget.toolbar.keys)) widget.onKey(key, action);
     widget.onKey("Escape", () => widget.modes.leaveLast() || widget.deselect());

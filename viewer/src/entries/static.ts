@@ -11,7 +11,7 @@ import { childrenOf, type GraphData, type GraphIndex, type GraphNode } from "../
 import { index } from "../graph/indexing.js";
 import { annotate } from "../graph/overlay.js";
 import { isBroken, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
-import type { Step } from "../session/diagram_data.js";
+import type { TourStep } from "../session/diagram_data.js";
 import { Session } from "../session/session.js";
 import { drawnIn, type StepOptions, stepOf, type Unfound, unfound } from "../session/steps.js";
 import { initialState } from "../view/expand/initial_state.js";
@@ -44,7 +44,7 @@ interface RenderRequest {
   steps?: StepOptions[];
 }
 
-interface RenderedStep extends Picture, Step {
+interface RenderedStep extends Picture, TourStep {
   unfound: Unfound | null;
 }
 

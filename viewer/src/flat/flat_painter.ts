@@ -2,7 +2,14 @@
  * A painter for SVG programs other than browsers: no style sheet, classes or variables, but plain colours on every shape,
  * and text as outlines or in named fonts.
  */
-import { type Context, type Painter, type Shape, type Size, sizeAttributes, type Text } from "../draw/painter.js";
+import {
+  type DrawnShape,
+  type Painter,
+  type Size,
+  type StyleContext,
+  sizeAttributes,
+  type Text,
+} from "../draw/painter.js";
 import { AMOUNT, ERROR, HUES, type Hue, hueOf, PAPER, THEMES, type Theme } from "../draw/palette.js";
 import { type Paint, type Style, styleOf } from "../draw/style.js";
 import { escapeText, num } from "../draw/svg_text.js";
@@ -31,7 +38,7 @@ export interface Colours {
 }
 
 /** Text options of a flat picture. */
-export interface Lettering {
+interface Lettering {
   /** If null, the reader's fonts must cover every character. */
   typeface: Typeface | null;
   /** Whether to convert text to shapes. */
@@ -54,7 +61,7 @@ export function themeColours(theme: Theme, palette: Partial<Record<Hue, string>>
 export function flatPainter(colours: Colours, { typeface, outlines }: Lettering): Painter {
   // each glyph once; ids depend only on outlines, so equal ids of other pictures on a page do no harm
   const glyphs = new Map<string, string>();
-  const ink = (context: Context) => ({
+  const ink = (context: StyleContext) => ({
     ...colours,
     paper: PAPER,
     amount: AMOUNT,
@@ -105,7 +112,7 @@ function svgText(
   return `<svg ${names} ${sizeAttributes(size, shown)}${family} fill="${text}">${defs}${page}${content}</svg>`;
 }
 
-function shapeText({ tag, roles, context, geometry }: Shape, ink: Ink): string {
+function shapeText({ tag, roles, context, geometry }: DrawnShape, ink: Ink): string {
   const style = styleOf(roles, context.classes);
   const { fill = "none", stroke = "none" } = style;
   if (isInvisible(fill) && isInvisible(stroke)) return "";

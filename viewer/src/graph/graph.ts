@@ -19,7 +19,7 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 /** Plain data without a schema of its own. */
 type Values = Record<string, Json>;
 
-export type ModelInfo = format.ModelInfo & { attributes?: Values };
+type ModelInfo = format.ModelInfo & { attributes?: Values };
 export type ModuleNode = format.ModuleNode & { attributes?: Values };
 export type OpNode = format.OpNode & { arguments?: Values };
 

@@ -3,7 +3,6 @@ import { AROUND_LINES } from "../view/expand/page_limits.js";
 import type { Frame, Placing } from "../view/frame.js";
 import { holdsSteps } from "../view/repeats/contents.js";
 import type { Shape } from "../view/state.js";
-import type { Once } from "./alike.js";
 import type { Geometry } from "./coord/geometry.js";
 import { A_LINE, type Surrounding, toPage } from "./coord/to_page.js";
 import { branchesOf, mostInOrder, type Try } from "./decross/branches.js";
@@ -17,10 +16,11 @@ import { closeLoops, inOneRow } from "./loops.js";
 import { type Plan, planKey } from "./plan.js";
 import { evenly } from "./routing/rhythm.js";
 import { route } from "./routing/route.js";
+import type { Once } from "./shared_layout.js";
 import { aroundTowers } from "./structures/around_towers.js";
 import { arranged, reordered } from "./structures/arranged.js";
 import { cellRows, FOR_ROWS, placesIn } from "./structures/cells.js";
-import type { Place } from "./structures/columns.js";
+import type { PlaceSubframe } from "./structures/columns.js";
 import { keepPlaces } from "./structures/streams.js";
 import { structured } from "./structures/structured.js";
 import { asColumn } from "./wrapping/line_column.js";
@@ -129,7 +129,7 @@ function* shaped(
 }
 
 /** Lays out the parts of a structure. */
-export function placeIn(context: Context, surrounding: Surrounding): Place {
+export function placeIn(context: Context, surrounding: Surrounding): PlaceSubframe {
   return function* ({ frame, inner, closed, moved, moves, isAround, up = false, isRail }) {
     const around = { ...(isAround ? surrounding : A_LINE), isNarrow: true, up, keepsRows: true };
     const key = `${isAround ? "around" : "column"} ${moves} ${up} ${surrounding.key}`;

@@ -6,7 +6,6 @@ import { atOnce, mapSteps, type Steps } from "../shared/slices.js";
 import { AROUND_LINES } from "../view/expand/page_limits.js";
 import type { Frame, Item, View } from "../view/frame.js";
 import type { Direction } from "../view/state.js";
-import { type Alike, frameKey, innerKey, onceFor } from "./alike.js";
 import { type Context, closedGeometry, geometryIn, placeIn } from "./container.js";
 import { isStep } from "./coord/enclosure.js";
 import type { Box, Geometry, Label, Title } from "./coord/geometry.js";
@@ -16,6 +15,7 @@ import { ofPorts, orderOf, type PortOrder, portOrders } from "./decross/order.js
 import type { Inner } from "./input.js";
 import type { Viz } from "./layering/dot.js";
 import { type LayoutCache, layoutCache } from "./layering/rank.js";
+import { frameKey, innerKey, onceFor, type SharedLayout } from "./shared_layout.js";
 import { aroundTowers } from "./structures/around_towers.js";
 import { sidewaysCell } from "./structures/cells.js";
 import { hasColumns, joinedU, risingIn } from "./structures/structured.js";
@@ -24,7 +24,7 @@ import { Panels } from "./structures/u/panels.js";
 import { inU } from "./structures/u/u.js";
 import { uprightU } from "./structures/u/upright.js";
 import { tangleIn } from "./wrapping/line_order.js";
-import { BROAD } from "./wrapping/wrap.js";
+import { LEGIBLE_STRETCH } from "./wrapping/wrap.js";
 
 export { isBroken, type LayoutCache, layoutCache } from "./layering/rank.js";
 export type { Box, Geometry, Label, Title, Viz };
@@ -95,7 +95,7 @@ function* placeLines(view: View, place: (around: number) => Steps<Placed>): Step
     const { width } = root.geometry;
     if (width <= room || width > HOPELESS * room) break;
     const other = yield* place(around);
-    const isLegible = width <= BROAD * room && tangle(other) > tangle(root) + A_TANGLE;
+    const isLegible = width <= LEGIBLE_STRETCH * room && tangle(other) > tangle(root) + A_TANGLE;
     if (other.geometry.width < width && !isLegible) root = other;
   }
   return root;
@@ -169,7 +169,7 @@ function* narrower(
 ): Steps<Placed> {
   const width = closedWidth ?? placed.geometry.width;
   // containers that flow up are laid out downwards and turned upside down
-  const mayTurn = item !== null && !context.up && around === "TB" && width > BROAD * context.line;
+  const mayTurn = item !== null && !context.up && around === "TB" && width > LEGIBLE_STRETCH * context.line;
   const sideways = mayTurn ? sidewaysCell(placed.frame) : null;
   const other = sideways && (yield* placeFrame(context, sideways, item, "TB"));
   return other !== null && other.geometry.width < placed.geometry.width ? other : placed;
@@ -215,13 +215,13 @@ function* alikeOf(
   frame: Frame,
   { around, key, placeKey }: { around: Direction; key: string; placeKey: string },
   ports: PortOrder | null,
-): Steps<Alike> {
+): Steps<SharedLayout> {
   const { alike } = context.cache;
   const whole = `${placeKey} ${aroundTowers(frame, context.shapes).join(";")}|${frameKey(frame)}`;
   const known = alike.get(whole);
   if (known !== undefined) return known;
   const closed = yield* closedGeometry(context, frame, ports);
-  const made: Alike = {
+  const made: SharedLayout = {
     ports: closed === null ? [] : portOrders(frame, closed),
     order: closed === null ? ofPorts(ports) : orderOf(closed, frame, ports),
     arms: yield* armsOf(context, frame, around, key),

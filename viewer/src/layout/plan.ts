@@ -51,7 +51,7 @@ export interface PlanWire {
 }
 
 /** A wire from a step of a loop to the next: out to the border, along the side, and in again. */
-export interface PlanReturn {
+interface PlanReturn {
   /** Positions of the wire out and of the wire in, which comes after all wires of the frame. */
   out: number;
   in: number;

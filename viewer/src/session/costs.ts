@@ -7,7 +7,7 @@ export const LENSES = ["parameters", "flops", "memory", "intensity", "time"] as 
 export type CostLens = (typeof LENSES)[number];
 
 /** Measures that add up. */
-export type Measure = Exclude<CostLens, "intensity">;
+export type AdditiveLens = Exclude<CostLens, "intensity">;
 const COUNTS = { flops: "flops", memory: "activation_bytes", time: "time_ns" } as const;
 
 export interface Cost {
@@ -68,14 +68,14 @@ export class Costs {
   }
 
   /** One amount of several nodes together; 0 if unknown. */
-  amount(ids: readonly string[], measure: Measure, shown: GraphIndex = this.#index): number {
+  amount(ids: readonly string[], measure: AdditiveLens, shown: GraphIndex = this.#index): number {
     const nodes = ids.flatMap((id) => this.#traced(id, shown));
     if (measure === "parameters") return this.#parameters(nodes);
     return known(nodes, COUNTS[measure]) ?? 0;
   }
 
   /** Of the whole model. */
-  total(measure: Measure): number {
+  total(measure: AdditiveLens): number {
     const { model } = this.#index.graph;
     return measure === "parameters" ? model.parameters.total : (model[COUNTS[measure]] ?? 0);
   }

@@ -4,7 +4,7 @@ import { fill } from "../shared/strings.js";
 import { formatCount } from "../view/labels/labels.js";
 import type { Cost } from "./costs.js";
 import { exact, formatBytes, formatTime, ofWhole, pathOf } from "./naming.js";
-import { describe, type Fact, factsOf, type NodeDetails } from "./node_details.js";
+import { type Detail, describe, factsOf, type NodeDetails } from "./node_details.js";
 import type { Session } from "./session.js";
 
 /** Most blocks that are compared. */
@@ -12,7 +12,7 @@ const MAX_COMPARED = 200;
 /** Facts about a block rather than its place in the model. */
 const OWN = new Set(["author", "inputs", "outputs", "arguments", "weights", "tied", "parameters", "flops", "memory"]);
 
-type Amounts = Partial<Record<Fact["label"], string>>;
+type Amounts = Partial<Record<Detail["label"], string>>;
 
 /** The details of a node and of what it represents; of the model if the id is empty. */
 export function detailsOf(session: Session, id: string): NodeDetails {

@@ -8,7 +8,7 @@ import type { State } from "../view/state.js";
 export type Lens = "class" | "parameters" | "flops" | "memory" | "intensity" | "time";
 
 /** One step of a tour; the ids are of nodes that its state shows. */
-export interface Step {
+export interface TourStep {
   state: SessionState;
   /** Nodes to bring into view. */
   focus: string[];
@@ -29,7 +29,7 @@ export interface DiagramData {
   /** What training recorded of the model, for `recording.js`. */
   recordings?: readonly object[];
   /** The steps of a tour. */
-  steps?: Step[];
+  steps?: TourStep[];
 }
 
 /** The same as stored in its data script. */

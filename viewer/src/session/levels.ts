@@ -2,6 +2,7 @@
 
 import type { Box, Placed } from "../layout/layout.js";
 import { memoByObject } from "../shared/memo.js";
+import type { Item } from "../view/frame.js";
 
 /** Blocks appear below the first scale and disappear above the second. Names have 12 px at scale 1, and are legible from 7 px. */
 const FAR = 7 / 12;
@@ -41,8 +42,6 @@ export interface Block {
   x: number;
   y: number;
 }
-
-export type Item = Placed["frame"]["items"][number];
 
 /**
  * The blocks of a picture at a scale, by id: of nested containers, the innermost that leave most names legible.
@@ -92,8 +91,8 @@ function formOf(item: Item, box: Box, inside: Placed | null, context: Context): 
   if (block === undefined || opens(inside, scale / steady)) return titled(item, box, inside.geometry.title, scale);
   const detail = detailOf(item);
   const signs = signsOf(block.notes.filter((note) => !item.notes?.includes(note)));
-  const told = [`${signs} · ${detail}`, signs].map((line) => withDetail(block, line, scale));
-  const found = signs === "" ? undefined : told.find(({ lines }) => lines.length > 1);
+  const withSigns = [`${signs} · ${detail}`, signs].map((line) => withDetail(block, line, scale));
+  const found = signs === "" ? undefined : withSigns.find(({ lines }) => lines.length > 1);
   return found === undefined ? withDetail(block, detail, scale) : { ...found, inside: signs };
 }
 

@@ -9,7 +9,7 @@ import { fitText, textWidth } from "../layout/coord/text_metrics.js";
 import type { Box } from "../layout/layout.js";
 import { fill, strings } from "../shared/strings.js";
 import type { Item } from "../view/frame.js";
-import { isCosted, type Measure } from "./costs.js";
+import { type AdditiveLens, isCosted } from "./costs.js";
 import { percent } from "./naming.js";
 
 /** Height of the line below a map that explains the areas, px. */
@@ -52,13 +52,13 @@ interface Size {
 type CostOf = (item: Item) => number;
 
 interface Amounts {
-  of(item: Item, measure: Measure): number;
-  total(measure: Measure): number;
+  of(item: Item, measure: AdditiveLens): number;
+  total(measure: AdditiveLens): number;
 }
 
 /** The map as SVG text. Areas are shares of an amount or, if that is unknown, of another. */
-export function mapOf(items: readonly Item[], amounts: Amounts, wanted: Measure | undefined, size: Size): string {
-  const amountIn = (measure: Measure) => {
+export function mapOf(items: readonly Item[], amounts: Amounts, wanted: AdditiveLens | undefined, size: Size): string {
+  const amountIn = (measure: AdditiveLens) => {
     const found = new Map<Item, number>();
     return (item: Item) => {
       const amount = found.get(item) ?? (isCosted(item.kind) ? amounts.of(item, measure) : 0);

@@ -15,7 +15,7 @@ import { fill } from "../shared/strings.js";
 import { formatCount } from "../view/labels/labels.js";
 import { exact, formatBytes, formatTime, ofWhole, pathOf, tensorText, typeOf } from "./naming.js";
 
-export interface Fact {
+export interface Detail {
   /** A key of the messages. */
   label: keyof typeof words;
   lines: string[];
@@ -31,7 +31,7 @@ export interface NodeDetails {
   source: string | undefined;
   /** How many it represents. */
   times: number;
-  facts: Fact[];
+  facts: Detail[];
 }
 
 const OPTION = /^(model|args|kwargs|config|inputs|inputs_from)(?:\.(.+)|\[(\d+)\])?$/;
@@ -53,11 +53,11 @@ export function describe(index: GraphIndex, id: string): NodeDetails {
 }
 
 /** The facts about a node, or about the whole model if no node has this id. */
-export function factsOf(index: GraphIndex, id: string): Fact[] {
+export function factsOf(index: GraphIndex, id: string): Detail[] {
   const node = index.nodes.get(id);
   const { model } = index.graph;
   const known = node ?? model;
-  const facts: Fact[] = [
+  const facts: Detail[] = [
     { label: "author", lines: annotationsOf(index, id) },
     { label: "inputs", lines: inputsOf(index, id, node) },
     { label: "outputs", lines: outputsOf(index, node) },

@@ -6,7 +6,7 @@ import type { Layout, Placed } from "../layout/layout.js";
 import { BORDER, type Frame, type Wire } from "../view/frame.js";
 
 /** A wire of the picture between two vertices: a collapsed node (its id) or a port of an expanded one. */
-export interface Edge {
+export interface PictureEdge {
   from: string;
   to: string;
   tensor: string;
@@ -21,16 +21,16 @@ export interface Edge {
   hasArrow: boolean;
 }
 
-export type Direction = "before" | "after";
+type FlowDirection = "before" | "after";
 
-export class Flow {
-  readonly #edges: Edge[] = [];
+export class Reachability {
+  readonly #edges: PictureEdge[] = [];
   /** Vertex → the edges that leave it, and the edges that reach it. */
-  readonly #leaving = new Map<string, Edge[]>();
-  readonly #reaching = new Map<string, Edge[]>();
+  readonly #leaving = new Map<string, PictureEdge[]>();
+  readonly #reaching = new Map<string, PictureEdge[]>();
   /** Id of a node → the edges that leave it, and the edges that reach it from outside. */
-  readonly #outputs = new Map<string, Edge[]>();
-  readonly #inputs = new Map<string, Edge[]>();
+  readonly #outputs = new Map<string, PictureEdge[]>();
+  readonly #inputs = new Map<string, PictureEdge[]>();
   /** Vertices that are ports of expanded nodes. */
   readonly #ports = new Set<string>();
 
@@ -48,7 +48,7 @@ export class Flow {
   }
 
   /** The edges at a node, each followed through borders to the nodes at its other ends. */
-  edgesAt(id: string): Edge[] {
+  edgesAt(id: string): PictureEdge[] {
     const isPort = (vertex: string) => this.#ports.has(vertex);
     return [
       ...this.reach(id, "before", ({ from }) => isPort(from)),
@@ -57,8 +57,8 @@ export class Flow {
   }
 
   /** Every edge upstream ("before") or downstream ("after") of a node. */
-  reach(id: string, direction: Direction, goesOn: (edge: Edge) => boolean = () => true): Edge[] {
-    const found = new Set<Edge>();
+  reach(id: string, direction: FlowDirection, goesOn: (edge: PictureEdge) => boolean = () => true): PictureEdge[] {
+    const found = new Set<PictureEdge>();
     const stack = this.#startingAt(id, direction);
     for (let edge = stack.pop(); edge !== undefined; edge = stack.pop()) {
       if (found.has(edge)) continue;
@@ -69,15 +69,15 @@ export class Flow {
   }
 
   /** The shortest path between two nodes in either direction; empty if there is none. */
-  path(one: string, other: string): Edge[] {
+  path(one: string, other: string): PictureEdge[] {
     const path = this.#pathTo(one, other);
     return path.length > 0 ? path : this.#pathTo(other, one);
   }
 
   /** The edge nearest to a point of the picture within a distance. */
-  nearest(x: number, y: number, limit: number): Edge | undefined {
+  nearest(x: number, y: number, limit: number): PictureEdge | undefined {
     let least = limit;
-    let found: Edge | undefined;
+    let found: PictureEdge | undefined;
     for (const edge of this.#edges) {
       const far = distance(edge, x, y, least);
       if (far >= least) continue;
@@ -88,14 +88,14 @@ export class Flow {
   }
 
   /** One SVG path along edges, with their arrowheads. */
-  svgPath(edges: readonly Edge[]): string {
+  svgPath(edges: readonly PictureEdge[]): string {
     return edges.map(({ line, hasArrow }) => linePath(line, hasArrow)).join("");
   }
 
   #addEdges({ frame, geometry }: Placed, x: number, y: number, hidden: OnlyIn | undefined): void {
     frame.wires.forEach((wire, i) => {
       if (hidden !== undefined && wire.only === hidden) return;
-      const edge: Edge = {
+      const edge: PictureEdge = {
         ...this.#ends(frame, wire),
         tensor: wire.tensor,
         count: wire.count,
@@ -112,7 +112,7 @@ export class Flow {
     });
   }
 
-  #ends(frame: Frame, { from, fromPort, to, toPort }: Wire): Pick<Edge, "from" | "to"> {
+  #ends(frame: Frame, { from, fromPort, to, toPort }: Wire): Pick<PictureEdge, "from" | "to"> {
     return {
       from: this.#vertex(frame, from, fromPort, from === BORDER ? "in" : "out"),
       to: this.#vertex(frame, to, toPort, to === BORDER ? "out" : "in"),
@@ -128,19 +128,19 @@ export class Flow {
     return name;
   }
 
-  #startingAt(id: string, direction: Direction): Edge[] {
+  #startingAt(id: string, direction: FlowDirection): PictureEdge[] {
     return [...((direction === "after" ? this.#outputs : this.#inputs).get(id) ?? [])];
   }
 
-  #next(edge: Edge, direction: Direction): Edge[] {
+  #next(edge: PictureEdge, direction: FlowDirection): PictureEdge[] {
     return (direction === "after" ? this.#leaving.get(edge.to) : this.#reaching.get(edge.from)) ?? [];
   }
 
   /** Breadth-first search along the flow. */
-  #pathTo(from: string, to: string): Edge[] {
+  #pathTo(from: string, to: string): PictureEdge[] {
     const ends = new Set(this.#inputs.get(to));
     const front = this.#startingAt(from, "after");
-    const cameFrom = new Map<Edge, Edge | undefined>(front.map((edge) => [edge, undefined]));
+    const cameFrom = new Map<PictureEdge, PictureEdge | undefined>(front.map((edge) => [edge, undefined]));
     for (const edge of front) {
       if (ends.has(edge)) return backtrack(cameFrom, edge);
       for (const next of this.#next(edge, "after")) {
@@ -153,14 +153,14 @@ export class Flow {
   }
 }
 
-function backtrack(cameFrom: Map<Edge, Edge | undefined>, last: Edge): Edge[] {
-  const path: Edge[] = [];
-  for (let at: Edge | undefined = last; at !== undefined; at = cameFrom.get(at)) path.unshift(at);
+function backtrack(cameFrom: Map<PictureEdge, PictureEdge | undefined>, last: PictureEdge): PictureEdge[] {
+  const path: PictureEdge[] = [];
+  for (let at: PictureEdge | undefined = last; at !== undefined; at = cameFrom.get(at)) path.unshift(at);
   return path;
 }
 
 /** The distance from a point to an edge, at most the limit. Most segments are parallel to an axis. */
-function distance({ line }: Edge, x: number, y: number, limit: number): number {
+function distance({ line }: PictureEdge, x: number, y: number, limit: number): number {
   let least = limit;
   for (let i = 1; i < line.length; i += 1) {
     const [ax, ay] = line[i - 1] ?? [0, 0];

@@ -15,14 +15,14 @@ import { shownIndex, shownIndexSteps } from "../view/grouping/shown_index.js";
 import { localName } from "../view/labels/labels.js";
 import { firstMember, runsIn, shownContents } from "../view/repeats/contents.js";
 import { view, viewSteps } from "../view/view.js";
-import { classScale, type Scale } from "./colour_scale.js";
-import { Costs, LENSES, type Measure } from "./costs.js";
+import { type ColourScale, classScale } from "./colour_scale.js";
+import { type AdditiveLens, Costs, LENSES } from "./costs.js";
 import type { DiagramData, SessionState } from "./diagram_data.js";
 import { blocks } from "./levels.js";
 import { LruMap } from "./lru.js";
 import { mapOf } from "./map.js";
 import { pathOf, tensorText } from "./naming.js";
-import { Flow } from "./reachability.js";
+import { Reachability } from "./reachability.js";
 import { Rolled } from "./rolled.js";
 import { Transitions } from "./transitions.js";
 
@@ -70,7 +70,7 @@ export class Session {
   #costs: Costs | undefined;
   #rolled: { state: SessionState; rolled: Rolled } | undefined;
   /** Cache for the last layout. */
-  #flow: { layout: Layout; hidden: OnlyIn | undefined; flow: Flow } | undefined;
+  #flow: { layout: Layout; hidden: OnlyIn | undefined; flow: Reachability } | undefined;
   /** The version whose own nodes and edges are hidden, of two. */
   hidden: OnlyIn | undefined;
 
@@ -142,16 +142,16 @@ export class Session {
     const shown = this.visibleGraph();
     // costs of the whole trace would delay the first map
     const costs = lens === undefined ? new Costs(shown) : this.costs;
-    const of = (item: Item, measure: Measure) => costs.amount(this.rolled().box(item).ids, measure, shown);
-    const total = (measure: Measure) => costs.total(measure);
+    const of = (item: Item, measure: AdditiveLens) => costs.amount(this.rolled().box(item).ids, measure, shown);
+    const total = (measure: AdditiveLens) => costs.total(measure);
     return mapOf(this.frame.items, { of, total }, lens === "intensity" ? "flops" : lens, size);
   }
 
   /** The edges of the current picture. */
-  flow(layout: Layout): Flow {
+  flow(layout: Layout): Reachability {
     const { hidden } = this;
     if (this.#flow?.layout.root !== layout.root || this.#flow.hidden !== hidden)
-      this.#flow = { layout, hidden, flow: new Flow(layout, hidden) };
+      this.#flow = { layout, hidden, flow: new Reachability(layout, hidden) };
     return this.#flow.flow;
   }
 
@@ -225,7 +225,7 @@ export class Session {
   }
 
   /** The scale that colours nodes by class. */
-  classScale(ids: Iterable<string>): Scale {
+  classScale(ids: Iterable<string>): ColourScale {
     return classScale(this.grouped, ids);
   }
 

@@ -6,7 +6,7 @@ import { shortName } from "../graph/names.js";
 import type { Layout, Placed, Viz } from "../layout/layout.js";
 import { atOnce } from "../shared/slices.js";
 import { glob, matching } from "../view/patterns.js";
-import type { Lens, SessionState, Step } from "./diagram_data.js";
+import type { Lens, SessionState, TourStep } from "./diagram_data.js";
 import type { Session } from "./session.js";
 
 /** A step as its author wrote it: patterns of modules and functions as for `expand`, or ids and names of other nodes. */
@@ -28,7 +28,7 @@ export interface Unfound {
 }
 
 /** A step of a tour. Each begins with the author's choice for the whole diagram, not with the step before. */
-export function stepOf(session: Session, options: StepOptions, viz: Viz | null): { step: Step; layout: Layout } {
+export function stepOf(session: Session, options: StepOptions, viz: Viz | null): { step: TourStep; layout: Layout } {
   const found = (patterns: string[] | null | undefined) => (patterns ?? []).flatMap((one) => nodesOf(session, one));
   const [focus, lit] = [found(options.focus), found(options.highlight)];
   const alone = found(options.alone == null ? [] : [options.alone])[0];

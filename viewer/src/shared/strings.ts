@@ -104,9 +104,9 @@ declare global {
 }
 
 /** Whether the widget loads this script later; set by the build. */
-declare const IS_PART: boolean;
+declare const IS_LOADED_LATER: boolean;
 
-if (typeof IS_PART === "undefined" || !IS_PART)
+if (typeof IS_LOADED_LATER === "undefined" || !IS_LOADED_LATER)
   globalThis.modelDiagramsWords = { ...ENGLISH, ...globalThis.modelDiagramsStrings };
 
 export const strings: Readonly<typeof ENGLISH> = globalThis.modelDiagramsWords;

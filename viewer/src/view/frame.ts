@@ -32,7 +32,7 @@ export interface Wire {
   former?: string;
 }
 
-export type ItemKind = GraphNode["kind"] | "group";
+type ItemKind = GraphNode["kind"] | "group";
 
 /** A visible node, collapsed module, or expanded module with its frame. */
 export interface Item {
@@ -76,7 +76,7 @@ export interface Item {
 export type Alignment = "start" | "center" | "end";
 
 /** An image at a node, shown small. */
-export interface Thumb {
+interface Thumb {
   /** Numbers of this image and others at the same node. */
   numbers: readonly number[];
   source: string;

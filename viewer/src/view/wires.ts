@@ -53,7 +53,7 @@ function hasParallels(wires: Wire[]): boolean {
 }
 
 /** Merges very many wires between two boxes: `55 tensors`. */
-export function withCables(wires: Wire[]): Wire[] {
+function withCables(wires: Wire[]): Wire[] {
   if (wires.length <= MOST_PARALLEL || !hasParallels(wires)) return wires;
   const parallel = new Map<string, Wire[]>();
   const ends = ({ from, fromPort, to, toPort }: Wire) => `${from} ${fromPort} ${to} ${toPort}`;
@@ -100,7 +100,7 @@ const rangeOf = memoByObject((index: GraphIndex): readonly [least: number, most:
 /** 0 where a size is not known. */
 function bytesOf(spec: TensorSpec | undefined): number {
   if (spec?.shape == null) return 0;
-  // a type that tells no bits is `bool`
+  // a type without a number of bits is `bool`
   const bits = Number(/\d+/.exec(spec.dtype)?.[0] ?? 8);
   const elements = spec.shape.reduce<number>((product, size) => product * (typeof size === "number" ? size : 0), 1);
   return (elements * bits) / 8;

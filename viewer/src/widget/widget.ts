@@ -17,7 +17,7 @@
  *   aborts when the diagram leaves the page. It runs again when the diagram comes back;
  * - change what is shown: `widget.change(({ transitions }) => transitions.toggle(id), idThatStaysInPlace)`. This loads
  *   what is needed, queues, draws, and shows a message if that fails. `widget.tasks` does the same for other tasks, with
- *   `withLayout`, `withSession` and `withPart`. Their promises resolve on success only, even if that takes a retry.
+ *   `withLayout`, `withSession` and `withScript`. Their promises resolve on success only, even if that takes a retry.
  *   `tasks.ifLaidOut` is for tasks that must not wait;
  * - select (`select`), scroll to a node (`reveal`), and announce something to screen readers (`announce`).
  *
@@ -118,7 +118,7 @@ export class Widget {
   }
 
   /** The children of the shadow root, in order. */
-  get parts(): Element[] {
+  get elements(): Element[] {
     return [...this.#shown.originals, this.stage, this.foot, this.#liveRegion];
   }
 

@@ -10,7 +10,7 @@ import { withoutPlumbing } from "../../src/graph/plumbing.js";
 import { layout } from "../../src/layout/layout.js";
 import { atOnce } from "../../src/shared/slices.js";
 import type { Frame, Item } from "../../src/view/frame.js";
-import { signOf } from "../../src/view/labels/marks.js";
+import { markSign } from "../../src/view/labels/marks.js";
 import { view } from "../../src/view/view.js";
 import { chain, residual } from "../fixtures.js";
 import { moduleOf, sketch } from "../sketch.js";
@@ -85,7 +85,7 @@ function shown(graph: GraphData, expanded: string[] = []): Item[] {
 }
 
 function told(items: Item[]): string[] {
-  return items.filter((item) => item.changes !== undefined).map((item) => `${signOf(item)} ${item.name}`);
+  return items.filter((item) => item.changes !== undefined).map((item) => `${markSign(item)} ${item.name}`);
 }
 
 describe("the union of two graphs", () => {
@@ -278,18 +278,17 @@ describe("the union of two graphs", () => {
   it("says of a closed container that something inside changed", () => {
     const graph = union(unbranched, branched);
     const [closed] = shown(graph).filter(({ id }) => id === "block");
-    expect([closed?.marks, signOf(closed as Item)]).toEqual([["holds", "changed"], "~"]);
+    expect([closed?.marks, markSign(closed as Item)]).toEqual([["holds", "changed"], "~"]);
     const [open] = shown(graph, ["block"]).filter(({ id }) => id === "block");
-    expect([open?.marks, signOf(open as Item)]).toEqual([["holds"], ""]);
+    expect([open?.marks, markSign(open as Item)]).toEqual([["holds"], ""]);
     expect(told(shown(graph, ["block"]))).toEqual(["+ mul", "+ block/gate"]);
   });
 
   it("draws blocks that changed alike as one, apart from the others", () => {
     const items = shown(union(shorter, chain));
-    expect(items.map((item) => `${signOf(item)}${item.name} ×${item.times}`).filter((text) => /b/.test(text))).toEqual([
-      "b.0–1 ×2",
-      "+b.2 ×1",
-    ]);
+    expect(
+      items.map((item) => `${markSign(item)}${item.name} ×${item.times}`).filter((text) => /b/.test(text)),
+    ).toEqual(["b.0–1 ×2", "+b.2 ×1"]);
   });
 
   it("leaves out changes without effect unless details are asked for", () => {

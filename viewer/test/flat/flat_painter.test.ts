@@ -1,7 +1,7 @@
 import regular from "@expo-google-fonts/inter/400Regular/Inter_400Regular.ttf?inline";
 import semibold from "@expo-google-fonts/inter/600SemiBold/Inter_600SemiBold.ttf?inline";
 import { describe, expect, it } from "vitest";
-import type { Context } from "../../src/draw/painter.js";
+import type { StyleContext } from "../../src/draw/painter.js";
 import { flatPainter, type Typeface, themeColours } from "../../src/flat/flat_painter.js";
 import { makeTypeface } from "../../src/flat/typeface.js";
 import { textWidth } from "../../src/layout/coord/text_metrics.js";
@@ -20,11 +20,12 @@ const strokes: Typeface = {
 
 const colours = { ...themeColours("light"), text: "#000000" };
 const painter = (outlines = true) => flatPainter(colours, { typeface: strokes, outlines });
-const within = (...classes: string[]): Context => ({ family: "linear", classes });
+const within = (...classes: string[]): StyleContext => ({ family: "linear", classes });
 const { linear } = colours.hues;
 
 describe("a flat shape", () => {
-  const box = (context: Context) => painter().shape({ tag: "rect", roles: ["box"], context, geometry: 'width="3"' });
+  const box = (context: StyleContext) =>
+    painter().shape({ tag: "rect", roles: ["box"], context, geometry: 'width="3"' });
 
   it("writes shares of its family's hue as opacity", () => {
     expect(box(within("kind-op"))).toBe(

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import type { GraphData } from "../../src/graph/graph.js";
 import { index } from "../../src/graph/indexing.js";
 import { layout } from "../../src/layout/layout.js";
-import { Flow } from "../../src/session/reachability.js";
+import { Reachability } from "../../src/session/reachability.js";
 import { view } from "../../src/view/view.js";
 import { fork, residual } from "../fixtures.js";
 
-function flow(graph: GraphData, expanded: string[] = []): Flow {
-  return new Flow(layout(view(index(graph), { expanded, unrolled: [], direction: "TB" }), null));
+function flow(graph: GraphData, expanded: string[] = []): Reachability {
+  return new Reachability(layout(view(index(graph), { expanded, unrolled: [], direction: "TB" }), null));
 }
 
 function ends(edges: { source: string; target: string }[]): string[] {

@@ -1,6 +1,6 @@
 /** Joins facts that are one decision: reported as one, or one as the cause of the other. */
 import { append } from "../../graph/append.js";
-import { type Item, isInside, isLeaf } from "../items.js";
+import { type DiffItem, isInside, isLeaf } from "../items.js";
 import type { Fact, Place } from "./facts.js";
 
 /** `Qwen2Model → Qwen3Model` and so on are one renaming; a small module with another class and content is replaced. */
@@ -32,7 +32,9 @@ export function sharingTogether(facts: Fact[]): Fact[] {
 
 /** Whether a place is inside one of another fact. */
 function isWithin(place: Place, { places }: Fact): boolean {
-  return places.some((ends) => place.every((item, at) => item === null || isInside(item, ends[at as 0 | 1] as Item)));
+  return places.some((ends) =>
+    place.every((item, at) => item === null || isInside(item, ends[at as 0 | 1] as DiffItem)),
+  );
 }
 
 /** Differences that follow from another class; sizes are decided for the whole model. */
@@ -52,7 +54,7 @@ function caused(fact: Fact, others: Fact[]): Fact {
 const LEAST_OWN = 2;
 
 /** A module that contains only layers. */
-function isSmall({ kind, parent, children }: Item): boolean {
+function isSmall({ kind, parent, children }: DiffItem): boolean {
   const modules = children.filter((child) => child.kind === "module");
   return kind === "module" && parent !== null && modules.length > 0 && modules.every(isLeaf);
 }

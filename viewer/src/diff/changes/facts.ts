@@ -1,6 +1,6 @@
 /** What differs: each kind of change has a stable id, and each fact is listed once with all its places. */
 import type { Json } from "../../graph/graph.js";
-import type { Item } from "../items.js";
+import type { DiffItem } from "../items.js";
 
 export type Level = "breaking" | "notable" | "detail";
 
@@ -12,7 +12,7 @@ interface Kind {
 }
 
 /** In the order of the report. */
-export const KINDS = {
+export const CHANGE_KINDS = {
   architecture: { level: "breaking" },
   "input-added": { mirror: "input-removed", level: "breaking" },
   "input-removed": { mirror: "input-added", level: "breaking" },
@@ -67,14 +67,14 @@ export const KINDS = {
   other: { level: "notable" },
 } as const satisfies Record<string, { mirror?: string; level: Level }>;
 
-export type ChangeId = keyof typeof KINDS;
+export type ChangeId = keyof typeof CHANGE_KINDS;
 
 export function kindOf(id: ChangeId): Kind {
-  return KINDS[id];
+  return CHANGE_KINDS[id];
 }
 
 /** An item of each graph; null where it has no counterpart. */
-export type Place = readonly [Item | null, Item | null];
+export type Place = readonly [DiffItem | null, DiffItem | null];
 
 export interface Fact {
   id: ChangeId;
@@ -130,4 +130,4 @@ export class Facts {
   }
 }
 
-export const NONE = [null, null] as const;
+export const NO_PLACE = [null, null] as const;

@@ -1,14 +1,14 @@
 /** Facts about the inputs and outputs of a model. */
 import { append } from "../../graph/append.js";
 import type { Json } from "../../graph/graph.js";
-import type { Item, Shape, Side, Source } from "../items.js";
+import type { DiffItem, Side, Source, TensorShape } from "../items.js";
 import type { Matching } from "../match/match.js";
 import { isRearranging, patternOf } from "../vocabulary.js";
-import { type Facts, NONE } from "./facts.js";
+import { type Facts, NO_PLACE } from "./facts.js";
 
 interface Port {
-  item: Item;
-  shape: Shape;
+  item: DiffItem;
+  shape: TensorShape;
   dtype: string;
 }
 
@@ -28,8 +28,8 @@ export function interfaceFacts(matching: Matching, facts: Facts): void {
 }
 
 /** Whether two outputs are the same value: made by a pair, and at most rearranged or passed on. */
-function isOneValue({ after, before }: Matching, x: Item, y: Item): boolean {
-  const stemOf = ({ sources }: Item, pairs: ReadonlyMap<Item, Item>): Source | undefined => {
+function isOneValue({ after, before }: Matching, x: DiffItem, y: DiffItem): boolean {
+  const stemOf = ({ sources }: DiffItem, pairs: ReadonlyMap<DiffItem, DiffItem>): Source | undefined => {
     const [only, ...others] = sources;
     if (only === undefined || others.length > 0) return undefined;
     const isPassed = isRearranging(only.from.label) || !pairs.has(only.from);
@@ -57,7 +57,7 @@ function addShapes(id: "example-input" | "output-shape", facts: Facts, x: Port, 
   facts.add(id, patternOf(x.item.path), [x.shape as Json, y.shape as Json], [x.item, y.item]);
 }
 
-function size(shape: Shape): string {
+function size(shape: TensorShape): string {
   return shape === null ? "unknown" : shape.join("×");
 }
 
@@ -86,8 +86,9 @@ function ends(
   const renamed = renamedPorts(gone, come, kind === "output", isOne);
   for (const [names, x, y] of namedTogether(renamed)) facts.add(`${kind}-renamed`, "", names, [x.item, y.item]);
   const isIn = (one: Named) => renamed.some((pair) => pair.includes(one));
-  for (const one of gone) if (!isIn(one)) facts.add(`${kind}-removed`, patternOf(one[0]), NONE, [one[1].item, null]);
-  for (const one of come) if (!isIn(one)) facts.add(`${kind}-added`, patternOf(one[0]), NONE, [null, one[1].item]);
+  for (const one of gone)
+    if (!isIn(one)) facts.add(`${kind}-removed`, patternOf(one[0]), NO_PLACE, [one[1].item, null]);
+  for (const one of come) if (!isIn(one)) facts.add(`${kind}-added`, patternOf(one[0]), NO_PLACE, [null, one[1].item]);
   const kept = [...before].flatMap(([name, x]) => {
     const y = after.get(name);
     return y === undefined ? [] : [[x, y] as [Port, Port]];

@@ -1,15 +1,15 @@
 /** Facts about modules: added, removed, repeated, renamed, moved, wrapped, replaced, reordered. */
 
-import { familyTold } from "../../view/labels/family_words.js";
-import { type Item, inside, isLeaf } from "../items.js";
+import { familyMatch } from "../../view/labels/family_words.js";
+import { type DiffItem, inside, isLeaf } from "../items.js";
 import type { Matching } from "../match/match.js";
 import { areOfOneFamily, isNumbered, patternOf, stemOf } from "../vocabulary.js";
 import { sizesAndArguments } from "./arguments.js";
-import { type Facts, NONE, type Place } from "./facts.js";
+import { type Facts, NO_PLACE, type Place } from "./facts.js";
 import { type Merged, mergedLayers } from "./merged.js";
 
 /** Items reported as a whole: nothing inside is reported again. */
-export type Covered = Set<Item>;
+export type Covered = Set<DiffItem>;
 
 export function moduleFacts(matching: Matching, facts: Facts): Covered {
   const covered: Covered = new Set();
@@ -35,7 +35,7 @@ function mergedFacts(facts: Facts, covered: Covered, { id, parts, whole, places,
   for (const item of items) covered.add(item);
 }
 
-function placeFacts(matching: Matching, facts: Facts, sharing: Sharing, [x, y]: readonly [Item, Item]): void {
+function placeFacts(matching: Matching, facts: Facts, sharing: Sharing, [x, y]: readonly [DiffItem, DiffItem]): void {
   if (x.parent === null || y.parent === null) return;
   const found = sharing(x, y);
   if (found !== null) {
@@ -51,15 +51,15 @@ function placeFacts(matching: Matching, facts: Facts, sharing: Sharing, [x, y]: 
 }
 
 /** Once per module: later calls share with the first. */
-function sharingFact(facts: Facts, id: "shared" | "unshared", x: Item, y: Item): void {
+function sharingFact(facts: Facts, id: "shared" | "unshared", x: DiffItem, y: DiffItem): void {
   const [own, one] = id === "shared" ? [x, y] : [y, x];
-  if (own.call === 1) facts.add(id, one.label, NONE, [x, y]);
+  if (own.call === 1) facts.add(id, one.label, NO_PLACE, [x, y]);
 }
 
 /** Whether a pair is a module on one side and a call of a module with another counterpart on the other. */
-type Sharing = (x: Item, y: Item) => "shared" | "unshared" | null;
+type Sharing = (x: DiffItem, y: DiffItem) => "shared" | "unshared" | null;
 
-function sharingIn(pairs: readonly (readonly [Item, Item])[]): Sharing {
+function sharingIn(pairs: readonly (readonly [DiffItem, DiffItem])[]): Sharing {
   const [before, after] = [new Map<string, string>(), new Map<string, string>()];
   for (const [x, y] of [...pairs].sort(([, one], [, other]) => one.call - other.call)) {
     if (!after.has(y.path)) after.set(y.path, x.path);
@@ -74,11 +74,11 @@ function sharingIn(pairs: readonly (readonly [Item, Item])[]): Sharing {
 }
 
 /** Whether two names are members of one list with different numbers. */
-function isShifted(x: Item, y: Item): boolean {
+function isShifted(x: DiffItem, y: DiffItem): boolean {
   return isNumbered(x.name) && isNumbered(y.name) && stemOf(x.name) === stemOf(y.name);
 }
 
-function replacement(matching: Matching, facts: Facts, covered: Covered, x: Item, y: Item): boolean {
+function replacement(matching: Matching, facts: Facts, covered: Covered, x: DiffItem, y: DiffItem): boolean {
   if (x.label === y.label) return false;
   const isWhole = matching.replaced.has(x) || (isLayer(x, y) && !computeAlike(matching, x, y));
   if (!isWhole) {
@@ -91,12 +91,12 @@ function replacement(matching: Matching, facts: Facts, covered: Covered, x: Item
   return true;
 }
 
-function isLayer(x: Item, y: Item): boolean {
-  const isKnown = /activation|normalisation/.test(familyTold(x.label).family) && areOfOneFamily(x.label, y.label);
+function isLayer(x: DiffItem, y: DiffItem): boolean {
+  const isKnown = /activation|normalisation/.test(familyMatch(x.label).family) && areOfOneFamily(x.label, y.label);
   return isKnown || (isLeaf(x) && isLeaf(y));
 }
 
-function computeAlike({ similarity }: Matching, x: Item, y: Item): boolean {
+function computeAlike({ similarity }: Matching, x: DiffItem, y: DiffItem): boolean {
   const isOne = x.children.length === 1 && y.children.length === 1;
   return isOne ? x.children[0]?.label === y.children[0]?.label : similarity.opsAlike(x, y) === 1;
 }
@@ -107,7 +107,7 @@ function unmatched(matching: Matching, facts: Facts, covered: Covered, isBefore:
     if (item.kind !== "module" || pairs.has(item) || covered.has(item)) continue;
     const within = inside(of, item);
     const isAround = within.some((inner) => inner.kind === "module" && pairs.has(inner));
-    if (isAround) facts.add(isBefore ? "unwrapped" : "wrapped", item.label, NONE, placeOf(item, isBefore));
+    if (isAround) facts.add(isBefore ? "unwrapped" : "wrapped", item.label, NO_PLACE, placeOf(item, isBefore));
     else {
       for (const inner of [item, ...within]) covered.add(inner);
       addWithoutCounterpart(matching, facts, item, isBefore);
@@ -115,22 +115,22 @@ function unmatched(matching: Matching, facts: Facts, covered: Covered, isBefore:
   }
 }
 
-function addWithoutCounterpart(matching: Matching, facts: Facts, item: Item, isBefore: boolean): void {
+function addWithoutCounterpart(matching: Matching, facts: Facts, item: DiffItem, isBefore: boolean): void {
   if (repeat(matching, facts, item, isBefore)) return;
   facts.add(isBefore ? "removed" : "added", item.label, names(item, isBefore), placeOf(item, isBefore));
 }
 
-function placeOf(item: Item, isBefore: boolean): Place {
+function placeOf(item: DiffItem, isBefore: boolean): Place {
   return isBefore ? [item, null] : [null, item];
 }
 
-function names(item: Item, isBefore: boolean): [string | null, string | null] {
+function names(item: DiffItem, isBefore: boolean): [string | null, string | null] {
   const name = patternOf(item.name);
   return isBefore ? [name, null] : [null, name];
 }
 
 /** If a module without a counterpart is another repeat of several, adds that; whether it is. */
-function repeat(matching: Matching, facts: Facts, item: Item, isBefore: boolean): boolean {
+function repeat(matching: Matching, facts: Facts, item: DiffItem, isBefore: boolean): boolean {
   const pairs = isBefore ? matching.after : matching.before;
   const other = item.parent === null ? undefined : pairs.get(item.parent);
   if (item.parent === null || other === undefined) return false;
@@ -149,11 +149,14 @@ function repeat(matching: Matching, facts: Facts, item: Item, isBefore: boolean)
   return true;
 }
 
-function sameModule({ path }: Item): (item: Item) => boolean {
+function sameModule({ path }: DiffItem): (item: DiffItem) => boolean {
   return (item) => item.kind === "module" && item.path === path;
 }
 
-function sameList({ name, label }: Item, labels: ReadonlySet<string> = new Set([label])): (item: Item) => boolean {
+function sameList(
+  { name, label }: DiffItem,
+  labels: ReadonlySet<string> = new Set([label]),
+): (item: DiffItem) => boolean {
   const stem = stemOf(name);
   return (item) => isNumbered(name) && isNumbered(item.name) && stemOf(item.name) === stem && labels.has(item.label);
 }
@@ -164,16 +167,16 @@ function reordered(matching: Matching, facts: Facts): void {
       const pair = matching.before.get(child);
       return child.kind === "module" && child.call === 1 && pair?.parent === x && pair.kind === "module";
     });
-    const before = kept.map((child) => matching.before.get(child) as Item);
+    const before = kept.map((child) => matching.before.get(child) as DiffItem);
     const sorted = [...before].sort((one, other) => one.position - other.position);
     if (before.every((item, i) => item === sorted[i])) continue;
-    const say = (items: Item[]) => items.map(({ name, label }) => (isNumbered(name) ? label : name));
+    const say = (items: DiffItem[]) => items.map(({ name, label }) => (isNumbered(name) ? label : name));
     facts.add("reordered", y.label, [say(sorted), say(before)], [x, y]);
   }
 }
 
 /** Changed numbers in a list that no added, removed or moved member explains. */
-function renumbered(pairs: readonly [Item, Item][], matching: Matching, facts: Facts): void {
+function renumbered(pairs: readonly [DiffItem, DiffItem][], matching: Matching, facts: Facts): void {
   if (facts.has("added", "removed", "repeats", "moved", "wrapped", "unwrapped", "reordered")) return;
   for (const [x, y] of pairs) {
     if (matching.isPair(x.parent, y.parent) && x.name !== y.name && isShifted(x, y) && x.call === y.call) {

@@ -1,10 +1,10 @@
 /** Facts about the ops of modules in both graphs: the model's own code. */
 import { append } from "../../graph/append.js";
 import type { Json } from "../../graph/graph.js";
-import { compare, type Item, isInside, isLeaf, own, type Side } from "../items.js";
+import { compare, type DiffItem, isInside, isLeaf, own, type Side } from "../items.js";
 import type { Matching } from "../match/match.js";
 import { isPlumbing, isSameValue, patternOf } from "../vocabulary.js";
-import { type Facts, NONE, type Place } from "./facts.js";
+import { type Facts, NO_PLACE, type Place } from "./facts.js";
 import type { Covered } from "./modules.js";
 
 /** With at least this many different ops, a module's code counts as rewritten. */
@@ -25,14 +25,14 @@ const LIMITS: ReadonlySet<number> = new Set([
 
 /** The differences in the code of one module. */
 interface Code {
-  removed: Item[];
-  added: Item[];
-  replaced: [Item, Item][];
+  removed: DiffItem[];
+  added: DiffItem[];
+  replaced: [DiffItem, DiffItem][];
 }
 
 export function opFacts(matching: Matching, facts: Facts, covered: Covered): void {
-  const codes = new Map<Item, Code>();
-  const codeOf = (x: Item): Code => {
+  const codes = new Map<DiffItem, Code>();
+  const codeOf = (x: DiffItem): Code => {
     const known = codes.get(x) ?? { removed: [], added: [], replaced: [] };
     codes.set(x, known);
     return known;
@@ -54,22 +54,22 @@ export function opFacts(matching: Matching, facts: Facts, covered: Covered): voi
     else if (x.kind === "op") pairOfOps(matching, facts, [x, y], orders, covered);
   }
   for (const x of [...codes.keys()].sort((one, other) => one.position - other.position)) {
-    code(facts, x, matching.after.get(x) as Item, codeOf(x));
+    code(facts, x, matching.after.get(x) as DiffItem, codeOf(x));
   }
 }
 
-function leftOver(items: readonly Item[], pairs: ReadonlyMap<Item, Item>, covered: Covered): Item[] {
+function leftOver(items: readonly DiffItem[], pairs: ReadonlyMap<DiffItem, DiffItem>, covered: Covered): DiffItem[] {
   return items.filter(
     (item) => item.kind === "op" && !pairs.has(item) && !covered.has(item) && !isPairedModule(item, pairs),
   );
 }
 
 /** The op inside a module that is paired with an op. */
-function isPairedModule({ parent }: Item, pairs: ReadonlyMap<Item, Item>): boolean {
+function isPairedModule({ parent }: DiffItem, pairs: ReadonlyMap<DiffItem, DiffItem>): boolean {
   return parent !== null && pairs.get(parent)?.kind === "op";
 }
 
-function opAndModule(facts: Facts, x: Item, y: Item): void {
+function opAndModule(facts: Facts, x: DiffItem, y: DiffItem): void {
   const [op, module, id] = x.kind === "op" ? ([x, y, "op-to-module"] as const) : ([y, x, "module-to-op"] as const);
   const isSame = module.children.some(({ label }) => label === op.label);
   if (isSame) facts.add(id, "", [x.label, y.label], [x, y]);
@@ -80,7 +80,7 @@ function opAndModule(facts: Facts, x: Item, y: Item): void {
 function pairOfOps(
   matching: Matching,
   facts: Facts,
-  [x, y]: readonly [Item, Item],
+  [x, y]: readonly [DiffItem, DiffItem],
   orders: readonly Place[],
   covered: Covered,
 ): void {
@@ -89,17 +89,17 @@ function pairOfOps(
   if (!isInAttributes) argumentsOf(facts, x, y);
   const isExplainedBySources = [x, y].every(({ sources }) => sources.some(({ from }) => covered.has(originOf(from))));
   if (!isExplainedBySources && !isReordered(orders, x, y) && isRewired(matching, x, y))
-    facts.add("rewired", y.label, NONE, [x, y]);
+    facts.add("rewired", y.label, NO_PLACE, [x, y]);
 }
 
 /** The op that made a value before it was rearranged. */
-function originOf(item: Item): Item {
+function originOf(item: DiffItem): DiffItem {
   let at = item;
   while (isPlumbing(at.label) && at.sources[0] !== undefined) at = at.sources[0].from;
   return at;
 }
 
-function argumentsOf(facts: Facts, x: Item, y: Item): void {
+function argumentsOf(facts: Facts, x: DiffItem, y: DiffItem): void {
   if (isPlumbing(x.label) || MAKING.test(x.label)) return;
   for (const name of new Set([...Object.keys(x.arguments), ...Object.keys(y.arguments)])) {
     const [before, after] = [own(x.arguments, name), own(y.arguments, name)];
@@ -109,8 +109,8 @@ function argumentsOf(facts: Facts, x: Item, y: Item): void {
 }
 
 /** Whether numbers are or follow from sizes, such as the scale of an attention. */
-function isDerived(x: Item, y: Item, before: Json, after: Json): boolean {
-  const sizes = (item: Item) => item.sources.flatMap(({ from, output }) => from.shapes[output] ?? []);
+function isDerived(x: DiffItem, y: DiffItem, before: Json, after: Json): boolean {
+  const sizes = (item: DiffItem) => item.sources.flatMap(({ from, output }) => from.shapes[output] ?? []);
   const isLimit = [before, after].every((value) => LIMITS.has(Math.abs(Number(value))));
   if (isLimit && x.dtypes.join() !== y.dtypes.join()) return true;
   if (sizes(x).join() === sizes(y).join()) return false;
@@ -119,9 +119,9 @@ function isDerived(x: Item, y: Item, before: Json, after: Json): boolean {
 }
 
 /** Whether an op is in a module whose order is reported as changed, or reads from it. */
-function isReordered(orders: readonly Place[], x: Item, y: Item): boolean {
-  const isIn = (at: 0 | 1, item: Item) => orders.some(({ [at]: end }) => end !== null && isInside(item, end));
-  const areIn = (at: 0 | 1, item: Item) => isIn(at, item) || item.sources.some(({ from }) => isIn(at, from));
+function isReordered(orders: readonly Place[], x: DiffItem, y: DiffItem): boolean {
+  const isIn = (at: 0 | 1, item: DiffItem) => orders.some(({ [at]: end }) => end !== null && isInside(item, end));
+  const areIn = (at: 0 | 1, item: DiffItem) => isIn(at, item) || item.sources.some(({ from }) => isIn(at, from));
   return orders.length > 0 && areIn(0, x) && areIn(1, y);
 }
 
@@ -138,18 +138,19 @@ export function outputFacts(matching: Matching, facts: Facts): void {
   for (const x of before.values()) {
     const y = now.get(x.path);
     if (y === undefined || told.has(x) || told.has(y)) continue;
-    if (patternOf(x.path) === x.path && isRewired(matching, x, y)) facts.add("output-rewired", x.path, NONE, [x, y]);
+    if (patternOf(x.path) === x.path && isRewired(matching, x, y))
+      facts.add("output-rewired", x.path, NO_PLACE, [x, y]);
   }
 }
 
-function outputsOf({ steps }: Side): Map<string, Item> {
+function outputsOf({ steps }: Side): Map<string, DiffItem> {
   return new Map(steps.flatMap((item) => (item.kind === "output" ? [[item.path, item]] : [])));
 }
 
-type Outputs = ReadonlyMap<string, Item>;
+type Outputs = ReadonlyMap<string, DiffItem>;
 
 /** Values that both graphs return, under names in both; in tuples, not those moved by an added or removed one. */
-function exchangedOutputs({ after }: Matching, before: Outputs, now: Outputs): [Item, Item][] {
+function exchangedOutputs({ after }: Matching, before: Outputs, now: Outputs): [DiffItem, DiffItem][] {
   const places = [...now.values()].map((item, at) => ({ item, at, ...item.sources[0] }));
   const kept = [...before.values()].flatMap((x) => {
     const [source] = x.sources;
@@ -159,35 +160,35 @@ function exchangedOutputs({ after }: Matching, before: Outputs, now: Outputs): [
     return found === undefined ? [] : [{ x, y: found.item, at: found.at }];
   });
   const isPassed = (i: number, at: number) => kept.some((other, j) => (j < i ? other.at > at : j > i && other.at < at));
-  const isMember = ({ path }: Item) => patternOf(path) !== path;
-  return kept.flatMap(({ x, y, at }, i): [Item, Item][] => {
+  const isMember = ({ path }: DiffItem) => patternOf(path) !== path;
+  return kept.flatMap(({ x, y, at }, i): [DiffItem, DiffItem][] => {
     const isExchanged = isMember(x) && isMember(y) ? isPassed(i, at) : now.has(x.path) && before.has(y.path);
     return isExchanged && x.path !== y.path ? [[x, y]] : [];
   });
 }
 
 /** Whether an op reads other values that are all in both graphs. */
-function isRewired(matching: Matching, x: Item, y: Item): boolean {
-  const isWeight = ({ kind }: Item) => kind === "parameter" || kind === "buffer" || kind === "constant";
+function isRewired(matching: Matching, x: DiffItem, y: DiffItem): boolean {
+  const isWeight = ({ kind }: DiffItem) => kind === "parameter" || kind === "buffer" || kind === "constant";
   const before = x.sources
     .filter(({ from }) => !isWeight(from))
     .map(({ from, output }) => [matching.after.get(from), output] as const);
   const after = y.sources.filter(({ from }) => !isWeight(from)).map(({ from, output }) => [from, output] as const);
   if (before.length !== after.length || before.some(([item]) => item === undefined)) return false;
   if (after.some(([item]) => !matching.before.has(item))) return false;
-  const texts = (found: readonly (readonly [Item | undefined, number])[]) =>
+  const texts = (found: readonly (readonly [DiffItem | undefined, number])[]) =>
     found.map(([item, output]) => `${item?.id} ${output}`);
   const [one, other] = [texts(before), texts(after)];
   if (!ORDERED.test(x.label)) [one, other].forEach((found) => void found.sort(compare));
   return one.join("\n") !== other.join("\n");
 }
 
-function code(facts: Facts, x: Item, y: Item, { removed, added, replaced }: Code): void {
+function code(facts: Facts, x: DiffItem, y: DiffItem, { removed, added, replaced }: Code): void {
   const residuals = [removed.filter(isResidual), added.filter(isResidual)] as const;
   const common = Math.min(residuals[0].length, residuals[1].length);
   const [lost, gained] = [residuals[0].slice(common), residuals[1].slice(common)];
-  for (const op of lost) facts.add("residual-removed", x.label, NONE, [op, null]);
-  for (const op of gained) facts.add("residual-added", y.label, NONE, [null, op]);
+  for (const op of lost) facts.add("residual-removed", x.label, NO_PLACE, [op, null]);
+  for (const op of gained) facts.add("residual-added", y.label, NO_PLACE, [null, op]);
   const [gone, come] = different(
     removed.filter((op) => !lost.includes(op)),
     added.filter((op) => !gained.includes(op)),
@@ -200,52 +201,52 @@ function code(facts: Facts, x: Item, y: Item, { removed, added, replaced }: Code
     return;
   }
   for (const [one, other] of swaps) facts.add("op-replaced", "", [one.label, other.label], [one, other]);
-  for (const op of gone) facts.add("op-removed", op.label, NONE, [op, null]);
-  for (const op of come) facts.add("op-added", op.label, NONE, [null, op]);
+  for (const op of gone) facts.add("op-removed", op.label, NO_PLACE, [op, null]);
+  for (const op of come) facts.add("op-added", op.label, NO_PLACE, [null, op]);
   const isOnlyOrder = gone.length + come.length + swaps.length + lost.length + gained.length === 0;
   if (isOnlyOrder && removed.length + added.length + replaced.length > 0) {
     // an activation before a product isn't one after it
     const isInOrder = ![...removed, ...added].some(isComputing) || computing(x) === computing(y);
-    facts.add(isInOrder ? "rearranged" : "op-order", y.label, NONE, [x, y]);
+    facts.add(isInOrder ? "rearranged" : "op-order", y.label, NO_PLACE, [x, y]);
   }
 }
 
 /** Labels of the ops that compute in a module, in order. */
-function computing({ children }: Item): string {
+function computing({ children }: DiffItem): string {
   return children
     .filter(isComputing)
     .map(({ label }) => label)
     .join("\n");
 }
 
-function isComputing({ label }: Item): boolean {
+function isComputing({ label }: DiffItem): boolean {
   return !isPlumbing(label) && !CONSTANT.test(label);
 }
 
 /** The ops of each list that the other lacks, without rearrangements. */
-function different(removed: readonly Item[], added: readonly Item[]): [Item[], Item[]] {
+function different(removed: readonly DiffItem[], added: readonly DiffItem[]): [DiffItem[], DiffItem[]] {
   const [gone, come] = [byLabel(removed), byLabel(added)];
-  const more = (one: Map<string, Item[]>, other: Map<string, Item[]>) =>
+  const more = (one: Map<string, DiffItem[]>, other: Map<string, DiffItem[]>) =>
     [...one].flatMap(([label, ops]) => ops.slice(other.get(label)?.length ?? 0));
   return [more(gone, come), more(come, gone)];
 }
 
-function byLabel(ops: readonly Item[]): Map<string, Item[]> {
-  const found = new Map<string, Item[]>();
+function byLabel(ops: readonly DiffItem[]): Map<string, DiffItem[]> {
+  const found = new Map<string, DiffItem[]>();
   for (const op of ops) if (isComputing(op)) append(found, op.label, op);
   return found;
 }
 
 /** Whether an op adds a value to something computed from it. */
-function isResidual({ label, sources, shapes }: Item): boolean {
+function isResidual({ label, sources, shapes }: DiffItem): boolean {
   const [one, other] = sources.filter(({ from }) => from.kind === "op" || from.kind === "input");
   if (label !== "add" || one === undefined || other === undefined || one.from === other.from) return false;
   const isOfSize = [one, other].every(({ from, output }) => String(from.shapes[output]) === String(shapes[0]));
   return isOfSize && (isMadeFrom(one.from, other.from) || isMadeFrom(other.from, one.from));
 }
 
-function isMadeFrom(item: Item, origin: Item): boolean {
-  const seen = new Set<Item>();
+function isMadeFrom(item: DiffItem, origin: DiffItem): boolean {
+  const seen = new Set<DiffItem>();
   const waiting = [item];
   for (let at = waiting.pop(); at !== undefined && seen.size < FARTHEST; at = waiting.pop()) {
     if (at === origin) return true;

@@ -1,5 +1,5 @@
 /** Weights whose names have another role now: they load without an error and give wrong results. */
-import { type Item, isLeaf, type Keys } from "../items.js";
+import { type DiffItem, isLeaf, type Keys } from "../items.js";
 import type { Matching } from "../match/match.js";
 import { besidesOf } from "../vocabulary.js";
 
@@ -52,11 +52,11 @@ function isAmongOthers({ a, b, after, before }: Matching, key: string): boolean 
     const [old, now] = [neighbours(x, direction), neighbours(y, direction)];
     if (old.length === 0 || now.length === 0) return false;
     if (!old.every((item) => after.has(item)) || !now.every((item) => before.has(item))) return false;
-    return !old.some((item) => now.includes(after.get(item) as Item));
+    return !old.some((item) => now.includes(after.get(item) as DiffItem));
   });
 }
 
-function neighbours(module: Item, direction: "sources" | "readers"): Item[] {
+function neighbours(module: DiffItem, direction: "sources" | "readers"): DiffItem[] {
   const ends = module.children.flatMap((op) =>
     direction === "sources" ? op.sources.map(({ from }) => from) : op.readers.map(({ to }) => to),
   );
@@ -64,6 +64,6 @@ function neighbours(module: Item, direction: "sources" | "readers"): Item[] {
 }
 
 /** The layer around an op, or the op itself. */
-function unitOf(op: Item): Item {
+function unitOf(op: DiffItem): DiffItem {
   return op.parent !== null && op.parent.parent !== null && isLeaf(op.parent) ? op.parent : op;
 }

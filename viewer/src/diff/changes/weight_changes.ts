@@ -2,10 +2,10 @@
 
 import type { Json } from "../../graph/graph.js";
 import type { Checkpoints, WeightMap } from "../checkpoints.js";
-import type { Item, Side } from "../items.js";
+import type { DiffItem, Side } from "../items.js";
 import type { Matching } from "../match/match.js";
 import { holders, lastPart, patternOf } from "../vocabulary.js";
-import { type Facts, NONE, type Place } from "./facts.js";
+import { type Facts, NO_PLACE, type Place } from "./facts.js";
 import type { Covered } from "./modules.js";
 
 export function weightFacts(
@@ -31,17 +31,17 @@ function kept({ a, b }: Matching, facts: Facts, key: string, other: string): voi
   const [kind, now] = [x.kind ?? "parameter", y.kind ?? "parameter"];
   if (kind !== now) facts.add("weight-kind", lastPart(key), [kind, now], place);
   else if (kind === "parameter" && x.trainable !== y.trainable) {
-    facts.add(x.trainable === false ? "unfrozen" : "frozen", "", NONE, place);
+    facts.add(x.trainable === false ? "unfrozen" : "frozen", "", NO_PLACE, place);
   }
 }
 
-function ownerOf(of: Side, key: string): Item {
+function ownerOf(of: Side, key: string): DiffItem {
   return of.byId.get(of.parameters.get(key)?.owner ?? "") ?? of.root;
 }
 
 interface WithoutCounterpart {
   of: Side;
-  pairs: ReadonlyMap<Item, Item>;
+  pairs: ReadonlyMap<DiffItem, DiffItem>;
   isBefore: boolean;
   keys: readonly string[];
 }
@@ -54,8 +54,8 @@ function addWithoutCounterpart(
 ): void {
   const running = holders(of.items.map(({ path }) => path));
   const unused = new Set<string>();
-  const say = (name: string, item: Item) => {
-    facts.add(isBefore ? "weight-removed" : "weight-added", name, NONE, isBefore ? [item, null] : [null, item]);
+  const say = (name: string, item: DiffItem) => {
+    facts.add(isBefore ? "weight-removed" : "weight-added", name, NO_PLACE, isBefore ? [item, null] : [null, item]);
   };
   for (const key of keys) {
     const { owner = "", kind = "parameter" } = of.parameters.get(key) ?? {};
@@ -69,7 +69,7 @@ function addWithoutCounterpart(
 }
 
 /** Whether a change of its module already explains that a weight was added or removed. */
-function isReportedOfModule(facts: Facts, item: Item, isBefore: boolean): boolean {
+function isReportedOfModule(facts: Facts, item: DiffItem, isBefore: boolean): boolean {
   const at = isBefore ? 0 : 1;
   if (facts.isReported(["argument", "replaced"], at, item.path)) return true;
   return [...holders([item.path])].some((path) => facts.isReported(["shared", "unshared"], at, path));
@@ -125,7 +125,7 @@ function ties({ a, b }: Matching, facts: Facts, pairs: ReadonlyMap<string, strin
     for (const [text, names] of one) {
       if (other.has(text) || names.some(isShared)) continue;
       const owner = ({ byId, parameters }: Side) => byId.get(parameters.get(names[0] ?? "")?.owner ?? "") ?? null;
-      facts.add(id, names.join(" = "), NONE, [owner(a), owner(b)]);
+      facts.add(id, names.join(" = "), NO_PLACE, [owner(a), owner(b)]);
     }
   };
   say("tied", after, before);

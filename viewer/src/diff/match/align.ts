@@ -6,14 +6,14 @@ export type Pairs = (readonly [number, number])[];
 /** Above it, the members that are unique on both sides come first. */
 const MOST_CELLS = 90_000;
 
-export interface Alike<T> {
+interface PairingRule<T> {
   /** Equal members under one name. At both ends of the lists they are paired at once. */
   key: (item: T) => string;
   score: (before: T, after: T) => number;
   least: number;
 }
 
-export function align<T>(before: readonly T[], after: readonly T[], alike: Alike<T>): Pairs {
+export function align<T>(before: readonly T[], after: readonly T[], alike: PairingRule<T>): Pairs {
   const keys = [before.map(alike.key), after.map(alike.key)] as const;
   const ends = Math.min(before.length, after.length);
   let start = 0;
@@ -28,7 +28,7 @@ export function align<T>(before: readonly T[], after: readonly T[], alike: Alike
   return pairs;
 }
 
-function best<T>(before: readonly T[], after: readonly T[], { score, least }: Alike<T>): Pairs {
+function best<T>(before: readonly T[], after: readonly T[], { score, least }: PairingRule<T>): Pairs {
   const width = after.length + 1;
   const scores = before.map((x) => Float64Array.from(after, (y) => score(x, y)));
   const sums = new Float64Array((before.length + 1) * width);
@@ -55,7 +55,7 @@ function best<T>(before: readonly T[], after: readonly T[], { score, least }: Al
 }
 
 /** Long lists: members that are unique on both sides pair first, and the stretches between are aligned separately. */
-function byAnchors<T>(before: readonly T[], after: readonly T[], alike: Alike<T>): Pairs {
+function byAnchors<T>(before: readonly T[], after: readonly T[], alike: PairingRule<T>): Pairs {
   const anchors = increasing(uniquePairs(before.map(alike.key), after.map(alike.key)));
   if (anchors.length === 0) return inSteps(before, after, alike);
   const pairs: Pairs = [];
@@ -71,7 +71,7 @@ function byAnchors<T>(before: readonly T[], after: readonly T[], alike: Alike<T>
 const STEP = 250;
 
 /** Without unique members, only members at similar positions can pair. */
-function inSteps<T>(before: readonly T[], after: readonly T[], alike: Alike<T>): Pairs {
+function inSteps<T>(before: readonly T[], after: readonly T[], alike: PairingRule<T>): Pairs {
   const pairs: Pairs = [];
   for (let at = 0; at < Math.min(before.length, after.length); at += STEP) {
     const inner = best(before.slice(at, at + STEP), after.slice(at, at + STEP), alike);

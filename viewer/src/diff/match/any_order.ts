@@ -1,15 +1,15 @@
 /** Pairs the children of two containers that changed their order. */
 import { append } from "../../graph/append.js";
-import { type Item, isModule, isOpOrModule } from "../items.js";
+import { type DiffItem, isModule, isOpOrModule } from "../items.js";
 import { isNumbered } from "../vocabulary.js";
 import type { Pairs } from "./align.js";
 import type { Similarity } from "./similarity.js";
 
 /** Pairs children with equal keys, if they count. */
 interface Rule {
-  counts: (item: Item) => boolean;
-  key: (item: Item) => string;
-  fits?: (before: Item, after: Item) => boolean;
+  counts: (item: DiffItem) => boolean;
+  key: (item: DiffItem) => string;
+  fits?: (before: DiffItem, after: DiffItem) => boolean;
 }
 
 /** The most specific rule first. */
@@ -32,8 +32,8 @@ type Rest = readonly [Set<number>, Set<number>];
 
 /** Pairs members of `rest` and removes them from it. */
 export function pairsInAnyOrder(
-  before: readonly Item[],
-  after: readonly Item[],
+  before: readonly DiffItem[],
+  after: readonly DiffItem[],
   rest: Rest,
   similarity: Similarity,
 ): Pairs {
@@ -42,17 +42,17 @@ export function pairsInAnyOrder(
 
 function pairsBy(
   { counts, key, fits = () => true }: Rule,
-  before: readonly Item[],
-  after: readonly Item[],
+  before: readonly DiffItem[],
+  after: readonly DiffItem[],
   rest: Rest,
 ): Pairs {
   const pairs: Pairs = [];
   const waiting = new Map<string, number[]>();
-  for (const j of rest[1]) if (counts(after[j] as Item)) append(waiting, key(after[j] as Item), j);
+  for (const j of rest[1]) if (counts(after[j] as DiffItem)) append(waiting, key(after[j] as DiffItem), j);
   for (const i of rest[0]) {
-    const item = before[i] as Item;
+    const item = before[i] as DiffItem;
     const equals = counts(item) ? waiting.get(key(item)) : undefined;
-    const j = equals?.find((at) => rest[1].has(at) && fits(item, after[at] as Item));
+    const j = equals?.find((at) => rest[1].has(at) && fits(item, after[at] as DiffItem));
     if (j === undefined) continue;
     pairs.push([i, j]);
     rest[0].delete(i);

@@ -1,5 +1,5 @@
 /** Whether the pair of a module is certain: no other module could be its counterpart. */
-import { type Item, isInside } from "../items.js";
+import { type DiffItem, isInside } from "../items.js";
 import { isNumbered, lastPart } from "../vocabulary.js";
 import type { Matching } from "./match.js";
 
@@ -8,9 +8,9 @@ const MOST_RIVALS = 64;
 
 export class Certainty {
   readonly #matching: Matching;
-  readonly #known = new Map<Item, boolean>();
+  readonly #known = new Map<DiffItem, boolean>();
   readonly #chains = new Map<string, boolean>();
-  readonly #beside = new Map<string, readonly Item[]>();
+  readonly #beside = new Map<string, readonly DiffItem[]>();
 
   /** Number of modules of each label and size. */
   #counts: readonly [ReadonlyMap<string, number>, ReadonlyMap<string, number>] | undefined;
@@ -20,10 +20,10 @@ export class Certainty {
   }
 
   /** For a paired module of the first graph. Without recursion, as models nest deeply. */
-  isCertain(module: Item): boolean {
-    const asked: Item[] = [];
+  isCertain(module: DiffItem): boolean {
+    const asked: DiffItem[] = [];
     let answer = true;
-    for (let x: Item | null = module; x !== null; x = this.#matching.holder(x, this.#matching.after)) {
+    for (let x: DiffItem | null = module; x !== null; x = this.#matching.holder(x, this.#matching.after)) {
       const known = this.#known.get(x);
       if (known !== undefined) {
         answer = known;
@@ -39,7 +39,7 @@ export class Certainty {
   }
 
   /** Whether nothing else in the container could be the counterpart. */
-  #isAlone(item: Item): boolean {
+  #isAlone(item: DiffItem): boolean {
     const { after, before, sure } = this.#matching;
     const pair = after.get(item);
     if (pair === undefined) return false;
@@ -56,8 +56,8 @@ export class Certainty {
   }
 
   /** Whether both have one number in lists of equal length, one of them in a container that the other side lacks. */
-  #isInDissolved(item: Item, pair: Item, [x, y]: readonly [Item, Item]): boolean {
-    const isOnlyList = (member: Item, outer: Item, side: string) =>
+  #isInDissolved(item: DiffItem, pair: DiffItem, [x, y]: readonly [DiffItem, DiffItem]): boolean {
+    const isOnlyList = (member: DiffItem, outer: DiffItem, side: string) =>
       member === outer || this.#like(member, outer, side).length === 1;
     return (
       isSameMember(item, pair) &&
@@ -68,7 +68,7 @@ export class Certainty {
   }
 
   /** Siblings that are, or contain, something that could be taken for an item. */
-  #like(item: Item, { parent }: Item, side: string): readonly Item[] {
+  #like(item: DiffItem, { parent }: DiffItem, side: string): readonly DiffItem[] {
     const key = `${side} ${parent?.position} ${item.label} ${item.total}`;
     let found = this.#beside.get(key);
     if (found === undefined) {
@@ -79,25 +79,29 @@ export class Certainty {
   }
 
   /** A moved module is certain if neither graph has another of its kind and size. */
-  #isOnly(item: Item, pair: Item): boolean {
+  #isOnly(item: DiffItem, pair: DiffItem): boolean {
     const { a, b } = this.#matching;
     this.#counts ??= [counts(a.items), counts(b.items)];
     return this.#counts[0].get(kindOf(item)) === 1 && this.#counts[1].get(kindOf(pair)) === 1;
   }
 
   /** Equal modules, each computed from the one before, equally many on both sides. */
-  #areInOneOrder(item: Item, pair: Item, [one, other]: readonly [readonly Item[], readonly Item[]]): boolean {
+  #areInOneOrder(
+    item: DiffItem,
+    pair: DiffItem,
+    [one, other]: readonly [readonly DiffItem[], readonly DiffItem[]],
+  ): boolean {
     if (one.length !== other.length || one.length > MOST_RIVALS) return false;
     const at = one.findIndex((x) => isInside(item, x));
     if (at !== other.findIndex((y) => isInside(pair, y))) return false;
     return this.#isChain(one, "a", item) && this.#isChain(other, "b", pair);
   }
 
-  #isChain(modules: readonly Item[], side: string, of: Item): boolean {
+  #isChain(modules: readonly DiffItem[], side: string, of: DiffItem): boolean {
     const key = `${side} ${modules[0]?.position} ${of.label} ${of.total}`;
     let found = this.#chains.get(key);
     if (found === undefined) {
-      found = modules.slice(1).every((next, i) => feeds(modules[i] as Item, next));
+      found = modules.slice(1).every((next, i) => feeds(modules[i] as DiffItem, next));
       this.#chains.set(key, found);
     }
     return found;
@@ -105,13 +109,13 @@ export class Certainty {
 }
 
 /** The module itself, or its ancestor directly inside the innermost paired container. */
-function outermost(item: Item, pairs: ReadonlyMap<Item, Item>): Item {
+function outermost(item: DiffItem, pairs: ReadonlyMap<DiffItem, DiffItem>): DiffItem {
   let at = item;
   while (at.parent !== null && !pairs.has(at.parent)) at = at.parent;
   return at;
 }
 
-function holdsLike(item: Item, other: Item): boolean {
+function holdsLike(item: DiffItem, other: DiffItem): boolean {
   const waiting = [other];
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
     if (isLike(item, at)) return true;
@@ -120,7 +124,7 @@ function holdsLike(item: Item, other: Item): boolean {
   return false;
 }
 
-function counts(items: readonly Item[]): Map<string, number> {
+function counts(items: readonly DiffItem[]): Map<string, number> {
   const found = new Map<string, number>();
   for (const item of items) {
     if (item.kind === "module" && item.call === 1) found.set(kindOf(item), (found.get(kindOf(item)) ?? 0) + 1);
@@ -128,28 +132,28 @@ function counts(items: readonly Item[]): Map<string, number> {
   return found;
 }
 
-function kindOf({ label, total }: Item): string {
+function kindOf({ label, total }: DiffItem): string {
   return `${label} ${total}`;
 }
 
-function isLike(item: Item, { kind, label, total, call }: Item): boolean {
+function isLike(item: DiffItem, { kind, label, total, call }: DiffItem): boolean {
   return kind === "module" && label === item.label && total === item.total && call === 1;
 }
 
 /** Whether both have the same number in a list, regardless of its name. */
-function isSameMember(x: Item, y: Item): boolean {
-  const number = ({ name }: Item) => /\d+$/.exec(lastPart(name))?.[0];
+function isSameMember(x: DiffItem, y: DiffItem): boolean {
+  const number = ({ name }: DiffItem) => /\d+$/.exec(lastPart(name))?.[0];
   return isNumbered(x.name) && isNumbered(y.name) && number(x) === number(y);
 }
 
-function membersBeside({ parent, label }: Item): number {
+function membersBeside({ parent, label }: DiffItem): number {
   return (parent?.children ?? []).filter((item) => item.kind === "module" && item.label === label).length;
 }
 
 /** Whether a module is computed from another one. */
-function feeds(from: Item, to: Item): boolean {
+function feeds(from: DiffItem, to: DiffItem): boolean {
   const end = to.position + to.size;
-  const seen = new Set<Item>();
+  const seen = new Set<DiffItem>();
   const waiting = [from, ...descendants(from)];
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
     for (const { to: reader } of at.readers) {
@@ -162,8 +166,8 @@ function feeds(from: Item, to: Item): boolean {
   return false;
 }
 
-function descendants(item: Item): Item[] {
-  const found: Item[] = [];
+function descendants(item: DiffItem): DiffItem[] {
+  const found: DiffItem[] = [];
   const waiting = [...item.children];
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
     found.push(at);

@@ -1,5 +1,5 @@
 import type { GraphData } from "../../graph/graph.js";
-import { compare, type Item, type Side, type Source, side } from "../items.js";
+import { compare, type DiffItem, type Side, type Source, side } from "../items.js";
 import { isPlumbing } from "../vocabulary.js";
 
 /** Hashes of items, bottom-up: numbers that are equal for equal items on both sides of a comparison. */
@@ -20,11 +20,11 @@ export class Interner {
 
 export interface Hashes {
   /** Hash of labels and of the wiring of the ops inside. */
-  skeleton: Map<Item, number>;
+  skeleton: Map<DiffItem, number>;
   /** The same with arguments and sizes. */
-  exact: Map<Item, number>;
+  exact: Map<DiffItem, number>;
   /** The same with the names inside. */
-  named: Map<Item, number>;
+  named: Map<DiffItem, number>;
   /** Skeleton → how often each op occurs inside, without rearranging ones. */
   ops: Map<number, ReadonlyMap<string, number>>;
 }
@@ -34,12 +34,12 @@ export function noHashes(): Hashes {
 }
 
 /** Adds the hashes of one side. `uses` distinguishes equal leaves, so that their pairs can be cached by hash. */
-export function addHashes(hashes: Hashes, side: Side, interner: Interner, uses: ReadonlyMap<Item, number>): void {
+export function addHashes(hashes: Hashes, side: Side, interner: Interner, uses: ReadonlyMap<DiffItem, number>): void {
   const wires = wiresIn(side);
   for (let i = side.items.length - 1; i >= 0; i -= 1) {
-    const item = side.items[i] as Item;
+    const item = side.items[i] as DiffItem;
     const inner = (wires.get(item) ?? []).sort(compare).join();
-    const list = (hash: Map<Item, number>) => item.children.map((child) => hash.get(child)).join();
+    const list = (hash: Map<DiffItem, number>) => item.children.map((child) => hash.get(child)).join();
     const facts = JSON.stringify([item.attributes, item.arguments, item.shapes, item.dtypes, item.own]);
     const skeleton = interner.of(`s${item.kind} ${item.label} ${list(hashes.skeleton)} ${inner}`);
     const exact = interner.of(`e${item.kind} ${item.label} ${facts} ${list(hashes.exact)} ${inner}`);
@@ -51,7 +51,7 @@ export function addHashes(hashes: Hashes, side: Side, interner: Interner, uses: 
   }
 }
 
-function opsIn(item: Item, { ops, skeleton }: Hashes): Map<string, number> {
+function opsIn(item: DiffItem, { ops, skeleton }: Hashes): Map<string, number> {
   const found = new Map<string, number>();
   const add = (label: string, count: number) => found.set(label, (found.get(label) ?? 0) + count);
   if (item.kind === "op" && !isPlumbing(item.label)) add(item.label, 1);
@@ -62,8 +62,8 @@ function opsIn(item: Item, { ops, skeleton }: Hashes): Map<string, number> {
 }
 
 /** Container → its inner edges, by places relative to it. */
-function wiresIn({ items }: Side): Map<Item, string[]> {
-  const found = new Map<Item, string[]>();
+function wiresIn({ items }: Side): Map<DiffItem, string[]> {
+  const found = new Map<DiffItem, string[]>();
   for (const item of items) {
     for (const { to, argument } of item.readers) {
       const [holder, start, end] = holderOf(item, to);
@@ -79,14 +79,14 @@ function wiresIn({ items }: Side): Map<Item, string[]> {
 }
 
 /** The innermost container of two items, and its children that hold them. */
-function holderOf(from: Item, to: Item): [Item, Item, Item] {
+function holderOf(from: DiffItem, to: DiffItem): [DiffItem, DiffItem, DiffItem] {
   let [start, end] = [from, to];
   while (start.parent !== end.parent) {
     // the one that begins later is deeper or a sibling: a parent begins before its contents
-    if ((start.parent?.position ?? -1) > (end.parent?.position ?? -1)) start = start.parent as Item;
-    else end = end.parent as Item;
+    if ((start.parent?.position ?? -1) > (end.parent?.position ?? -1)) start = start.parent as DiffItem;
+    else end = end.parent as DiffItem;
   }
-  return [start.parent as Item, start, end];
+  return [start.parent as DiffItem, start, end];
 }
 
 /** Similarity of two bags of ops, from 0 to 1. */
@@ -111,14 +111,14 @@ export function normalised(data: GraphData): Side {
 }
 
 /** A scale that equals the default counts as omitted. */
-function writeScale(item: Item): void {
+function writeScale(item: DiffItem): void {
   const query = item.sources.find(({ argument }) => argument === "query");
   const width = Number(query?.from.shapes[query.output]?.at(-1));
   if (!Number.isNaN(width)) item.arguments = { ...item.arguments, scale: item.arguments.scale ?? width ** -0.5 };
 }
 
 /** Concatenation with nothing, such as an empty cache, is dropped. */
-function leaveOutEmpty(item: Item): void {
+function leaveOutEmpty(item: DiffItem): void {
   const isEmpty = ({ from, output }: Source) => from.shapes[output]?.includes(0) ?? false;
   const empty = item.sources.filter(isEmpty);
   if (empty.length === 0) return;

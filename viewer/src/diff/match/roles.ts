@@ -1,8 +1,8 @@
 /** The roles of values: they distinguish twins, such as the projections of an attention, regardless of names. */
 import { append } from "../../graph/append.js";
 import type { Json } from "../../graph/graph.js";
-import { compare, type Item, type Reader, type Side } from "../items.js";
-import { isPermuting, isPlumbing, isReshaping, single } from "../vocabulary.js";
+import { compare, type DiffItem, type Reader, type Side } from "../items.js";
+import { isPermuting, isPlumbing, isReshaping, repeatedValue } from "../vocabulary.js";
 import type { Interner } from "./hashes.js";
 
 /** Ops that return their input. */
@@ -16,14 +16,14 @@ const LEVELS = 3;
 
 /** The whole computation before and after each value, as numbers that are equal for equal computations on both sides. */
 export class Roles {
-  readonly #before = new Map<Item, number>();
+  readonly #before = new Map<DiffItem, number>();
   /** The use of a value, without ops that pass it on. */
-  readonly #after = new Map<Item, string[]>();
-  readonly #steps = new Map<Item, number>();
-  readonly #facts = new Map<Item, string>();
+  readonly #after = new Map<DiffItem, string[]>();
+  readonly #steps = new Map<DiffItem, number>();
+  readonly #facts = new Map<DiffItem, string>();
   readonly #side: Side;
   readonly #interner: Interner;
-  readonly #outputs: Item[];
+  readonly #outputs: DiffItem[];
 
   constructor(side: Side, interner: Interner) {
     this.#side = side;
@@ -57,11 +57,11 @@ export class Roles {
     return new Map([...uses].map(([name, found]) => [name, found.sort(compare).join(";")]));
   }
 
-  #use(argument: string, by: Item): string {
+  #use(argument: string, by: DiffItem): string {
     return `${argument} ${this.#before.get(by)} ${this.#step(argument, by)}`;
   }
 
-  #beforeOf(item: Item, number: number): number {
+  #beforeOf(item: DiffItem, number: number): number {
     if (isPassing(item)) return this.#value(item, 0);
     const sources = item.sources.map(({ argument }, i) => [argument, this.#value(item, i)] as const);
     const parts = COMMUTATIVE.test(item.label)
@@ -71,7 +71,7 @@ export class Roles {
   }
 
   /** The label of an item; for inputs, also its number. */
-  #factsOf(item: Item, number: number): string {
+  #factsOf(item: DiffItem, number: number): string {
     if (item.kind === "output") return "";
     if (item.kind === "input") return `${number} ${JSON.stringify([item.shapes, item.dtypes])}`;
     let facts = this.#facts.get(item);
@@ -82,11 +82,11 @@ export class Roles {
     return facts;
   }
 
-  #read(item: Item): string {
+  #read(item: DiffItem): string {
     if (isPermuting(item.label)) return `${permuted(item)} ${item.shapes}`;
     const given = isReshaping(item.label) ? [] : Object.entries(item.arguments);
     const kept = given.flatMap(([name, value]) =>
-      value === null || IMMATERIAL.has(name) ? [] : [[name, SIZED.test(item.label) ? single(value) : value]],
+      value === null || IMMATERIAL.has(name) ? [] : [[name, SIZED.test(item.label) ? repeatedValue(value) : value]],
     );
     const weights = Object.entries(item.weights).map(([name, weight]) => [name, this.#shapeOf(weight)]);
     return JSON.stringify([kept, weights, item.shapes]);
@@ -96,13 +96,13 @@ export class Roles {
     return this.#side.parameters.get(weight)?.shape ?? null;
   }
 
-  #value(item: Item, index: number): number {
+  #value(item: DiffItem, index: number): number {
     const source = item.sources[index];
     const before = source === undefined ? -1 : (this.#before.get(source.from) ?? -1);
     return source === undefined || source.output === 0 ? before : this.#interner.of(`v${before} ${source.output}`);
   }
 
-  #readersOf(item: Item): string[] {
+  #readersOf(item: DiffItem): string[] {
     const found = item.readers.flatMap(({ to, argument, output }) => {
       if (isPassing(to)) return this.#after.get(to) ?? [];
       if (to.kind === "output") return [`output ${this.#outputs.indexOf(to)}`];
@@ -111,7 +111,7 @@ export class Roles {
     return found.sort(compare);
   }
 
-  #step(argument: string, by: Item): string {
+  #step(argument: string, by: DiffItem): string {
     const port = COMMUTATIVE.test(by.label) ? "" : portOf(argument);
     // an op is a step in the use of each value that it reads
     let number = this.#steps.get(by);
@@ -124,14 +124,14 @@ export class Roles {
   }
 }
 
-function isPassing({ kind, label, sources, shapes }: Item): boolean {
+function isPassing({ kind, label, sources, shapes }: DiffItem): boolean {
   const [only, ...others] = sources;
   if (kind !== "op" || only === undefined || others.length > 0) return false;
   return PASSING.test(label) || (isReshaping(label) && String(only.from.shapes[only.output]) === String(shapes[0]));
 }
 
 /** One label for one op, however it is called. */
-function labelOf({ label }: Item): string {
+function labelOf({ label }: DiffItem): string {
   return isReshaping(label) ? "reshape" : isPermuting(label) ? "permute" : label;
 }
 
@@ -141,7 +141,7 @@ function portOf(argument: string): string {
 }
 
 /** For each axis of the output, the axis of the input. */
-function permuted({ label, arguments: given, shapes }: Item): string {
+function permuted({ label, arguments: given, shapes }: DiffItem): string {
   const rank = shapes[0]?.length ?? 0;
   const axis = (value: Json | undefined) => (Number(value) + rank) % rank;
   if (Array.isArray(given.dims)) return given.dims.map(axis).join();
@@ -152,18 +152,18 @@ function permuted({ label, arguments: given, shapes }: Item): string {
 
 export interface Uses {
   /** Item → its use in the next three ops, the next two, and the next. */
-  levels: readonly Map<Item, number>[];
+  levels: readonly Map<DiffItem, number>[];
   /** Module → the ops that made what it reads. */
-  origins: (module: Item) => string;
+  origins: (module: DiffItem) => string;
 }
 
 /** Op → the use of its value in the next few ops, without rearrangements: alike in similar blocks. */
 export function usesIn({ items, steps }: Side, interner: Interner): Uses {
   const readers = directReaders(steps);
-  const levels: Map<Item, number>[] = [];
-  let uses = new Map<Item, number>();
+  const levels: Map<DiffItem, number>[] = [];
+  let uses = new Map<DiffItem, number>();
   for (let level = 0; level < LEVELS; level += 1) {
-    const next = new Map<Item, number>();
+    const next = new Map<DiffItem, number>();
     for (const [item, found] of readers) {
       const texts = found.map(({ argument, to }) => `${argument} ${to.label} ${uses.get(to) ?? ""}`);
       next.set(item, interner.of(`u${[...new Set(texts)].sort(compare).join()}`));
@@ -175,7 +175,7 @@ export function usesIn({ items, steps }: Side, interner: Interner): Uses {
 }
 
 /** The ops before a layer, looking through ops that only rearrange. */
-function originsOf(module: Item): string {
+function originsOf(module: DiffItem): string {
   const found: string[] = [];
   const waiting = [module, ...module.children].flatMap(({ sources }) => sources);
   for (let at = waiting.pop(); at !== undefined && found.length < MOST_READERS; at = waiting.pop()) {
@@ -188,15 +188,15 @@ function originsOf(module: Item): string {
 }
 
 /** Whether an op returns what it reads, at most in another shape. */
-function passesOn({ kind, label }: Item): boolean {
+function passesOn({ kind, label }: DiffItem): boolean {
   return kind === "op" && (isPlumbing(label) || PASSING.test(label));
 }
 
 /** The use of a module is that of its last value. */
-function ofModules(items: readonly Item[], uses: Map<Item, number>): Map<Item, number> {
+function ofModules(items: readonly DiffItem[], uses: Map<DiffItem, number>): Map<DiffItem, number> {
   const found = new Map(uses);
   for (let i = items.length - 1; i >= 0; i -= 1) {
-    const item = items[i] as Item;
+    const item = items[i] as DiffItem;
     const last = item.kind === "module" ? item.children.at(-1) : undefined;
     const use = last === undefined ? undefined : found.get(last);
     if (use !== undefined) found.set(item, use);
@@ -207,8 +207,8 @@ function ofModules(items: readonly Item[], uses: Map<Item, number>): Map<Item, n
 const MOST_READERS = 12;
 
 /** The ops that compute with a value, looking through ops that only rearrange. */
-export function directReaders(steps: readonly Item[]): Map<Item, Reader[]> {
-  const found = new Map<Item, Reader[]>();
+function directReaders(steps: readonly DiffItem[]): Map<DiffItem, Reader[]> {
+  const found = new Map<DiffItem, Reader[]>();
   for (const item of [...steps].reverse()) {
     if (item.kind === "module" || item.kind === "output") continue;
     const readers = item.readers.flatMap((reader) => (passesOn(reader.to) ? (found.get(reader.to) ?? []) : [reader]));

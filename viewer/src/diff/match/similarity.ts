@@ -1,6 +1,6 @@
 /** Similarity of two items, from 0 to a little above 1. */
 
-import { type Item, isLeaf } from "../items.js";
+import { type DiffItem, isLeaf } from "../items.js";
 import { areOfOneFamily, isNumbered, lastPart, shareWord } from "../vocabulary.js";
 import { dice, type Hashes } from "./hashes.js";
 
@@ -11,52 +11,52 @@ const MOST_HASHES = 2 ** 26;
 
 export class Similarity {
   readonly #hashes: Hashes;
-  readonly #uses: ReadonlyMap<Item, number>;
+  readonly #uses: ReadonlyMap<DiffItem, number>;
   readonly #known = new Map<number, number>();
 
-  constructor(hashes: Hashes, uses: ReadonlyMap<Item, number>) {
+  constructor(hashes: Hashes, uses: ReadonlyMap<DiffItem, number>) {
     this.#hashes = hashes;
     this.#uses = uses;
   }
 
   /** Equal for equal items. */
-  exactly(item: Item): number | undefined {
+  exactly(item: DiffItem): number | undefined {
     return this.#hashes.exact.get(item);
   }
 
   /** Equal for items that differ only in arguments and sizes. */
-  skeletonOf(item: Item): number | undefined {
+  skeletonOf(item: DiffItem): number | undefined {
     return this.#hashes.skeleton.get(item);
   }
 
   /** Whether two items differ only in arguments and sizes. */
-  hasSameSkeleton(before: Item, after: Item): boolean {
+  hasSameSkeleton(before: DiffItem, after: DiffItem): boolean {
     return this.skeletonOf(before) === this.skeletonOf(after);
   }
 
-  isExact(before: Item, after: Item): boolean {
+  isExact(before: DiffItem, after: DiffItem): boolean {
     return this.exactly(before) === this.exactly(after);
   }
 
   /** Whether the values of both are used alike. */
-  isUsedAlike(before: Item, after: Item): boolean {
+  isUsedAlike(before: DiffItem, after: DiffItem): boolean {
     return this.#uses.get(before) === this.#uses.get(after);
   }
 
-  useOf(item: Item): number | undefined {
+  useOf(item: DiffItem): number | undefined {
     return this.#uses.get(item);
   }
 
-  ops(item: Item): ReadonlyMap<string, number> {
+  ops(item: DiffItem): ReadonlyMap<string, number> {
     return this.#hashes.ops.get(this.#hashes.skeleton.get(item) ?? -1) ?? new Map();
   }
 
-  opsAlike(before: Item, after: Item): number {
+  opsAlike(before: DiffItem, after: DiffItem): number {
     return dice(this.ops(before), this.ops(after));
   }
 
   /** Adds small amounts for names and uses, which decide between equals. */
-  of(before: Item, after: Item): number {
+  of(before: DiffItem, after: DiffItem): number {
     const structure = this.structure(before, after);
     const bothModules = before.kind === "module" && after.kind === "module";
     if (structure === 0) return bothModules && isSamePlace(before, after) ? LEAST + 0.03 : 0;
@@ -69,7 +69,7 @@ export class Similarity {
     return structure + (isAlike ? 0.2 : 0) + (before.name === after.name ? 0.12 : 0);
   }
 
-  structure(before: Item, after: Item): number {
+  structure(before: DiffItem, after: DiffItem): number {
     if (before.kind === "op" && after.kind === "op") return this.#structure(before, after);
     const key = (this.#hashes.exact.get(before) ?? 0) * MOST_HASHES + (this.#hashes.exact.get(after) ?? 0);
     let found = this.#known.get(key);
@@ -80,7 +80,7 @@ export class Similarity {
     return found;
   }
 
-  #structure(before: Item, after: Item): number {
+  #structure(before: DiffItem, after: DiffItem): number {
     if (before.kind !== after.kind) return this.#opAndModule(before, after);
     if (this.isExact(before, after)) return 1;
     if (before.kind === "module") return this.#modules(before, after);
@@ -90,7 +90,7 @@ export class Similarity {
   }
 
   /** A function may become an equivalent module. */
-  #opAndModule(before: Item, after: Item): number {
+  #opAndModule(before: DiffItem, after: DiffItem): number {
     const [op, module] = before.kind === "op" ? [before, after] : [after, before];
     const ops = [...this.ops(module)];
     const [only] = ops;
@@ -99,7 +99,7 @@ export class Similarity {
     return areOfOneFamily(only[0], op.label) ? 0.42 : 0;
   }
 
-  #modules(before: Item, after: Item): number {
+  #modules(before: DiffItem, after: DiffItem): number {
     if (this.hasSameSkeleton(before, after)) return 0.9;
     const alike = this.opsAlike(before, after);
     if (before.label === after.label) return 0.5 + 0.38 * alike;
@@ -111,18 +111,18 @@ export class Similarity {
 }
 
 /** Whether both have the same number in lists, regardless of their names. */
-function numbersMatch(before: Item, after: Item): boolean {
+function numbersMatch(before: DiffItem, after: DiffItem): boolean {
   return before.name.match(/\d+$/)?.[0] === after.name.match(/\d+$/)?.[0];
 }
 
 /** Whether both have the same name, which is more than a number, but differ. */
-function isSamePlace(before: Item, after: Item): boolean {
+function isSamePlace(before: DiffItem, after: DiffItem): boolean {
   const isEmpty = before.label === "Identity" || after.label === "Identity";
   return before.name === after.name && (isEmpty || !isNumbered(before.name));
 }
 
 /** Whether layers differ in name and size, such as `q_proj` and `router`. */
-function isOtherThing(before: Item, after: Item): boolean {
+function isOtherThing(before: DiffItem, after: DiffItem): boolean {
   if (before.name === after.name || !isLeaf(before) || !isLeaf(after) || before.total === 0) return false;
   if (isNumbered(before.name) || isNumbered(after.name)) return false;
   return before.total !== after.total && !shareWord(lastPart(before.name), lastPart(after.name));

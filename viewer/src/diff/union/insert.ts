@@ -16,7 +16,7 @@ export function insert(
   const anchor = at ?? parent;
   let last = anchor;
   let following = next.get(last);
-  while (anchor !== parent && anchor !== null && following !== undefined && isInside(hierarchy, following, anchor)) {
+  while (anchor !== parent && anchor !== null && following !== undefined && isContained(hierarchy, following, anchor)) {
     last = following;
     following = next.get(last);
   }
@@ -24,7 +24,7 @@ export function insert(
   next.set(last, id);
 }
 
-export function isInside(hierarchy: ReadonlyMap<string, string | null>, id: string, container: string): boolean {
+export function isContained(hierarchy: ReadonlyMap<string, string | null>, id: string, container: string): boolean {
   for (let at = hierarchy.get(id) ?? null; at !== null; at = hierarchy.get(at) ?? null)
     if (at === container) return true;
   return false;

@@ -2,7 +2,7 @@ import { ancestors, type GraphIndex, ROOT } from "../../graph/graph.js";
 import { atOnce, noSteps, type Steps } from "../../shared/slices.js";
 import { initialState } from "../../view/expand/initial_state.js";
 import { isOpenable } from "../../view/expand/openable.js";
-import type { Measure } from "../../view/expand/page_limits.js";
+import type { MeasureSize } from "../../view/expand/page_limits.js";
 import { shownIndexSteps } from "../../view/grouping/shown_index.js";
 import type { ViewOptions } from "../../view/options.js";
 import type { State } from "../../view/state.js";
@@ -47,7 +47,7 @@ function holdersByLevel(index: GraphIndex): string[][] {
   return [...levels].sort(([a], [b]) => a - b).map(([, ids]) => ids);
 }
 
-export function unionState(traced: GraphIndex, options: ViewOptions, measure: Measure): State {
+export function unionState(traced: GraphIndex, options: ViewOptions, measure: MeasureSize): State {
   const closed = initialState(traced, { ...options, depth: 0, expand: null, functions: false }, measure);
   return atOnce(withChangesOpen(traced, closed, (state) => noSteps(measure(state)), options.fit ?? undefined));
 }

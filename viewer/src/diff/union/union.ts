@@ -13,7 +13,7 @@ import { boxedWords } from "../../view/labels/group_names.js";
 import type { Change } from "../changes/facts.js";
 import { wordsOf } from "../changes/texts.js";
 import { type Comparison, comparisonOf, type Difference } from "../difference.js";
-import { insert, isInside, type Next } from "./insert.js";
+import { insert, isContained, type Next } from "./insert.js";
 import { adjacencyOf, formerTensors, GONE, type Union } from "./union_edges.js";
 
 /** Joins two graphs into one with the nodes of both, marked with their changes, for the picture of a difference. */
@@ -258,7 +258,11 @@ function signed(node: ModuleNode, { order, position, hierarchy }: Union, marks: 
   if (!node.signature || !marks.has(node.id)) return node;
   const start = position.get(node.id) ?? 0;
   const inside: string[] = [];
-  for (let i = start; i < order.length && (i === start || isInside(hierarchy, order[i] as string, node.id)); i += 1) {
+  for (
+    let i = start;
+    i < order.length && (i === start || isContained(hierarchy, order[i] as string, node.id));
+    i += 1
+  ) {
     const mark = marks.get(order[i] as string);
     if (mark !== undefined) inside.push(`${i - start} ${mark.status} ${mark.words}`);
   }
@@ -268,7 +272,7 @@ function signed(node: ModuleNode, { order, position, hierarchy }: Union, marks: 
 // -- places of changes ------------------------------------------------------------------------------------------------
 
 /** The first node that shows a change; undefined for a change of the whole model. */
-export function placeOf({ graph }: GraphIndex, change: number): string | undefined {
+export function nodeWithChange({ graph }: GraphIndex, change: number): string | undefined {
   for (const [id, { changes }] of graph.marks ?? []) if (changes.includes(change)) return id;
   return undefined;
 }

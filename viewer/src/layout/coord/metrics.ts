@@ -2,7 +2,7 @@
 
 import { memoInObject } from "../../shared/memo.js";
 import type { Item } from "../../view/frame.js";
-import { signOf } from "../../view/labels/marks.js";
+import { markSign } from "../../view/labels/marks.js";
 import { fitText, textWidth } from "./text_metrics.js";
 
 export const GRID = 4;
@@ -90,7 +90,7 @@ export function formerData({ former }: Item, was: string, line = 0): { former?: 
 /** `×12`, or empty. An unrolled run also has a badge, which folds it. In a difference, the sign of the change is in front. */
 export function badge(item: Item): string {
   const times = Math.max(item.times, item.unrolled);
-  return [signOf(item), times > 1 ? `×${times}` : ""].filter((part) => part !== "").join(" ");
+  return [markSign(item), times > 1 ? `×${times}` : ""].filter((part) => part !== "").join(" ");
 }
 
 /** Width of the badge; 0 without one. */

@@ -35,7 +35,7 @@ export interface Turned {
 }
 
 /** Where wires leave: beside the start of the flow, where they enter (as states do), or at its end. */
-export type Leaving = "start" | "step" | "end";
+type Leaving = "start" | "step" | "end";
 
 /** Which wires of a line lead to its later items, or on to those of the next line. */
 export interface Along {

@@ -68,7 +68,7 @@ export function toPage(
 /** Containers that flow up, as in the right arm of a U, are laid out downwards and turned upside down. */
 
 /** The container around a flow that will be turned: its title is above the end of the flow. */
-export function encloseRising(
+function encloseRising(
   planned: Plan,
   ranking: Ranking,
   routed: Routed,
@@ -89,7 +89,7 @@ export function encloseRising(
 }
 
 /** A container upside down; its title stays above. */
-export function upsideDown(geometry: Geometry): Geometry {
+function upsideDown(geometry: Geometry): Geometry {
   const { height, boxes, labels, lines } = geometry;
   const turned = <T extends { y: number; height: number }>(one: T): T => ({ ...one, y: height - one.y - one.height });
   return {

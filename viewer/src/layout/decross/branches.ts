@@ -3,7 +3,7 @@ import type { Steps } from "../../shared/slices.js";
 import { BORDER, type Frame } from "../../view/frame.js";
 import type { Geometry } from "../coord/geometry.js";
 import type { Plan } from "../plan.js";
-import { type Across, acrossIn, crossings, disagreement, type Order } from "./order.js";
+import { acrossIn, crossings, disagreement, type Order, type Positions } from "./order.js";
 
 /**
  * The items that read one item or port and lead on, for each fork, in execution order. For parallel streams: a stage, and
@@ -27,7 +27,7 @@ const FOR_NEIGHBOUR = 0.6;
 /** A layout that may be made. */
 export interface Try {
   /** Where its items and ports will be; null if only the layout itself shows it. */
-  across: () => Steps<Across | null>;
+  across: () => Steps<Positions | null>;
   make: () => Steps<Geometry>;
 }
 
@@ -39,7 +39,10 @@ export function* mostInOrder(
   free: Geometry,
   others: Try[],
 ): Steps<Geometry> {
-  const valued = (places: Across) => ({ moved: disagreement(places, order), wrong: disorder(branches, places.across) });
+  const valued = (places: Positions) => ({
+    moved: disagreement(places, order),
+    wrong: disorder(branches, places.across),
+  });
   let best = { geometry: free, ...valued(acrossIn(free, frame)) };
   for (const { across, make } of others) {
     if (best.moved === 0 && best.wrong === 0) break;

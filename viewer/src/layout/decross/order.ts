@@ -74,19 +74,19 @@ function atSide(frame: Frame, geometry: Geometry, item: number, end: "from" | "t
 }
 
 /** Positions of the middles of items, and of ports, across the flow. */
-export interface Across extends Ports {
+export interface Positions extends Ports {
   across: readonly number[];
 }
 
-export function acrossIn({ boxes, ports }: Geometry, { direction }: Frame): Across {
+export function acrossIn({ boxes, ports }: Geometry, { direction }: Frame): Positions {
   const across = boxes.map((box) => (direction === "TB" ? box.x + box.width / 2 : box.y + box.height / 2));
   return { across, ...ports };
 }
 
 /** The number of neighbours of an order that a layout violates. */
-export function disagreement({ across, inputs, outputs }: Across, order: Order): number {
+export function disagreement({ across, inputs, outputs }: Positions, order: Order): number {
   const kept = [
-    ...order.rows.flatMap((row) => sorted(single(row), across)),
+    ...order.rows.flatMap((row) => sorted(singletons(row), across)),
     ...sorted(order.inputs, inputs),
     ...sorted(order.outputs, outputs),
   ];
@@ -102,7 +102,7 @@ function sorted(groups: number[][], at: readonly number[]): boolean[] {
 }
 
 /** Every item as a group. */
-export function single(row: number[]): number[][] {
+export function singletons(row: number[]): number[][] {
   return row.map((item) => [item]);
 }
 

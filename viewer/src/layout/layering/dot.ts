@@ -2,7 +2,7 @@ import type { Attributes, Edge, Graph, Node, RenderOptions, RenderResult } from 
 import type { Steps } from "../../shared/slices.js";
 import { BORDER } from "../../view/frame.js";
 import type { Ports } from "../coord/geometry.js";
-import { type Order, single } from "../decross/order.js";
+import { type Order, singletons } from "../decross/order.js";
 import type { Plan, PlanWire, Slot } from "../plan.js";
 
 /**
@@ -111,7 +111,7 @@ function inOrder(order: Order): Edge[] {
     ["i", order.inputs],
     ["o", order.outputs],
   ];
-  for (const row of order.rows) rows.push(["n", single(row)]);
+  for (const row of order.rows) rows.push(["n", singletons(row)]);
   return rows.flatMap(([letter, groups]) =>
     groups
       .slice(1)
@@ -285,14 +285,14 @@ function ranksOf(along: number[]): number[] {
 
 /** The ports of open items as dot knows them: cells of a table. */
 
-/** Ports that dot is told of. Those of rails, which it doesn't know, would only cost it time. */
-export interface UsedPorts {
+/** Ports that dot knows. Ports of rails, which it doesn't lay out, would only cost time. */
+interface UsedPorts {
   inputs: ReadonlySet<number>;
   outputs: ReadonlySet<number>;
 }
 
 /** Item → its ports with wires for dot. */
-export function usedPorts({ slots, wires }: Plan): UsedPorts[] {
+function usedPorts({ slots, wires }: Plan): UsedPorts[] {
   const used = slots.map(() => ({ inputs: new Set<number>(), outputs: new Set<number>() }));
   for (const { from, to, fromPort, toPort, rail } of wires) {
     if (rail) continue;
@@ -305,7 +305,7 @@ export function usedPorts({ slots, wires }: Plan): UsedPorts[] {
 const TABLE = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">';
 
 /** The HTML of a table of the item's width with a cell per port: inputs in the first row, outputs in the last. */
-export function portTable(across: number, ports: Ports, used: UsedPorts | undefined, fine: number): string {
+function portTable(across: number, ports: Ports, used: UsedPorts | undefined, fine: number): string {
   const width = Math.round(across * fine);
   const places = (offsets: number[], kept: ReadonlySet<number> | undefined) =>
     offsets.map((offset, i) => ({ at: Math.round(offset * fine), i })).filter(({ i }) => kept?.has(i));

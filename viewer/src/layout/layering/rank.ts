@@ -1,9 +1,9 @@
 /** Ranks plans by the simplest sufficient means, remembers the answers of dot, and survives its crashes. */
 import type { Steps } from "../../shared/slices.js";
-import type { Alike } from "../alike.js";
 import type { Geometry } from "../coord/geometry.js";
 import { oriented } from "../decross/mirror.js";
 import { type Plan, planKey } from "../plan.js";
+import type { SharedLayout } from "../shared_layout.js";
 import { rankAsChain } from "./chain.js";
 import { type Ranking, rankByDot, type Viz } from "./dot.js";
 import { rankAsColumn, rankPlainly } from "./fallback.js";
@@ -15,7 +15,7 @@ export interface LayoutCache {
   /** Geometries by plan and surrounding. */
   geometries: Map<string, Geometry>;
   /** What equal frames share, by frame and surrounding. */
-  alike: Map<string, Alike>;
+  alike: Map<string, SharedLayout>;
   /** Answers of dot by plan. */
   rankings: Map<string, Ranking>;
   /** Consecutive WebAssembly crashes per container; after two it is laid out without dot. */

@@ -297,7 +297,7 @@ function overExit(lanes: Lanes, trip: Trip, at: number): boolean {
 /** The order in which wires get their lanes; the first are innermost. */
 
 /** The trunk first, then short trips, so that longer ones run outside. */
-export function inLaneOrder(plan: Plan, trips: Trip[]): Trip[] {
+function inLaneOrder(plan: Plan, trips: Trip[]): Trip[] {
   const reach = reachOf(plan, trips);
   const length = ({ from, to }: Trip) => (plan.dense ? from - to : to - from);
   return [...trips].sort(

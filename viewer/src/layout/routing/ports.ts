@@ -79,7 +79,7 @@ function fixedStart(plan: Plan, ranking: Ranking, wire: number): number | undefi
 }
 
 /** The position of a wire's target port, at a border or an expanded item; undefined if free. */
-export function fixedEnd(plan: Plan, ranking: Ranking, wire: number): number | undefined {
+function fixedEnd(plan: Plan, ranking: Ranking, wire: number): number | undefined {
   const { to, toPort } = plan.wires[wire] ?? { to: 0, toPort: -1 };
   if (to === BORDER) return ranking.outputs[toPort];
   return portPlace(plan.slots[to], plan.slots[to]?.ports?.inputs[toPort], ranking.across[to] ?? 0);

@@ -11,14 +11,14 @@ import { mirrored } from "../decross/mirror.js";
 import type { Inner } from "../input.js";
 import type { Ranking } from "../layering/dot.js";
 import type { Plan, PlanWire } from "../plan.js";
-import { assemble, type Block } from "./assemble.js";
+import { assemble, type ColumnBlock } from "./assemble.js";
 import { BLOCK, type Cut, cut } from "./cut.js";
 import type { Towers } from "./towers.js";
 
 /** Changes the positions of the items of a frame. */
 export type Moved = (plan: Plan, ranking: Ranking) => Ranking;
 /** A part of a frame. */
-export interface Part {
+export interface Subframe {
   frame: Frame;
   inner: (Inner | null)[];
   /** With all items closed. */
@@ -33,7 +33,7 @@ export interface Part {
   /** Whether ranking ignores a wire. */
   isRail?: (wire: PlanWire) => boolean;
 }
-export type Place = (part: Part) => Steps<Geometry>;
+export type PlaceSubframe = (part: Subframe) => Steps<Geometry>;
 
 /** Distance between wires from one column to the next, and from what they pass. */
 const STEP = 10;
@@ -46,7 +46,7 @@ export function* inColumns(
   frame: Frame,
   inner: readonly (Inner | null)[],
   { columns, join }: Towers,
-  place: Place,
+  place: PlaceSubframe,
 ): Steps<Geometry | null> {
   const made = cut(frame, columns);
   if (made === null || made.across.some(({ from, to }) => to !== from + 1)) return null;
@@ -62,7 +62,7 @@ export function* inColumns(
 }
 
 /** All columns as one item; null if something blocks the wires between them. */
-function* blockOf(made: Cut, inner: readonly (Inner | null)[], place: Place): Steps<Block | null> {
+function* blockOf(made: Cut, inner: readonly (Inner | null)[], place: PlaceSubframe): Steps<ColumnBlock | null> {
   const free = yield* mapSteps(made.parts.slice(0, -1), (frame, i) =>
     place({
       ...{ frame, inner: sizesIn(made, i, inner), closed: [] },
@@ -73,7 +73,12 @@ function* blockOf(made: Cut, inner: readonly (Inner | null)[], place: Place): St
 }
 
 /** The sizes of the open items of a part. */
-function sizesIn({ members }: Cut, part: number, inner: readonly (Inner | null)[], block?: Block): (Inner | null)[] {
+function sizesIn(
+  { members }: Cut,
+  part: number,
+  inner: readonly (Inner | null)[],
+  block?: ColumnBlock,
+): (Inner | null)[] {
   return (members[part] ?? []).map((item) => (item === BLOCK ? (block ?? null) : (inner[item] ?? null)));
 }
 
@@ -180,7 +185,7 @@ function isLeftFree(made: Cut, column: number, { boxes, labels, lines, ports }: 
   return Math.min(...others, ...[...boxes, ...labels].map(({ x }) => x)) > Math.max(...lanes);
 }
 
-function beside({ ports, across }: Cut, placed: Geometry[]): Block {
+function beside({ ports, across }: Cut, placed: Geometry[]): ColumnBlock {
   // the part around has its own margins
   const offsets = placed.map((_, i) => placed.slice(0, i).reduce((sum, { width }) => sum + width, -MARGIN));
   const tops = placed.map(({ boxes }) => Math.min(...boxes.map(({ y }) => y)));

@@ -7,14 +7,14 @@ export interface Cut {
   /** Part → its items; `BLOCK` for all columns. */
   members: number[][];
   /** Wire → its pieces, from source to target. */
-  pieces: Piece[][];
+  pieces: WirePiece[][];
   /** Ports of the columns as one item. */
   ports: { inputs: Port[]; outputs: Port[] };
   /** Tensors that go from one column to another. */
-  across: Across[];
+  across: Transfer[];
 }
 
-export interface Piece {
+export interface WirePiece {
   part: number;
   wire: number;
 }
@@ -24,7 +24,7 @@ export interface Port {
   port: number;
 }
 
-export interface Across {
+export interface Transfer {
   from: number;
   fromPort: number;
   to: number;
@@ -78,7 +78,7 @@ function itemsBefore({ items, wires }: Frame, isOutside: (item: number) => boole
   return comesBack || items.length === 0 ? null : before;
 }
 
-function piecesOf(made: Cut, partOf: number[], wire: Wire, apart: boolean): Piece[] {
+function piecesOf(made: Cut, partOf: number[], wire: Wire, apart: boolean): WirePiece[] {
   const { parts, members, ports } = made;
   const around = parts.length - 1;
   const ends = [wire.from, wire.to].map((item) => (item === BORDER ? around : partOf[item])) as [number, number];
@@ -88,7 +88,7 @@ function piecesOf(made: Cut, partOf: number[], wire: Wire, apart: boolean): Piec
   if (start === end) return [pieceIn(made, start, { ...wire, from, to })];
   const source = `${wire.from} ${wire.source}`;
   const block = at(around, BLOCK);
-  const pieces: Piece[] = [];
+  const pieces: WirePiece[] = [];
   const between = { ...wire, from, to };
   if (start !== around) {
     between.fromPort = positionIn(parts[start]?.outputs ?? [], apart ? `${end} ${source}` : source);
@@ -122,7 +122,7 @@ function portIn<T extends object>(ports: T[], port: T): number {
 const ENDS = ["from", "to", "fromPort", "toPort", "source"] as const;
 
 /** Adds a wire to a part unless it has an equal one. */
-function pieceIn({ parts }: Cut, part: number, wire: Wire): Piece {
+function pieceIn({ parts }: Cut, part: number, wire: Wire): WirePiece {
   const wires = parts[part]?.wires ?? [];
   const known = wires.findIndex((other) => ENDS.every((end) => other[end] === wire[end]));
   return { part, wire: known >= 0 ? known : wires.push(wire) - 1 };

@@ -3,7 +3,7 @@
  * so that the fork and the join are centred.
  */
 import { BORDER } from "../../view/frame.js";
-import { NONE, nearestCommon } from "../layering/dominators.js";
+import { NO_DOMINATOR, nearestCommon } from "../layering/dominators.js";
 import type { Plan, PlanWire } from "../plan.js";
 
 /** Fewest branches. With two, such as a block and its shortcut, one is the main branch. */
@@ -30,8 +30,12 @@ export function openFans(plan: Plan): void {
   );
   slots.forEach((_, item) => {
     const join = inputs + item;
-    const fork = forks[join] ?? NONE;
-    if ((branches[item]?.size ?? 0) < LEAST_BRANCHES || fork === NONE || last - (joins[last - fork] ?? NONE) !== join)
+    const fork = forks[join] ?? NO_DOMINATOR;
+    if (
+      (branches[item]?.size ?? 0) < LEAST_BRANCHES ||
+      fork === NO_DOMINATOR ||
+      last - (joins[last - fork] ?? NO_DOMINATOR) !== join
+    )
       return;
     wires.forEach((wire, i) => {
       if (ends[i]?.target === join || ends[i]?.source === fork) unmark(wire);

@@ -4,7 +4,7 @@ import type { Frame } from "../../view/frame.js";
 import type { Shape } from "../../view/state.js";
 import type { Geometry } from "../coord/geometry.js";
 import type { Inner } from "../input.js";
-import { inColumns, type Place } from "./columns.js";
+import { inColumns, type PlaceSubframe } from "./columns.js";
 import { towersIn } from "./towers.js";
 import { type Arms, armsIn } from "./u/arms.js";
 import { type Joined, joinedIn } from "./u/joined.js";
@@ -20,7 +20,7 @@ export function* structured(
   frame: Frame,
   inner: readonly (Inner | null)[],
   shapes: readonly Shape[],
-  place: Place,
+  place: PlaceSubframe,
 ): Steps<Geometry | null> {
   const towers = hasColumns(frame, shapes) ? towersOf(frame) : null;
   const closed = towers === null ? null : yield* inColumns(frame, [], towers, place);
@@ -34,7 +34,7 @@ export function hasColumns(frame: Frame, shapes: readonly Shape[]): boolean {
 }
 
 /** The arms of a frame that is drawn as a U; null for others, or if the U is too wide while everything is closed. */
-export function* risingIn(frame: Frame, shapes: readonly Shape[], place: Place): Steps<Arms | null> {
+export function* risingIn(frame: Frame, shapes: readonly Shape[], place: PlaceSubframe): Steps<Arms | null> {
   const arms = shapes.includes("u") ? armsOf(frame) : null;
   const closed = arms === null ? null : yield* inU(frame, [], arms, place);
   return closed === null || closed.width > BROADEST ? null : arms;

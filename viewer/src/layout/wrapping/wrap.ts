@@ -5,18 +5,18 @@
 
 import { mapSteps, type Steps } from "../../shared/slices.js";
 import { BORDER, type Frame, type Wire } from "../../view/frame.js";
-import type { Once } from "../alike.js";
 import type { Box, Geometry, Label } from "../coord/geometry.js";
 import type { Along } from "../coord/perpendicular.js";
 import { crossings, type Order } from "../decross/order.js";
 import type { Inner } from "../input.js";
+import type { Once } from "../shared_layout.js";
 import { crossingsBetween, type Lines, onwardsOf, orderInWhole, type Pieces, tangleIn } from "./line_order.js";
 
 /** Cost of a wire between lines, relative to that of a line. */
 const CROSSING = 0.25;
 
 /** Lays out a line, the last line, whose wires go on from its end, or the column of all lines. */
-export type Place = (
+type PlaceLine = (
   kind: "line" | "last" | "column",
   frame: Frame,
   inner: (Inner | null)[],
@@ -39,7 +39,7 @@ export interface Whole {
 const MOST_TRIES = 4;
 
 /** The geometry of a frame in lines; null if one line is enough or the frame cannot be broken. */
-export function* wrapped(whole: Whole, place: Place): Steps<Geometry | null> {
+export function* wrapped(whole: Whole, place: PlaceLine): Steps<Geometry | null> {
   const { frame, geometry, widest } = whole;
   if (frame.direction !== "LR" || geometry.width <= whole.enough || frame.items.length < 2) return null;
   const tried: Geometry[] = [];
@@ -63,17 +63,17 @@ export function* wrapped(whole: Whole, place: Place): Steps<Geometry | null> {
 const A_TANGLE = 8;
 const OTHER_LENGTHS = [1.2, 0.8] as const;
 /** Lines that are longer by this factor are still legible in a column. */
-export const BROAD = 822 / 740;
+export const LEGIBLE_STRETCH = 822 / 740;
 
 /** The narrowest lines or, if too many wires cross there, the least tangled ones of about that width. */
-function* untangled(whole: Whole, tried: Geometry[], place: Place): Steps<Geometry | null> {
+function* untangled(whole: Whole, tried: Geometry[], place: PlaceLine): Steps<Geometry | null> {
   const narrowest = tried.at(-1) ?? null;
   if (narrowest === null || crossings(narrowest, whole.frame) <= A_TANGLE) return narrowest;
   const tangled = (one: Geometry) => tangleIn(one, whole.frame);
   const others = yield* mapSteps(OTHER_LENGTHS, (factor) =>
     inLines(whole, breakLines(whole.frame, whole.geometry.boxes, whole.longest * factor), place),
   );
-  const most = Math.max(narrowest.width, whole.widest * BROAD);
+  const most = Math.max(narrowest.width, whole.widest * LEGIBLE_STRETCH);
   return [...tried, ...others]
     .filter((one): one is Geometry => one !== null && one.width <= most)
     .reduce((best, one) => (tangled(one) < tangled(best) ? one : best), narrowest);
@@ -82,7 +82,7 @@ function* untangled(whole: Whole, tried: Geometry[], place: Place): Steps<Geomet
 function* inLines(
   { frame, inner, geometry: whole, once }: Whole,
   lineOf: number[],
-  place: Place,
+  place: PlaceLine,
 ): Steps<Geometry | null> {
   const count = Math.max(...lineOf) + 1;
   if (count < 2 || frame.wires.some(({ from, to, flow }) => flow === "return" && lineOf[from] !== lineOf[to]))

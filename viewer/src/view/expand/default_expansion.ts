@@ -1,24 +1,24 @@
 import { ancestors, type GraphIndex, ROOT } from "../../graph/graph.js";
 import { shownIndex } from "../grouping/shown_index.js";
-import { isPlain, tellingOf } from "../labels/container_words.js";
+import { isPlain, mostInformative } from "../labels/container_words.js";
 import type { State } from "../state.js";
 import { exemplars } from "./exemplars.js";
 import { Filling } from "./filling.js";
 import { type Join, joining, showsJoin } from "./joins.js";
 import { boxed, innermost, isOpenable, shownIn, timesOf } from "./openable.js";
-import { BROAD, fitting, legendRoom, MAX_VISIBLE, nodesIn, type Page, WIDEST } from "./page_limits.js";
+import { fitting, LEGIBLE_WIDTH, legendRoom, MAX_VISIBLE, nodesIn, type Page, WIDEST } from "./page_limits.js";
 import { twinsOf } from "./twins.js";
 
 /** Chooses the modules to expand if the author gives no options. */
 
 /** Modules to expand. */
-export interface Expansion {
+interface Expansion {
   expanded: string[];
   /**
    * How much they say about the model: 1 with exemplars of the costliest class of blocks in all towers, less with others
    * or only a part of the path to one, 0 without; undefined for models without blocks.
    */
-  telling: number | undefined;
+  score: number | undefined;
 }
 
 /** Most exemplars of a class that are tried. */
@@ -36,8 +36,8 @@ const WAY = 0.5;
 const TOWERS = 0.6;
 
 /** Whether a score means that all towers are open, but not a block in each. */
-export function lacksTower(telling: number): boolean {
-  return telling > ALONE && telling < 1;
+export function lacksTower(score: number): boolean {
+  return score > ALONE && score < 1;
 }
 
 /**
@@ -59,16 +59,16 @@ export function defaultExpansion(
   const visible = known.map((paths) => onePerContainer(paths.filter((path) => !path.some(isHidden))));
   const spare = (state: State, width: number) => (page.mayScroll ? legendRoom(traced, state, width) : 0);
   const within = (width: number) =>
-    fitting(start, { ...page, height: page.tallest, width, column: Math.max(page.width, BROAD), spare });
+    fitting(start, { ...page, height: page.tallest, width, column: Math.max(page.width, LEGIBLE_WIDTH), spare });
   const fits = within(page.mayScroll ? WIDEST : page.widest);
-  const { expanded, blocks, telling } = withExemplars(index, start, visible, [within(page.widest), fits]);
+  const { expanded, blocks, score } = withExemplars(index, start, visible, [within(page.widest), fits]);
   const room = { index, isClosed, fits };
   // if the skips of a repeated block end inside its parts, these open first
   const veiled = blocks.filter((id) => timesOf(index, id) > 1 && !showsJoin(index, id));
   const unveiled = withJoins(room, expanded, veiled, ["skip"]);
   const filled = new Filling(index, start, page, unveiled).breadthFirst(isClosed);
   const whole = withJoins(room, filled, blocks, ["skip", "join"]);
-  return { expanded: whole, telling: known.length > 0 ? telling : undefined };
+  return { expanded: whole, score: known.length > 0 ? score : undefined };
 }
 
 /** The paths to the best exemplar and to those in other towers, and unique parts of the model. */
@@ -90,15 +90,15 @@ const FEW = 4;
 /** Large parts of a model that are the only ones of their class, such as an encoder. */
 export function partsOfTheirOwn(index: GraphIndex): string[] {
   const parts = shownIn(index, ROOT).flatMap((id) => {
-    const [whole, telling] = [index.nodes.get(id), tellingOf(index, boxed(index, id).chain)];
-    return whole?.kind === "module" && telling !== undefined ? [{ id, whole, telling }] : [];
+    const [whole, informative] = [index.nodes.get(id), mostInformative(index, boxed(index, id).chain)];
+    return whole?.kind === "module" && informative !== undefined ? [{ id, whole, informative }] : [];
   });
   const weights = parts.reduce((sum, { whole }) => sum + whole.parameters.total, 0);
   const least = Math.max(1, LARGE * Math.max(weights, index.graph.model.parameters.total));
-  const large = parts.filter(({ whole, telling }) => !isPlain(telling) && whole.parameters.total >= least);
+  const large = parts.filter(({ whole, informative }) => !isPlain(informative) && whole.parameters.total >= least);
   if (large.length > FEW) return [];
-  const isOwn = (name: string) => parts.filter(({ telling }) => telling.class === name).length === 1;
-  return large.flatMap(({ id, telling }) => (isOwn(telling.class) ? [id] : []));
+  const isOwn = (name: string) => parts.filter(({ informative }) => informative.class === name).length === 1;
+  return large.flatMap(({ id, informative }) => (isOwn(informative.class) ? [id] : []));
 }
 
 /** The first path into each container. */
@@ -126,9 +126,9 @@ function withExemplars(
   start: State,
   classes: string[][][],
   [fits, fitsWide]: readonly [Fits, Fits],
-): { expanded: string[]; blocks: string[]; telling: number } {
+): { expanded: string[]; blocks: string[]; score: number } {
   const withTwins = (ids: string[]) => [...new Set(ids.flatMap((id) => twinsOf(index, id)))];
-  const { path, open, telling } = mostTelling(index, classes, (ids) => fits(withTwins(ids)));
+  const { path, open, score } = bestChoice(index, classes, (ids) => fits(withTwins(ids)));
   let expanded = [...new Set([...start.expanded, ...withTwins(open)])];
   const add = (ids: string[], isFitting = fits) => {
     const more = [...new Set([...expanded, ...withTwins(ids)])];
@@ -145,7 +145,7 @@ function withExemplars(
   for (const first of firsts) if (first !== path) add(first);
   if (expanded.includes(block)) add(coreOf(index, block), fitsWide);
   const blocks = [path, ...firsts].map((way) => way[way.length - 1] ?? "");
-  return { expanded, blocks: [...new Set(blocks)].filter((id) => expanded.includes(id)), telling };
+  return { expanded, blocks: [...new Set(blocks)].filter((id) => expanded.includes(id)), score };
 }
 
 interface Room {
@@ -180,10 +180,10 @@ interface Choice {
   path: string[];
   /** What to open on it, and around others. */
   open: string[];
-  telling: number;
+  score: number;
 }
 
-function mostTelling(index: GraphIndex, classes: string[][][], fits: (ids: string[]) => boolean): Choice {
+function bestChoice(index: GraphIndex, classes: string[][][], fits: (ids: string[]) => boolean): Choice {
   const [main = [], ...others] = classes;
   // also what is around other exemplars, so that towers look alike
   const around = classes.flatMap(([path = []]) => path.slice(0, -1));
@@ -195,26 +195,26 @@ function mostTelling(index: GraphIndex, classes: string[][][], fits: (ids: strin
     ...main
       .slice(0, 1)
       .flatMap((path) => [
-        ...(towers.length > 0 ? [{ path, open: [...around, ...path, ...inAll], telling: 1 }] : []),
-        { path, open: [...around, ...path], telling: one },
+        ...(towers.length > 0 ? [{ path, open: [...around, ...path, ...inAll], score: 1 }] : []),
+        { path, open: [...around, ...path], score: one },
       ]),
-    ...towers.map((path) => ({ path, open: [...around, ...path], telling: OTHER_TOWER })),
+    ...towers.map((path) => ({ path, open: [...around, ...path], score: OTHER_TOWER })),
     // without its layers, if they are in a sequence
     ...main
       .slice(0, 1)
-      .flatMap((path) => (endsInSequence(index, path) ? [{ path, open: path.slice(0, -1), telling: BLOCK }] : [])),
-    ...main.map((path, i) => ({ path, open: path, telling: i === 0 ? best : SAME_CLASS })),
-    ...(towers.length > 0 ? [{ path: main[0] ?? [], open: around, telling: TOWERS }] : []),
-    ...others.flatMap(([path]) => (path === undefined ? [] : [{ path, open: path, telling: OTHER_CLASS }])),
+      .flatMap((path) => (endsInSequence(index, path) ? [{ path, open: path.slice(0, -1), score: BLOCK }] : [])),
+    ...main.map((path, i) => ({ path, open: path, score: i === 0 ? best : SAME_CLASS })),
+    ...(towers.length > 0 ? [{ path: main[0] ?? [], open: around, score: TOWERS }] : []),
+    ...others.flatMap(([path]) => (path === undefined ? [] : [{ path, open: path, score: OTHER_CLASS }])),
     ...main.slice(0, 1).flatMap((path) =>
       path.slice(1).map((_, i) => {
         const open = path.slice(0, path.length - 1 - i);
-        return { path, open, telling: (WAY * open.length) / path.length };
+        return { path, open, score: (WAY * open.length) / path.length };
       }),
     ),
   ];
-  choices.sort((a, b) => b.telling - a.telling);
-  return choices.find(({ open }) => fits(open)) ?? { path: [], open: [], telling: 0 };
+  choices.sort((a, b) => b.score - a.score);
+  return choices.find(({ open }) => fits(open)) ?? { path: [], open: [], score: 0 };
 }
 
 function endsInSequence(index: GraphIndex, path: string[]): boolean {

@@ -9,10 +9,10 @@ import {
   ROOT,
 } from "../../graph/graph.js";
 import { memoByObject } from "../../shared/memo.js";
-import { isPlain, tellingOf } from "../labels/container_words.js";
+import { isPlain, mostInformative } from "../labels/container_words.js";
 import { familyOf, LAYERS } from "../labels/op_families.js";
 import { joinIn } from "./joins.js";
-import { boxed, type Entry, entriesIn, innermost, isInformative, isOpenable, membersOf } from "./openable.js";
+import { boxed, entriesIn, innermost, isInformative, isOpenable, membersOf, type ShownChild } from "./openable.js";
 import { reached } from "./twins.js";
 
 /** Finds an exemplar of each class of main blocks: they show best what a model consists of. */
@@ -62,7 +62,7 @@ export const exemplars = memoByObject((index: GraphIndex): string[][][] => {
   const ranked = [...towers.map(([first = []]) => first), ...towers.flatMap((others) => others.slice(1))];
   return ranked.map((blocks) => {
     const alike = grouped(blocks, ({ shape }) => shape, timesOfAll);
-    return byTelling(index, alike).flatMap((same) => mostTypical(same).map(({ path }) => path));
+    return byPriority(index, alike).flatMap((same) => mostTypical(same).map(({ path }) => path));
   });
 });
 
@@ -70,19 +70,19 @@ export const exemplars = memoByObject((index: GraphIndex): string[][][] => {
 const TYPICAL = 0.4;
 
 /** Orders blocks: those with a skip first; of blocks with equal modules, those with more ops between them first. */
-function byTelling(index: GraphIndex, alike: Block[][]): Block[][] {
-  const told = alike.map((blocks) => {
+function byPriority(index: GraphIndex, alike: Block[][]): Block[][] {
+  const described = alike.map((blocks) => {
     const [{ path = [], modules = "", ops = 0 } = {}] = blocks;
     const isSkip = joinIn(index, path[path.length - 1] ?? "") === "skip";
     return { blocks, ops, isSkip, kind: `${isSkip} ${modules}`, times: timesOfAll(blocks) };
   });
   // the most frequent first
-  const kinds = [...new Set(told.map(({ kind }) => kind))];
-  const most = new Map([...told].reverse().map(({ kind, times }) => [kind, times]));
-  const opsOf = ({ ops, kind, times }: (typeof told)[0]) => (times >= TYPICAL * (most.get(kind) ?? 0) ? ops : -1);
-  const place = ({ kind, isSkip }: (typeof told)[0]) => kinds.indexOf(kind) - (isSkip ? kinds.length : 0);
+  const kinds = [...new Set(described.map(({ kind }) => kind))];
+  const most = new Map([...described].reverse().map(({ kind, times }) => [kind, times]));
+  const opsOf = ({ ops, kind, times }: (typeof described)[0]) => (times >= TYPICAL * (most.get(kind) ?? 0) ? ops : -1);
+  const place = ({ kind, isSkip }: (typeof described)[0]) => kinds.indexOf(kind) - (isSkip ? kinds.length : 0);
   // a comparison of only some pairs would be no order, and differ between browsers
-  return told.sort((a, b) => place(a) - place(b) || opsOf(b) - opsOf(a)).map(({ blocks }) => blocks);
+  return described.sort((a, b) => place(a) - place(b) || opsOf(b) - opsOf(a)).map(({ blocks }) => blocks);
 }
 
 function costOfAll(blocks: Block[]): number {
@@ -156,8 +156,8 @@ class Survey {
   }
 
   /** The children of a container that are blocks or wrappers, with several layers inside. */
-  #parts(id: string): Entry[] {
-    return entriesIn(this.index, id).flatMap((entry): Entry[] => {
+  #parts(id: string): ShownChild[] {
+    return entriesIn(this.index, id).flatMap((entry): ShownChild[] => {
       if (this.index.nodes.get(entry.id)?.kind === "function") {
         return this.#parts(entry.id).map((part) => ({ ...part, times: part.times * entry.times }));
       }
@@ -181,10 +181,10 @@ class Survey {
 
   /** The module of a box whose class says most. */
   #module(id: string): ModuleNode | undefined {
-    return tellingOf(this.index, boxed(this.index, id).chain);
+    return mostInformative(this.index, boxed(this.index, id).chain);
   }
 
-  #cost({ id, times }: Entry): number {
+  #cost({ id, times }: ShownChild): number {
     const node = this.index.nodes.get(innermost(this.index, id));
     if (node?.kind !== "module") return 0;
     return times * costOf(this.index, node);
@@ -204,7 +204,7 @@ class Survey {
     const [own, inside] = [this.#cost({ id, times: 1 }), this.#costAll(parts)];
     if (node === undefined || parts.length === 0 || inside < MAINLY * own || this.nested.has(node.class)) return false;
     if (isPlain(node) || this.#calls.get(node.class) === 1) return true;
-    const byClass = new Map<string, Entry[]>();
+    const byClass = new Map<string, ShownChild[]>();
     for (const part of parts) append(byClass, this.#module(part.id)?.class ?? "", part);
     const [main = []] = [...byClass.values()].sort((a, b) => this.#costAll(b) - this.#costAll(a));
     if (this.#costAll(main) < NEARLY_ALL * own || this.#weights(main) < NEARLY_ALL * node.parameters.total)
@@ -214,16 +214,16 @@ class Survey {
   }
 
   /** Also by weights: a layer that reads a long memory spends nearly everything on attention, but isn't a row of attentions. */
-  #weights(entries: Entry[]): number {
+  #weights(entries: ShownChild[]): number {
     return entries.reduce((sum, { id, times }) => sum + times * (this.#module(id)?.parameters.total ?? 0), 0);
   }
 
-  #costAll(entries: Entry[]): number {
+  #costAll(entries: ShownChild[]): number {
     return entries.reduce((sum, entry) => sum + this.#cost(entry), 0);
   }
 
   /** Whether the last of several blocks depends on the first. */
-  #isRow(container: string, blocks: Entry[]): boolean {
+  #isRow(container: string, blocks: ShownChild[]): boolean {
     const members = blocks.flatMap(({ id }) => membersOf(this.index, container, id));
     const [first = "", last = ""] = [members[0], members[members.length - 1]];
     const { links } = contentsOf(this.index, this.index.parent.get(first) ?? ROOT);

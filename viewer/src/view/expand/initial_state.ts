@@ -9,7 +9,7 @@ import { matching } from "../patterns.js";
 import { type Direction, IN_ONE_FLOW, SHAPES, type State } from "../state.js";
 import { view } from "../view.js";
 import { ALONE, defaultExpansion, lacksTower, mainPaths, partsOfTheirOwn } from "./default_expansion.js";
-import { AROUND_LINES, BROAD, type Measure, type Page, WIDEST } from "./page_limits.js";
+import { AROUND_LINES, LEGIBLE_WIDTH, type MeasureSize, type Page, WIDEST } from "./page_limits.js";
 import { pairsIn } from "./pairs.js";
 import { mainDirection, shallow, turned, unrolledFor } from "./requested.js";
 import { HIDES, smallBundles, withoutSmallBundles } from "./small_bundles.js";
@@ -38,7 +38,7 @@ const TOLERABLE = 0.4;
 const LEGEND = 32;
 
 /** The state a picture starts from. */
-export function initialState(traced: GraphIndex, options: ViewOptions, measure: Measure): State {
+export function initialState(traced: GraphIndex, options: ViewOptions, measure: MeasureSize): State {
   if (options.fit != null) return fitting(traced, options, options.fit, measure);
   const page: Page = {
     ...SCREEN,
@@ -59,7 +59,7 @@ function fitting(
   traced: GraphIndex,
   options: ViewOptions,
   page: readonly [width: number, height: number],
-  measure: Measure,
+  measure: MeasureSize,
 ): State {
   const requested = onPage(traced, options, page, measure);
   if (requested.scale >= TOLERABLE || (options.depth == null && options.expand == null)) return requested.state;
@@ -70,7 +70,7 @@ function onPage(
   traced: GraphIndex,
   options: ViewOptions,
   [width, height]: readonly [width: number, height: number],
-  measure: Measure,
+  measure: MeasureSize,
 ): { state: State; scale: number } {
   const [across, down] = [width / LEGIBLE_SCALE, height / LEGIBLE_SCALE - LEGEND];
   const limits = {
@@ -149,23 +149,23 @@ function stateIn(traced: GraphIndex, options: ViewOptions, direction: Direction,
  */
 function withDefaultExpansion(traced: GraphIndex, start: State, page: Page, isClosed: (id: string) => boolean): State {
   let isShaped = false;
-  const measure: Measure = (state) => {
+  const measure: MeasureSize = (state) => {
     const drawn = page.measure(state);
     if (drawn.shaped) isShaped = true;
     return drawn;
   };
-  const shaped = mostTold(traced, withPair(traced, start, page, isClosed), { ...page, measure }, isClosed);
+  const shaped = bestScored(traced, withPair(traced, start, page, isClosed), { ...page, measure }, isClosed);
   const mayBePlain = isShaped && start.shapes === undefined;
-  const plain = mayBePlain ? mostTold(traced, { ...start, shapes: IN_ONE_FLOW }, page, isClosed) : shaped;
-  const telling = Math.max(plain.telling, shaped.telling);
-  if (isShaped ? telling < 1 : telling < LITTLE || lacksTower(telling)) {
-    const narrow = mostTold(traced, { ...start, narrow: true }, page, isClosed);
-    if (narrow.telling > telling) return narrow.state;
+  const plain = mayBePlain ? bestScored(traced, { ...start, shapes: IN_ONE_FLOW }, page, isClosed) : shaped;
+  const score = Math.max(plain.score, shaped.score);
+  if (isShaped ? score < 1 : score < LITTLE || lacksTower(score)) {
+    const narrow = bestScored(traced, { ...start, narrow: true }, page, isClosed);
+    if (narrow.score > score) return narrow.state;
   }
   if (!mayBePlain) return shaped.state;
   const hidesMore = shaped.state.kept !== undefined && plain.state.kept === undefined;
-  const tellsMore = plain.telling > shaped.telling && !isU(shaped.state, page);
-  return tellsMore || hidesMore || !page.measure(shaped.state).shaped ? plain.state : shaped.state;
+  const isBetter = plain.score > shaped.score && !isU(shaped.state, page);
+  return isBetter || hidesMore || !page.measure(shaped.state).shaped ? plain.state : shaped.state;
 }
 
 /** With an encoder and its decoder open if they make a U that fits a page. */
@@ -185,14 +185,14 @@ function withPair(traced: GraphIndex, start: State, page: Page, isClosed: (id: s
 /** Below this score, that of a block of any class, narrow containers are tried; also if a tower or a structure is incomplete. */
 const LITTLE = 0.9;
 
-interface Told {
+interface Scored {
   state: State;
-  telling: number;
+  score: number;
 }
 
 /** The state with the best score: wider, or with more bundles, if that makes room. */
-function mostTold(traced: GraphIndex, start: State, page: Page, isClosed: (id: string) => boolean): Told {
-  let best: Told = { state: start, telling: 0 };
+function bestScored(traced: GraphIndex, start: State, page: Page, isClosed: (id: string) => boolean): Scored {
+  let best: Scored = { state: start, score: 0 };
   let holdsU: boolean | undefined;
   const few = (state: State) => smallBundles(shownIndex(traced, state)).length;
   const fewAtStart = few(start);
@@ -201,13 +201,13 @@ function mostTold(traced: GraphIndex, start: State, page: Page, isClosed: (id: s
     if (isBundled) {
       // bundles hide more than a second tower shows, and half of a U
       holdsU ??= isU(best.state, page);
-      if (holdsU || best.telling >= ALONE) break;
+      if (holdsU || best.score >= ALONE) break;
     }
-    const { expanded, telling } = defaultExpansion(traced, from, { ...page, widest }, isClosed);
+    const { expanded, score } = defaultExpansion(traced, from, { ...page, widest }, isClosed);
     const state = withoutSmallBundles(traced, { ...from, expanded: expanded.sort() }, page);
-    const told = (telling ?? Math.sign(expanded.length)) - HIDES * (few(state) - fewAtStart);
-    if (told > best.telling || best.state === start) best = { state, telling: told };
-    if (told === 1 || (telling === undefined && isBundled)) break;
+    const reached = (score ?? Math.sign(expanded.length)) - HIDES * (few(state) - fewAtStart);
+    if (reached > best.score || best.state === start) best = { state, score: reached };
+    if (reached === 1 || (score === undefined && isBundled)) break;
   }
   return best;
 }
@@ -221,7 +221,7 @@ function isU(state: State, page: Page): boolean {
 function* attempts(traced: GraphIndex, start: State, page: Page): Generator<{ from: State; widest: number }> {
   const kept = mainPaths(traced, start);
   const groups = page.mayBundle ? [[{}, ...FEWER_ENDS], FEWER_ORDERLY.map((most) => ({ ...most, kept }))] : [[{}]];
-  const widths = page.mayScroll ? [page.widest, BROAD, WIDEST] : [page.widest];
+  const widths = page.mayScroll ? [page.widest, LEGIBLE_WIDTH, WIDEST] : [page.widest];
   for (const group of groups) {
     for (const widest of widths) {
       const tried = new Set<GraphIndex>();
@@ -279,7 +279,7 @@ function isWithin(
   page: Page,
   state: State,
   highest = page.highest,
-  widest = page.mayScroll ? BROAD : page.width,
+  widest = page.mayScroll ? LEGIBLE_WIDTH : page.width,
 ): boolean {
   const { width, height } = page.measure(state);
   return width <= widest && height <= highest;

@@ -7,13 +7,13 @@ import { foldedContents } from "../repeats/contents.js";
 const NOTHING_UNROLLED: ReadonlySet<string> = new Set();
 
 /** A visible child, and how many it represents. */
-export interface Entry {
+export interface ShownChild {
   id: string;
   times: number;
 }
 
 /** Visible children of a container, including those in group panels. */
-export function entriesIn(index: GraphIndex, id: string): Entry[] {
+export function entriesIn(index: GraphIndex, id: string): ShownChild[] {
   const { contents, groups, runs } = foldedContents(index, id);
   return contents.children.flatMap((child) => {
     const group = groups.get(child);

@@ -8,7 +8,7 @@ import { innermost, shownIn } from "./openable.js";
 /** Whether a picture fits a page or a screen. */
 
 /** The size of the picture of a state, px, and whether any structure has its own layout there. */
-export type Measure = (state: State) => { width: number; height: number; shaped?: boolean };
+export type MeasureSize = (state: State) => { width: number; height: number; shaped?: boolean };
 
 /** The page or screen that a picture must fit, px. */
 export interface Page {
@@ -20,7 +20,7 @@ export interface Page {
   /** Greatest height with everything collapsed, without and with bundles. */
   highest: number;
   highestBundled: number;
-  measure: Measure;
+  measure: MeasureSize;
   /** Whether the picture may scroll; paper doesn't. */
   mayScroll: boolean;
   /** Whether bundles may make the picture fit. */
@@ -30,7 +30,7 @@ export interface Page {
 }
 
 /** Wider pictures count as shrunk to this width: in a column of 666 px, their smallest text then has 9 px. */
-export const BROAD = 740;
+export const LEGIBLE_WIDTH = 740;
 /** Greatest width for exemplars of blocks: in a column of 740 px, the smallest text still has 9 px. */
 export const WIDEST = 822;
 

@@ -1,7 +1,7 @@
 import { childrenOf, type GraphIndex } from "../../graph/graph.js";
 import { shownIndex } from "../grouping/shown_index.js";
 import type { State } from "../state.js";
-import { BROAD, legendRoom, type Page, WIDEST } from "./page_limits.js";
+import { LEGIBLE_WIDTH, legendRoom, type Page, WIDEST } from "./page_limits.js";
 
 /** Small bundles say less than their few nodes: pictures avoid them if the page has room for the nodes. */
 
@@ -34,6 +34,6 @@ export function withoutSmallBundles(traced: GraphIndex, state: State, page: Page
 function isWithin(traced: GraphIndex, page: Page, state: State): boolean {
   const { width, height } = page.measure(state);
   if (!page.mayScroll) return width <= page.widest && height <= page.tallest;
-  const scale = Math.max(1, width / Math.max(page.width, BROAD));
+  const scale = Math.max(1, width / Math.max(page.width, LEGIBLE_WIDTH));
   return width <= WIDEST && height <= (page.tallest + legendRoom(traced, state, width)) * scale;
 }

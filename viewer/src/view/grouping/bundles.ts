@@ -268,7 +268,7 @@ const KINDS: readonly (readonly [kind: RegExp, one: string, several: string])[] 
 const MAX_NAMES = 4;
 const MAX_LENGTH = 40;
 
-export function bundleWords(index: GraphIndex, ids: string[]): { name: string; content: string } {
+function bundleWords(index: GraphIndex, ids: string[]): { name: string; content: string } {
   const nodes = ids.map((id) => index.nodes.get(id)).filter((node) => node !== undefined);
   const parts = KINDS.flatMap(([kind, one, several]) => {
     const count = nodes.filter((node) => kind.test(node.kind)).length;

@@ -93,13 +93,13 @@ function* keptFunctions(graph: Graph, around: ReadonlyMap<string, string[]>): St
     if (kind === "op") count(ops, [id, ...ancestorsOf(graph, id)].flatMap(callsAround));
   });
   const kept = new Set<string>();
-  const tells = (id: string, inside: number) => {
+  const isInformative = (id: string, inside: number) => {
     const outer = callsAround(id).find((call) => kept.has(call)) ?? modules.get(id) ?? ROOT;
     return (ops.get(id) ?? 0) >= MIN_OPS && inside > 1 && inside < (steps.get(outer) ?? 0);
   };
   for (const id of Object.keys(graph.functions ?? {})) {
     const inside = steps.get(id) ?? 0;
-    if (isGroup(graph, id) ? inside > 0 : tells(id, inside)) kept.add(id);
+    if (isGroup(graph, id) ? inside > 0 : isInformative(id, inside)) kept.add(id);
   }
   return kept;
 }

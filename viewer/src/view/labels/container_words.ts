@@ -11,7 +11,7 @@ const MOST_KINDS = 3;
 const MOST_LETTERS = 30;
 
 /** The innermost module of a chain of only children that isn't plain: in `InvertedResidual.Sequential`, the former. */
-export function tellingOf(index: GraphIndex, chain: readonly string[]): ModuleNode | undefined {
+export function mostInformative(index: GraphIndex, chain: readonly string[]): ModuleNode | undefined {
   const modules = chain.flatMap((id) => {
     const node = index.nodes.get(id);
     return node?.kind === "module" ? [node] : [];
@@ -39,7 +39,7 @@ interface Kind {
 /** The classes in a container and in plain containers inside it, in order. */
 export function kindsIn(index: GraphIndex, node: ModuleNode, found = new Map<string, Kind>()): Map<string, Kind> {
   for (const id of childrenOf(index, node.id)) {
-    const inside = tellingOf(index, singleChain(index, id));
+    const inside = mostInformative(index, singleChain(index, id));
     if (inside === undefined) continue;
     const name = shortName(inside.class);
     const { count, weights } = found.get(name) ?? { count: 0, weights: 0 };

@@ -60,7 +60,7 @@ function patternOf(word: string): RegExp {
 }
 
 /** The family that a name implies, and where the word that implies it ends. */
-export interface Told {
+export interface FamilyMatch {
   name: string;
   family: Family;
   end: number;
@@ -70,15 +70,15 @@ export interface Told {
  * The family of a class or function by the last word that implies one, as in English nouns: `NormConv` is a convolution.
  * Of several words that end at the same place, the longest counts.
  */
-export const familyTold = memoByKey((name: string): Told => {
-  let best: Told = { name, family: "other", end: 0 };
+export const familyMatch = memoByKey((name: string): FamilyMatch => {
+  let best: FamilyMatch = { name, family: "other", end: 0 };
   for (let start = 0; start < name.length; start += 1) {
     for (const found of begins(name, start) ? wordsAt(name, start) : []) if (found.end > best.end) best = found;
   }
   return best;
 });
 
-function wordsAt(name: string, start: number): Told[] {
+function wordsAt(name: string, start: number): FamilyMatch[] {
   const lower = name.toLowerCase();
   return TABLE.flatMap(({ family, pattern }) => {
     pattern.lastIndex = start;

@@ -3,8 +3,8 @@
 import type { GraphIndex, GraphNode } from "../../graph/graph.js";
 import type { Group, ShownContents } from "../repeats/contents.js";
 import { haveSameWeights, weightsUsed } from "../repeats/used_weights.js";
-import { tellingOf } from "./container_words.js";
-import { byClass, localName, SAME_WEIGHTS, type Words, words } from "./labels.js";
+import { mostInformative } from "./container_words.js";
+import { byClass, localName, nodeWords, SAME_WEIGHTS, type Words } from "./labels.js";
 
 /**
  * Words for modules that share a box, outermost first.
@@ -17,14 +17,14 @@ export function boxedWords(index: GraphIndex, chain: string[], members: string[]
   const nodes = chain.map((id) => index.nodes.get(id)).filter((node) => node !== undefined);
   const inner = nodes[nodes.length - 1];
   if (inner === undefined) return { name: "", detail: "" };
-  const own = words(index, inner, chain.length > 1 ? tellingOf(index, chain) : undefined);
+  const own = nodeWords(index, inner, chain.length > 1 ? mostInformative(index, chain) : undefined);
   const { annotations } = index.graph;
   const renamed = annotations && chain.map((id) => annotations.get(id)?.rename).find((name) => name != null);
   if (renamed != null) return { name: renamed, detail: own.detail };
   if (chain.length === 1 && members.length < 2 && last === undefined) return byClass(index, inner, own);
   const names = nodes
     .slice(0, head)
-    .map((node) => (node.kind === "module" ? localName(index, node) : words(index, node).name));
+    .map((node) => (node.kind === "module" ? localName(index, node) : nodeWords(index, node).name));
   if (members.length < 2) {
     const spans = chain.length === 1 && inner.kind !== "op" && inner.kind !== "function";
     const name = spans ? spanName(index, chain, last) : names.join(".");
@@ -45,7 +45,7 @@ function shareWeights(index: GraphIndex, first: GraphNode, latest: GraphNode): b
 
 /** `[:, 0] … [:, 9]`. */
 function spanOfOps(index: GraphIndex, first: GraphNode | undefined, latest: GraphNode | undefined): string {
-  const names = [first, latest].flatMap((node) => (node === undefined ? [] : [words(index, node).name]));
+  const names = [first, latest].flatMap((node) => (node === undefined ? [] : [nodeWords(index, node).name]));
   return [...new Set(names)].join(" … ");
 }
 
@@ -71,7 +71,7 @@ export function spanName(index: GraphIndex, firsts: string[], lastId: string | u
   const name = (id: string | undefined) => {
     const node = index.nodes.get(id ?? "");
     if (node === undefined) return "";
-    return node.kind === "module" ? localName(index, node) : words(index, node).name;
+    return node.kind === "module" ? localName(index, node) : nodeWords(index, node).name;
   };
   const first = name(firsts[0]);
   const last = name(lastId);

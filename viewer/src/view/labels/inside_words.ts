@@ -148,7 +148,7 @@ function listsIn(index: GraphIndex, { id, path }: ModuleNode): Map<string, Modul
 const MOST_LAYERS = 16;
 
 /** The kernel of a block's convolutions, 1×1 ones aside; empty if all blocks of the class have the same. */
-export function kernelWords(index: GraphIndex, node: ModuleNode): string {
+function kernelWords(index: GraphIndex, node: ModuleNode): string {
   const own = kernelIn(index, node);
   return own !== "" && kernelsOf(index, node.class).size > 1 ? own : "";
 }

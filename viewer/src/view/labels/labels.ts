@@ -34,17 +34,17 @@ export function failureText(index: GraphIndex): string {
   return `${shortName(error.type)}: ${message}`;
 }
 
-/** The text of one node. @param telling a module that shares the node's box and whose class says more */
-export function words(index: GraphIndex, node: GraphNode, telling: GraphNode = node): Words {
-  const own = wordsOf(index, node, telling);
+/** The text of one node. @param informative a module that shares the node's box and whose class says more */
+export function nodeWords(index: GraphIndex, node: GraphNode, informative: GraphNode = node): Words {
+  const own = wordsOf(index, node, informative);
   const name = index.graph.annotations?.get(node.id)?.rename;
   return name == null ? own : { ...own, name };
 }
 
-function wordsOf(index: GraphIndex, node: GraphNode, telling: GraphNode): Words {
+function wordsOf(index: GraphIndex, node: GraphNode, informative: GraphNode): Words {
   switch (node.kind) {
     case "module":
-      return { name: localName(index, node), detail: moduleDetail(index, node, telling) };
+      return { name: localName(index, node), detail: moduleDetail(index, node, informative) };
     case "op": {
       const { name, detail } = opWords(node);
       const layers = heldBy(index, node).filter((layer) => layer !== name);
@@ -82,17 +82,17 @@ const LONG = 20;
 
 const detailsOf = memoByObject((_: GraphIndex) => new Map<string, string>());
 
-function moduleDetail(index: GraphIndex, node: ModuleNode, telling: GraphNode): string {
+function moduleDetail(index: GraphIndex, node: ModuleNode, informative: GraphNode): string {
   const known = detailsOf(index);
-  const key = node === telling ? node.id : `${node.id}\n${telling.id}`;
-  const detail = known.get(key) ?? detailOf(index, node, telling);
+  const key = node === informative ? node.id : `${node.id}\n${informative.id}`;
+  const detail = known.get(key) ?? detailOf(index, node, informative);
   known.set(key, detail);
   return detail;
 }
 
 /** The class with a summary such as `768 → 3072` for a layer or its wrapper, or with a parameter count for a container. */
-function detailOf(index: GraphIndex, node: ModuleNode, telling: GraphNode): string {
-  const holder = telling.kind === "module" ? telling : node;
+function detailOf(index: GraphIndex, node: ModuleNode, informative: GraphNode): string {
+  const holder = informative.kind === "module" ? informative : node;
   const inside = containsModules(index, node);
   const words = inside
     ? wrapperWords(index, node, holder) || contentWords(index, node, holder)

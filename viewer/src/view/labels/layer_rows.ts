@@ -14,7 +14,7 @@ const MOST_LETTERS = 48;
 const LISTED: readonly Family[] = ["convolution", "linear"];
 
 /** Layers of one class, each reading only the one before. */
-export interface LayerRow {
+interface LayerRow {
   /** Their class. */
   layer: string;
   sizes: string;

@@ -28,7 +28,7 @@ const takenIn = memoByObject((contents: Contents) => {
 const SIGNS: Readonly<Record<string, string>> = { added: "+", removed: "−", changed: "~" };
 
 /** The sign of an item in a difference; empty if it is unchanged. */
-export function signOf({ marks, changes }: Item): string {
+export function markSign({ marks, changes }: Item): string {
   return changes === undefined ? "" : (marks.map((mark) => SIGNS[mark]).find((sign) => sign !== undefined) ?? "");
 }
 

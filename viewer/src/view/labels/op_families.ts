@@ -8,22 +8,22 @@ import {
   type OpNode,
 } from "../../graph/graph.js";
 import { shortName } from "../../graph/names.js";
-import { type Family, familyTold, type Told } from "./family_words.js";
+import { type Family, type FamilyMatch, familyMatch } from "./family_words.js";
 
 export type { Family } from "./family_words.js";
 
 /** The family of a node, by its class or function name. */
 export function family(node: GraphNode): Family {
   if (node.kind !== "module" && node.kind !== "op") return "other";
-  const { family } = told(node);
+  const { family } = matchOf(node);
   // `toString` isn't a cast
   return MINOR.includes(family) && !isLast(node) ? "other" : family;
 }
 
-function told(node: ModuleNode | OpNode): Told {
+function matchOf(node: ModuleNode | OpNode): FamilyMatch {
   const name = shortName(node.kind === "module" ? node.class : node.name);
   // a class `Norm` normalises, `torch.norm` measures
-  return familyTold(node.kind === "op" && name === "norm" ? "vector_norm" : name);
+  return familyMatch(node.kind === "op" && name === "norm" ? "vector_norm" : name);
 }
 
 /** Families of layers that have weights or combine what others computed. */
@@ -87,16 +87,14 @@ function familyOfModule(index: GraphIndex, node: ModuleNode): Family {
   return MIXING.some((family) => tally.has(family) && (family !== main || isWhole)) ? "other" : main;
 }
 
-/** The family of a function call: by its name, or else the only telling family inside. */
+/** The family of a function call: by its name, or else the only major family inside. */
 function familyOfFunction(index: GraphIndex, { id, name }: FunctionNode): Family {
-  const own = familyTold(name).family;
+  const own = familyMatch(name).family;
   if (!MINOR.includes(own)) return own;
   const inside = new Set(childrenOf(index, id).flatMap((child) => familyIn(index, child)));
   if (inside.has("attention")) return "attention";
-  const telling = [...inside].filter((family) => !MINOR.includes(family));
-  return (telling.length > 0 ? telling.length === 1 : inside.size === 1)
-    ? (telling[0] ?? [...inside][0] ?? own)
-    : "other";
+  const major = [...inside].filter((family) => !MINOR.includes(family));
+  return (major.length > 0 ? major.length === 1 : inside.size === 1) ? (major[0] ?? [...inside][0] ?? own) : "other";
 }
 
 function familyIn(index: GraphIndex, id: string): Family[] {
@@ -116,13 +114,13 @@ function isStem(index: GraphIndex, facts: Known, node: ModuleNode): boolean {
 }
 
 function roleOf(node: ModuleNode): Family | undefined {
-  const { family } = told(node);
+  const { family } = matchOf(node);
   return ROLES.includes(family) && isLast(node) ? family : undefined;
 }
 
 /** Whether the word that determines the family is the last. */
 function isLast(node: ModuleNode | OpNode): boolean {
-  const { name, end } = told(node);
+  const { name, end } = matchOf(node);
   return AFTER_LAST.test(name.slice(end));
 }
 
@@ -138,8 +136,8 @@ function ownFamily(node: ModuleNode, tally: Tally): Family {
   const own = family(node);
   if (own !== "other") return own;
   const inside = [...tally.keys()];
-  const telling = inside.filter((family) => !MINOR.includes(family));
-  return (telling.length > 0 ? telling.length === 1 : inside.length === 1) ? (telling[0] ?? inside[0] ?? own) : own;
+  const major = inside.filter((family) => !MINOR.includes(family));
+  return (major.length > 0 ? major.length === 1 : inside.length === 1) ? (major[0] ?? inside[0] ?? own) : own;
 }
 
 /** Looks at every module once. */

@@ -135,8 +135,8 @@ const OPERANDS = ["other", "1", "0", "input"];
 
 function opDetail({ arguments: args = {} }: OpNode, { name, rule, named }: Kind, shown: string): string {
   if (named !== undefined) {
-    const told = named.filter((key) => !(key === "p" && args[key] === USUAL_NORM));
-    return joined(told.map((key) => prefixed(`${key} `, valueText(args[key]))));
+    const shown = named.filter((key) => !(key === "p" && args[key] === USUAL_NORM));
+    return joined(shown.map((key) => prefixed(`${key} `, valueText(args[key]))));
   }
   if (rule !== undefined) return prefixed(rule[2] ?? "", joined(rule[1].map((key) => valueText(args[key]))));
   const axis = valueText(args.dim ?? args.axis);

@@ -51,7 +51,7 @@ const GROUP = "group:";
 const STEPS = "steps:";
 
 /** The id of a panel around several children, by its first child. */
-export function groupId(first: string): string {
+function groupId(first: string): string {
   return GROUP + first;
 }
 

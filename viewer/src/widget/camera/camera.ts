@@ -5,7 +5,7 @@ import type { Viewport } from "../picture/scene.js";
 import { glide } from "./animation.js";
 import { isForDiagram, translatePinches, wheelDelta } from "./gestures.js";
 import { SMALLEST_STAGE, StageHeight } from "./stage_height.js";
-import { distance, keepVisible, type Point, pointOnScreen, restingIn, shiftInto, visiblePart } from "./visible.js";
+import { distance, keepVisible, type PagePoint, pointOnScreen, restingIn, shiftInto, visiblePart } from "./visible.js";
 
 /**
  * Zoom and pan, on d3-zoom. At rest, CSS alone places the picture, which fits any width of the page and costs nothing. The
@@ -159,13 +159,13 @@ export class Camera {
   }
 
   /** Where a point of the picture is on screen. */
-  onScreen(x: number, y: number): Point {
+  onScreen(x: number, y: number): PagePoint {
     const frame = this.#stage.getBoundingClientRect();
     return pointOnScreen(frame, this.#isFree ? this.#transform : this.#resting(frame), x, y);
   }
 
   /** Exchange the picture; the point that was at `before` on screen and would be at `after` stays in place. */
-  replace(picture: SVGSVGElement, before: () => Point, after: () => Point): void {
+  replace(picture: SVGSVGElement, before: () => PagePoint, after: () => PagePoint): void {
     // a hidden picture has no position to keep
     if (this.#stage.clientWidth === 0) this.fit();
     const from = before();

@@ -31,13 +31,13 @@ export function restingIn(element: DOMRect, stage: DOMRect, { width, height }: S
   return new ZoomTransform(k, element.left - stage.left + x, element.top - stage.top + y);
 }
 
-export interface Point {
+export interface PagePoint {
   x: number;
   y: number;
 }
 
 /** A point of a picture on screen. @param stage on screen */
-export function pointOnScreen(stage: DOMRect, transform: ZoomTransform, x: number, y: number): Point {
+export function pointOnScreen(stage: DOMRect, transform: ZoomTransform, x: number, y: number): PagePoint {
   const [left, top] = transform.apply([x, y]);
   return { x: stage.left + left, y: stage.top + top };
 }

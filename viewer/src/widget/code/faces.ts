@@ -1,6 +1,7 @@
 /** Writes code into boxes, in px on screen, so that its size doesn't change with the scale. */
 import type { Box } from "../../layout/layout.js";
-import { type Item, nameOf } from "../../session/levels.js";
+import { nameOf } from "../../session/levels.js";
+import type { Item } from "../../view/frame.js";
 import { sourceUrl } from "../controls/source_link.js";
 import { broken } from "./lines.js";
 

@@ -1,11 +1,11 @@
 /** Shows lines of code in boxes with room for them while a reader is near. */
 import type { Box, Placed } from "../../layout/layout.js";
-import type { Item } from "../../session/levels.js";
 import type { Session } from "../../session/session.js";
+import type { Item } from "../../view/frame.js";
 import type { Viewport } from "../picture/scene.js";
 import type { Widget } from "../widget.js";
 import { type Face, faceOf, layer } from "./faces.js";
-import { type Code, placeOf } from "./place.js";
+import { type Code, codePlaceOf } from "./place.js";
 
 /** Margin around the visible part, as a share of its size. */
 const MARGIN = 0.3;
@@ -70,7 +70,7 @@ export class NearCode {
 
   #placeOf(session: Session, id: string): string | undefined {
     if (session !== this.#session) [this.#session, this.#places] = [session, new Map()];
-    if (!this.#places.has(id)) this.#places.set(id, placeOf(session.indexOf(id), id, this.#code));
+    if (!this.#places.has(id)) this.#places.set(id, codePlaceOf(session.indexOf(id), id, this.#code));
     return this.#places.get(id);
   }
 

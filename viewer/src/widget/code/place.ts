@@ -8,7 +8,7 @@ export type Code = Readonly<Record<string, readonly string[]>>;
  * The place whose code says most about a node: where it is written or called; for a library's module, the line from which
  * all its ops come. Undefined if the page has no such code.
  */
-export function placeOf(index: GraphIndex, id: string, code: Code): string | undefined {
+export function codePlaceOf(index: GraphIndex, id: string, code: Code): string | undefined {
   const own = sourceOf(index, id);
   if (own !== undefined && own in code) return own;
   if (index.nodes.get(id)?.kind !== "module") return undefined;

@@ -1,5 +1,5 @@
 import type { Change } from "../../diff/changes/facts.js";
-import { changesInside, placeOf, statusOf } from "../../diff/union/union.js";
+import { changesInside, nodeWithChange, statusOf } from "../../diff/union/union.js";
 import type { Session } from "../../session/session.js";
 import { words } from "../../shared/comparison_strings.js";
 import { fill, strings } from "../../shared/strings.js";
@@ -8,7 +8,7 @@ import { box, button, iconButton, make } from "../controls/dom.js";
 import { FocusReturn } from "../controls/focus_return.js";
 import type { Mode } from "../modes.js";
 import type { Widget } from "../widget.js";
-import { listed, signOf } from "./summary.js";
+import { changeSign, listed } from "./summary.js";
 
 /** The bar below the picture of a difference: from change to change, and before, both or after. */
 
@@ -115,7 +115,7 @@ export class ChangeBar {
     const { session } = this.#widget;
     if (session === undefined) return;
     this.#tell(session, number, [number]);
-    const id = placeOf(session.traced, number);
+    const id = nodeWithChange(session.traced, number);
     if (id === undefined) return;
     if (isGone(session, id, this.#side)) this.show("both");
     void this.#widget.show(id);
@@ -200,5 +200,5 @@ function isGone(session: Session | undefined, id: string, side: Side): boolean {
 
 /** A change as a row of a list. */
 export function changeWords(change: Change): Node[] {
-  return [make("span", "mg-sign-of", signOf(change)), make("b", "", change.level), make("span", "", change.text)];
+  return [make("span", "mg-sign-of", changeSign(change)), make("b", "", change.level), make("span", "", change.text)];
 }

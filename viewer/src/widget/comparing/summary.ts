@@ -15,7 +15,7 @@ export function listed(difference: Difference | undefined, withDetails: boolean)
   return levels.flatMap((level) => changes.flatMap((change, i) => (change.level === level ? [i] : [])));
 }
 
-export function signOf({ places }: Change): string {
+export function changeSign({ places }: Change): string {
   const isMissing = (side: 0 | 1) => places.length > 0 && places.every((place) => place[side] === null);
   return isMissing(0) ? "+" : isMissing(1) ? "−" : "~";
 }

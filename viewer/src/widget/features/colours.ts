@@ -1,5 +1,5 @@
 /** Colours nodes by class instead of by kind, or by cost, for which it loads `lenses.js`. */
-import type { Scale } from "../../session/colour_scale.js";
+import type { ColourScale } from "../../session/colour_scale.js";
 import type { CostLens } from "../../session/costs.js";
 import type { Session } from "../../session/session.js";
 import { strings } from "../../shared/strings.js";
@@ -39,7 +39,7 @@ class Colouring {
   readonly #legend = box("mg-scale");
   choice: Choice = "kind";
   readonly #mode: Mode = { text: "", leave: () => this.choose("kind") };
-  #scale: Scale | undefined;
+  #scale: ColourScale | undefined;
   #lenses: Lenses | undefined;
   /** The picture of the scale. */
   #painted: SVGSVGElement | undefined;
@@ -92,7 +92,7 @@ class Colouring {
   }
 }
 
-function legendOf(scale: Scale): HTMLElement[] {
+function legendOf(scale: ColourScale): HTMLElement[] {
   const entries = scale.entries.map(({ step, text }) => {
     const swatch = box("mg-swatch");
     swatch.dataset.step = String(step);

@@ -1,8 +1,8 @@
 /** Highlights the selected node and its edges, everything upstream or downstream of it, or the path to another node. */
-import type { Edge, Flow } from "../../session/reachability.js";
+import type { PictureEdge, Reachability } from "../../session/reachability.js";
 import { fill, strings } from "../../shared/strings.js";
 import type { Mode } from "../modes.js";
-import { pathOf, type Scope, scopeOf } from "../picture/path_scope.js";
+import { type Scope, scopeOf, scopeText } from "../picture/path_scope.js";
 import { header, idOf, nodeAt } from "../picture/tree.js";
 import type { Action, Widget } from "../widget.js";
 
@@ -36,7 +36,7 @@ class Highlighter {
       if (this.#edges.isConnected) picture.append(this.#edges.cloneNode());
     });
     widget.linked.path = {
-      get: () => (widget.selected ? pathOf(this.#scope) : ""),
+      get: () => (widget.selected ? scopeText(this.#scope) : ""),
       set: (path) => this.show(scopeOf(path)),
     };
   }
@@ -94,7 +94,7 @@ class Highlighter {
     modes.set(this.#mode, scope !== "near" && selected !== "");
   }
 
-  #draw(flow: Flow, id: string): void {
+  #draw(flow: Reachability, id: string): void {
     // paths of a node outside the picture are unknown
     if (!this.#widget.tree.has(id)) return;
     const edges = edgesOf(flow, id, this.#scope);
@@ -150,7 +150,7 @@ function highlightHovered(widget: Widget): void {
   widget.on("drawn", () => hover(undefined));
 }
 
-function edgesOf(flow: Flow, id: string, scope: Scope): Edge[] {
+function edgesOf(flow: Reachability, id: string, scope: Scope): PictureEdge[] {
   if (scope === "near") return flow.edgesAt(id);
   return typeof scope === "string" ? flow.reach(id, scope) : flow.path(id, scope.pathTo);
 }
@@ -162,7 +162,7 @@ function layer(name: string): SVGPathElement {
 }
 
 /** One path over the picture, which doesn't depend on the edges in the document or on how they are merged. */
-function drawEdges(widget: Widget, path: SVGPathElement, flow: Flow, edges: Edge[]): void {
+function drawEdges(widget: Widget, path: SVGPathElement, flow: Reachability, edges: PictureEdge[]): void {
   path.setAttribute("d", flow.svgPath(edges));
   widget.tree.picture.append(path);
 }

@@ -1,6 +1,7 @@
 /** From afar, shows containers as blocks with legible names; a click or Enter on one zooms to where its inside is legible. */
 import type { Box } from "../../layout/layout.js";
-import type { Block, Item } from "../../session/levels.js";
+import type { Block } from "../../session/levels.js";
+import type { Item } from "../../view/frame.js";
 import { appear } from "../camera/animation.js";
 import { header, idOf, nodeAt } from "../picture/tree.js";
 import type { Widget } from "../widget.js";

@@ -30,7 +30,7 @@ export function menu(widget: Widget): void {
   const { menuButton } = widget.toolbar;
   let popup: Popup | undefined;
   const open = (at: "first" | "last") =>
-    void widget.tasks.withPart("menu.js", ({ makePopup }) => {
+    void widget.tasks.withScript("menu.js", ({ makePopup }) => {
       popup ??= makePopup(widget);
       popup.open(at);
     });
@@ -46,7 +46,7 @@ export function menu(widget: Widget): void {
       () => undefined,
     );
   widget.onKey("?", () => {
-    void widget.tasks.withPart("menu.js", ({ help }) => help(widget));
+    void widget.tasks.withScript("menu.js", ({ help }) => help(widget));
     return true;
   });
 }
@@ -62,7 +62,7 @@ export function link(widget: Widget): void {
   const follow = () => {
     // not awaited, because it waits for tasks after this one
     if (MAYBE_OURS.test(location.hash))
-      void widget.tasks.withPart("menu.js", ({ followLink }) => void followLink(widget));
+      void widget.tasks.withScript("menu.js", ({ followLink }) => void followLink(widget));
   };
   widget.whileConnected((signal) => {
     addEventListener("hashchange", follow, { signal });

@@ -2,7 +2,7 @@
 import { DETAIL_SIZE, NAME_SIZE } from "../../layout/coord/metrics.js";
 import { textWidth } from "../../layout/coord/text_metrics.js";
 import { header, idOf } from "../picture/tree.js";
-import type { Reading } from "./scale.js";
+import type { CostReading } from "./scale.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 /** Height of a bar and its distance from the lower edge and the sides of the box, px: it is below the last line of text. */
@@ -20,7 +20,7 @@ const SPACE = 4;
 const originals = new WeakMap<Element, string>();
 
 /** Show the costs of the boxes of a picture, or remove them if `readingOf` is undefined. Can be repeated. */
-export function paint(picture: SVGSVGElement, readingOf?: (id: string) => Reading | undefined): void {
+export function paintCosts(picture: SVGSVGElement, readingOf?: (id: string) => CostReading | undefined): void {
   for (const node of picture.querySelectorAll<SVGElement>("[data-id]")) {
     const shape = node.querySelector<SVGElement>(":scope > :is(.mg-box, .mg-panel)");
     clear(node);
@@ -50,7 +50,7 @@ function textsOf(node: SVGElement): SVGElement[] {
   return [...item.querySelectorAll<SVGElement>(":scope > .mg-detail, :scope > .mg-name > .mg-detail")];
 }
 
-function decorate(node: SVGElement, shape: SVGElement, reading: Reading): void {
+function decorate(node: SVGElement, shape: SVGElement, reading: CostReading): void {
   if (shape.classList.contains("mg-panel")) {
     writeTitle(node, reading);
     // for blocks from afar; their insides have their own steps
@@ -59,7 +59,7 @@ function decorate(node: SVGElement, shape: SVGElement, reading: Reading): void {
   label(node, reading);
 }
 
-function fillBox(node: SVGElement, shape: SVGElement, reading: Reading): void {
+function fillBox(node: SVGElement, shape: SVGElement, reading: CostReading): void {
   node.dataset.step = String(reading.step);
   // glyphs have neither text nor room
   if (shape.tagName !== "rect" || node.querySelector(":scope > .mg-name") === null) return;
@@ -73,7 +73,7 @@ function fillBox(node: SVGElement, shape: SVGElement, reading: Reading): void {
 }
 
 /** The title of an open node has as much room as its own words. */
-function writeTitle(node: SVGElement, reading: Reading): void {
+function writeTitle(node: SVGElement, reading: CostReading): void {
   const [first, ...others] = textsOf(node);
   if (first === undefined) return;
   const room = textWidth(first.textContent.trim(), DETAIL_SIZE);
@@ -84,12 +84,12 @@ function writeTitle(node: SVGElement, reading: Reading): void {
 }
 
 /** Texts to choose from, the longest first. */
-function textsFor({ amount, share }: Reading): string[] {
+function textsFor({ amount, share }: CostReading): string[] {
   return [[share, amount].filter(Boolean).join(" · "), share || amount];
 }
 
 /** The name of an item for screen readers has all visible text, and the amounts without room. */
-function label(node: SVGElement, { share, amount }: Reading): void {
+function label(node: SVGElement, { share, amount }: CostReading): void {
   const item = header(node);
   const original = originals.get(item) ?? item.getAttribute("aria-label");
   if (original === null) return;
@@ -102,7 +102,7 @@ function label(node: SVGElement, { share, amount }: Reading): void {
 }
 
 /** Write the longest text that fits. */
-function write(node: SVGElement, reading: Reading, width: number): void {
+function write(node: SVGElement, reading: CostReading, width: number): void {
   const [first, ...others] = textsOf(node);
   const name = node.querySelector<SVGElement>(":scope > .mg-name");
   const isBeside = first === undefined || first.parentElement === name;

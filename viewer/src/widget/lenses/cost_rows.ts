@@ -2,7 +2,7 @@
 import { ascending, descending } from "d3-array";
 import { amountOf, type Cost, type CostLens, LENSES } from "../../session/costs.js";
 
-export interface Row {
+export interface CostRow {
   id: string;
   /** Path, or the name of an op. */
   name: string;
@@ -16,22 +16,22 @@ export interface Row {
 export type Column = "name" | "times" | CostLens;
 
 /** The columns of rows; that of times only if any was measured. */
-export function columnsOf(rows: readonly Row[]): readonly Column[] {
+export function columnsOf(rows: readonly CostRow[]): readonly Column[] {
   return ["name", "times", ...LENSES.filter((lens) => lens !== "time" || hasTimes(rows))];
 }
 
-function hasTimes(rows: readonly Row[]): boolean {
+function hasTimes(rows: readonly CostRow[]): boolean {
   return rows.some(({ cost }) => cost.time !== undefined);
 }
 
-export interface Order {
+export interface RowOrder {
   column: Column;
   isAscending: boolean;
 }
 
 /** Rows in order; unknown amounts come last, and equal ones stay in execution order. */
-export function sorted(rows: readonly Row[], { column, isAscending }: Order): Row[] {
-  const value = (row: Row) => {
+export function sorted(rows: readonly CostRow[], { column, isAscending }: RowOrder): CostRow[] {
+  const value = (row: CostRow) => {
     if (column === "name" || column === "times") return row[column];
     return amountOf(row.cost, column);
   };
@@ -44,12 +44,12 @@ export function sorted(rows: readonly Row[], { column, isAscending }: Order): Ro
 }
 
 /** The first rows, and a requested one. */
-export function shortened(rows: readonly Row[], most: number, asked: string | undefined): Row[] {
+export function shortened(rows: readonly CostRow[], most: number, asked: string | undefined): CostRow[] {
   return rows.filter(({ id }, at) => at < most || id === asked);
 }
 
 /** All rows with unrounded numbers. */
-export function asCsv(rows: readonly Row[]): string {
+export function asCsv(rows: readonly CostRow[]): string {
   const head = ["id", "name", "class", "count", "parameters", "flops", "activation_bytes", "moved_bytes", "time_ns"];
   const lines = rows.map(({ id, name, class: type, times, cost }) => {
     const { parameters, flops, memory, moved, time } = cost;

@@ -11,15 +11,15 @@ import { fill } from "../../shared/strings.js";
 import type { Frame } from "../../view/frame.js";
 import { box, button, make } from "../controls/dom.js";
 import type { Widget } from "../widget.js";
-import { paint } from "./bars.js";
+import { paintCosts } from "./bars.js";
 import { boxAround } from "./box_around.js";
-import type { Row } from "./cost_rows.js";
+import type { CostRow } from "./cost_rows.js";
 import { LensScale } from "./scale.js";
 import { MemoryStrip } from "./strip.js";
 import { CostTable } from "./table.js";
 
 /** A box or panel with its cost. */
-export interface CostedBox extends StandingBox {
+interface CostedBox extends StandingBox {
   cost: Cost;
 }
 
@@ -138,7 +138,7 @@ export class Lenses {
     return true;
   }
 
-  #rows(session: Session): Row[] {
+  #rows(session: Session): CostRow[] {
     const index = session.visibleGraph();
     return this.#closed.map(({ item, times, cost }) => {
       const node = index.nodes.get(item.id);
@@ -172,7 +172,7 @@ export class Lenses {
 
   #paint(picture: SVGSVGElement, isPaper = false): void {
     const scale = this.#lens === undefined || isPaper ? undefined : this.#scaleOf(this.#lens);
-    paint(picture, (id) => {
+    paintCosts(picture, (id) => {
       const found = this.#boxes?.boxes.get(id);
       return found && scale && isCosted(found.item.kind) ? scale.read(found.cost) : undefined;
     });

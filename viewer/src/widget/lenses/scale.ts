@@ -15,7 +15,7 @@ const MOST = 1000;
 /** Units of FLOPs, unlike those of parameters. */
 const SI: Readonly<Record<string, string>> = { K: "k", B: "G" };
 
-export interface Reading {
+export interface CostReading {
   /** `1.2 GFLOPs`; `–` if it couldn't be counted. */
   amount: string;
   /** `12 %`; empty if amounts don't add up. */
@@ -39,7 +39,7 @@ export class LensScale {
     return this.lens !== "intensity";
   }
 
-  read(cost: Cost): Reading {
+  read(cost: Cost): CostReading {
     const value = amountOf(cost, this.lens);
     if (value === undefined) return { amount: "–", share: "", length: undefined, step: 0 };
     const amount = written(value, this.lens);

@@ -1,5 +1,5 @@
 /** A lens on a still picture: boxes in the colours of the lens, and the scale instead of the legend. */
-import type { Key } from "../../draw/legend.js";
+import type { LegendKey } from "../../draw/legend.js";
 import { CLASS_HUES } from "../../draw/palette.js";
 import type { Layout, Placed } from "../../layout/layout.js";
 import { type CostLens, isCosted } from "../../session/costs.js";
@@ -12,9 +12,9 @@ import { LensScale } from "./scale.js";
 /** The mark and text of a box in a lens. */
 type Tint = Pick<Item, "family"> & { mark?: string };
 
-export interface Seen {
+interface Seen {
   layout: Layout;
-  legend: readonly Key[];
+  legend: readonly LegendKey[];
 }
 
 /** A layout as a lens shows it. */
@@ -25,7 +25,7 @@ export function throughLens(session: Session, state: SessionState, layout: Layou
 
 interface Colours {
   tintOf: (item: Item) => Tint;
-  legend: readonly Key[];
+  legend: readonly LegendKey[];
 }
 
 function byClass(session: Session, layout: Layout): Colours {

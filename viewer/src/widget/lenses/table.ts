@@ -3,7 +3,7 @@ import { words } from "../../shared/lens_strings.js";
 import { fill, strings } from "../../shared/strings.js";
 import { box, button, download, make, onResize } from "../controls/dom.js";
 import type { Widget } from "../widget.js";
-import { asCsv, type Column, columnsOf, type Order, type Row, shortened, sorted } from "./cost_rows.js";
+import { asCsv, type Column, type CostRow, columnsOf, type RowOrder, shortened, sorted } from "./cost_rows.js";
 import { type LensScale, written } from "./scale.js";
 
 /** The costs of the boxes of a picture as a table, beside or below the picture. */
@@ -22,11 +22,11 @@ export class CostTable {
   readonly #table = make("table", "mg-cost-rows");
   readonly #scroller = box("mg-cost-scroller", this.#table);
   readonly #note = box("mg-cost-note");
-  #rows: readonly Row[] = [];
+  #rows: readonly CostRow[] = [];
   #scale: LensScale | undefined;
   /** Id of the box from which the reader came: its row is also shown. */
   #asked: string | undefined;
-  #order: Order = { column: "name", isAscending: true };
+  #order: RowOrder = { column: "name", isAscending: true };
 
   constructor(widget: Widget) {
     this.#widget = widget;
@@ -53,7 +53,7 @@ export class CostTable {
   }
 
   /** Show these rows; another lens sorts them by its amounts. */
-  show(rows: readonly Row[], scale: LensScale): void {
+  show(rows: readonly CostRow[], scale: LensScale): void {
     if (this.#scale?.lens !== scale.lens) this.#order = { column: scale.lens, isAscending: false };
     this.#rows = rows;
     this.#scale = scale;
@@ -131,7 +131,7 @@ export class CostTable {
     this.#draw();
   }
 
-  #row(row: Row): HTMLElement {
+  #row(row: CostRow): HTMLElement {
     const go = button(row.name, () => this.#goTo(row.id));
     go.title = row.class;
     go.dataset.key = `row ${row.id}`;
@@ -143,7 +143,7 @@ export class CostTable {
     return line;
   }
 
-  #cell({ times, cost }: Row, column: Column): HTMLElement {
+  #cell({ times, cost }: CostRow, column: Column): HTMLElement {
     if (column === "times" || column === "name") return make("td", "", times > 1 ? `×${times}` : "");
     const value = amountOf(cost, column);
     const text = value === undefined ? "–" : written(value, column);

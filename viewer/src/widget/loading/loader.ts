@@ -50,7 +50,7 @@ export function discardData(id: string, url: string | undefined): LoadError {
 }
 
 /** The scripts of this version, and the global that each sets. */
-const OWN_PARTS = {
+const SCRIPTS = {
   "core.js": "modelDiagramsCore",
   "explore.js": "modelDiagramsExplore",
   "menu.js": "modelDiagramsMenu",
@@ -59,17 +59,17 @@ const OWN_PARTS = {
   "lenses.js": "modelDiagramsLenses",
   "recording.js": "modelDiagramsRecording",
 } as const;
-type OwnParts = typeof OWN_PARTS;
-export type PartName = keyof OwnParts;
-export type Part<Name extends PartName> = NonNullable<(typeof globalThis)[OwnParts[Name]]>;
+type Scripts = typeof SCRIPTS;
+export type ScriptName = keyof Scripts;
+export type Script<Name extends ScriptName> = NonNullable<(typeof globalThis)[Scripts[Name]]>;
 
 /** Load one of this version's scripts, unless the page contains it. */
-export async function loadOwn<Name extends PartName>(name: Name): Promise<Part<Name>> {
-  const brought = () => globalThis[OWN_PARTS[name]];
-  if (brought() === undefined) await loadPart(name, HOME ? new URL(name, HOME).href : undefined);
-  const part = brought();
-  if (part === undefined) throw new LoadError(name);
-  return part as NonNullable<typeof part>;
+export async function loadOwn<Name extends ScriptName>(name: Name): Promise<Script<Name>> {
+  const brought = () => globalThis[SCRIPTS[name]];
+  if (brought() === undefined) await loadFile(name, HOME ? new URL(name, HOME).href : undefined);
+  const script = brought();
+  if (script === undefined) throw new LoadError(name);
+  return script as NonNullable<typeof script>;
 }
 
 /** The page's layout engines: in the page, which answers at once, and in a worker, for large diagrams. */
@@ -115,7 +115,7 @@ export function discardViz(): void {
 
 /** Load the layout engine's script, without starting the engine. */
 export async function loadVizScript(url: string | undefined): Promise<() => Promise<Viz>> {
-  if (globalThis.modelDiagramsViz === undefined) await loadPart("viz.js", url);
+  if (globalThis.modelDiagramsViz === undefined) await loadFile("viz.js", url);
   if (globalThis.modelDiagramsViz === undefined) throw new LoadError(url ?? "viz.js");
   return globalThis.modelDiagramsViz;
 }
@@ -139,7 +139,7 @@ export function wasmAllowed(): boolean {
 const running = new Map<string, Promise<void>>();
 
 /** Run a script of the viewer, from the page or from its URL. */
-async function loadPart(name: string, url: string | undefined): Promise<void> {
+async function loadFile(name: string, url: string | undefined): Promise<void> {
   const together = Object.entries(globalThis.modelDiagramsPacked ?? {});
   const [names = "", packed] = together.find(([all]) => all.split(" ").includes(name)) ?? [];
   if (packed === undefined) return loadScript(url, name);

@@ -17,8 +17,8 @@ import {
   loadViz,
   loadVizScript,
   loadWorkerViz,
-  type Part,
-  type PartName,
+  type Script,
+  type ScriptName,
   wasmAllowed,
 } from "./loader.js";
 
@@ -152,7 +152,7 @@ export class TaskQueue {
   }
 
   /** Run a task that needs one of the viewer's scripts. */
-  withPart<Name extends PartName>(name: Name, task: (part: Part<Name>) => void | Promise<void>): Promise<void> {
+  withScript<Name extends ScriptName>(name: Name, task: (part: Script<Name>) => void | Promise<void>): Promise<void> {
     return this.#enqueue((stop) => loadOwn(name).then(unless(stop, task)));
   }
 

@@ -4,7 +4,7 @@ import { words } from "../../shared/menu_strings.js";
 import { fill } from "../../shared/strings.js";
 import type { Widget } from "../widget.js";
 import { diagramOf, identify } from "./diagrams.js";
-import { emptyView, type LinkedView, partsOf, written } from "./link_text.js";
+import { emptyView, type LinkedView, linkText, partsOf } from "./link_text.js";
 import { differences, linkedState } from "./linked_state.js";
 
 /** How long the message about the link is shown, ms. */
@@ -82,7 +82,7 @@ export async function copyLink(widget: Widget): Promise<void> {
 function urlOf(widget: Widget): URL {
   const others = partsOf(location.hash).filter(({ view }) => !isAbout(widget, view));
   const url = new URL(location.href);
-  url.hash = [...others.map(({ text }) => text), written(viewOf(widget))].join(";");
+  url.hash = [...others.map(({ text }) => text), linkText(viewOf(widget))].join(";");
   return url;
 }
 

@@ -28,7 +28,7 @@ export interface LinkedView {
 }
 
 /** The part of a link for one diagram. */
-export interface LinkPart {
+interface LinkPart {
   text: string;
   view: LinkedView;
 }
@@ -42,7 +42,7 @@ export function emptyView(graph: string, place: number): LinkedView {
   return { graph, place, open: [], close: [], each: [], once: [], more: {}, isExact: false };
 }
 
-export function written(view: LinkedView): string {
+export function linkText(view: LinkedView): string {
   const { graph, place, plumbing, more } = view;
   const pairs = [
     ...LISTS.map((key) => [key, view[key].map(encode).join(",")]),

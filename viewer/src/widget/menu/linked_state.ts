@@ -3,11 +3,11 @@ import { ancestors } from "../../graph/graph.js";
 import type { SessionState } from "../../session/diagram_data.js";
 import type { Session } from "../../session/session.js";
 import { nodesOf } from "../../session/steps.js";
-import { pathOf, scopeOf } from "../picture/path_scope.js";
+import { scopeOf, scopeText } from "../picture/path_scope.js";
 import type { LinkedView } from "./link_text.js";
 
 /** A state, and the names of the link that the model lacks, each with the nearest existing one. */
-export interface Linked {
+interface Linked {
   state: SessionState;
   at: string | undefined;
   more: LinkedView["more"];
@@ -46,7 +46,7 @@ export function linkedState(session: Session, view: LinkedView): Linked {
   const ends = view.isExact ? [] : [at, pathTo].filter((id) => id !== undefined);
   const shown = ends.reduce((state, id) => inSight(session, state, id), opened);
   const path = typeof scope === "string" ? scope : pathTo === undefined ? "near" : { pathTo };
-  return { state: shown, at, more: { ...view.more, path: pathOf(path) }, gone };
+  return { state: shown, at, more: { ...view.more, path: scopeText(path) }, gone };
 }
 
 function withOpen(session: Session, state: SessionState, id: string, isExact: boolean): SessionState {

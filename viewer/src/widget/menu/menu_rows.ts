@@ -17,7 +17,7 @@ const LEVELS = 4;
 /** A picture is large if it is this many times as wide or tall as its visible part. */
 const VIEWPORTS = 6;
 
-export function rowsOf(widget: Widget): MenuRow[] {
+export function menuRows(widget: Widget): MenuRow[] {
   const reset = () => void widget.change((session) => session.initial).then(() => widget.camera.reset());
   return [
     { label: strings.openLevels, items: levels(widget) },

@@ -2,7 +2,7 @@ import { box, make } from "../controls/dom.js";
 import type { MenuItem, MenuRow } from "../controls/toolbar.js";
 import type { Mode } from "../modes.js";
 import type { Widget } from "../widget.js";
-import { rowsOf } from "./menu_rows.js";
+import { menuRows } from "./menu_rows.js";
 import { withStyle } from "./theme.js";
 
 /** The menu above its button, by the pattern of the ARIA Authoring Practices: arrow keys, first letters, Escape. */
@@ -30,7 +30,7 @@ export class Popup {
     withStyle(widget);
     this.#element.role = "menu";
     this.#element.ariaLabel = toolbar.menuButton.ariaLabel;
-    this.#element.append(...rowsOf(widget).map((row) => this.#row(row)));
+    this.#element.append(...menuRows(widget).map((row) => this.#row(row)));
     this.#element.hidden = true;
     this.#element.addEventListener("focusout", ({ relatedTarget }) => {
       if (relatedTarget instanceof Node && !toolbar.element.contains(relatedTarget)) this.#toggle(false);

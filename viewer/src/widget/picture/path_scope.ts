@@ -12,7 +12,7 @@ export function scopeOf(path: string): Scope {
   return { pathTo: path.startsWith(TO) ? path.slice(TO.length) : path };
 }
 
-export function pathOf(scope: Scope): string {
+export function scopeText(scope: Scope): string {
   if (typeof scope === "string") return scope === "near" ? "" : scope;
   return typeof scopeOf(scope.pathTo) === "string" ? TO + scope.pathTo : scope.pathTo;
 }

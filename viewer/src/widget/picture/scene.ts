@@ -5,7 +5,7 @@
 import type { Box, Layout, Placed } from "../../layout/layout.js";
 import type { Drawing } from "../../session/session.js";
 import { parseSvg } from "../loading/trusted_types.js";
-import type { Rank, Item as TreeItem } from "./tree_navigation.js";
+import type { Rank, TreeItem } from "./tree_navigation.js";
 
 /** Pictures with fewer nodes are in the document as a whole. */
 export const LARGE = 150;

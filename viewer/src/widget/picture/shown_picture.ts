@@ -115,7 +115,7 @@ export class ShownPicture {
 // -- what stays in place ----------------------------------------------------------------------------------------------
 
 /** The first node of a picture that is visible on the stage and also in another picture. */
-export function firstVisible(stage: HTMLElement, now: Tree, other: Tree): SVGElement | undefined {
+function firstVisible(stage: HTMLElement, now: Tree, other: Tree): SVGElement | undefined {
   const frame = stage.getBoundingClientRect();
   const bottom = Math.min(frame.bottom, innerHeight);
   return [...now.picture.querySelectorAll<SVGElement>("[data-id]")].find((node) => {

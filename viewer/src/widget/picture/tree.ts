@@ -3,7 +3,7 @@
 import type { Box } from "../../layout/layout.js";
 import { fill, strings } from "../../shared/strings.js";
 import type { Scene, TreeNode } from "./scene.js";
-import { pathOf, ranks, step } from "./tree_navigation.js";
+import { ranks, step, treePath } from "./tree_navigation.js";
 
 export class Tree {
   readonly picture: SVGSVGElement;
@@ -54,12 +54,12 @@ export class Tree {
   find(id: string): SVGElement | undefined {
     const at = this.#positions.get(id);
     if (at === undefined) return undefined;
-    return this.#scene === undefined ? this.#drawn.get(id) : this.#scene.element(pathOf(this.#nodes, at));
+    return this.#scene === undefined ? this.#drawn.get(id) : this.#scene.element(treePath(this.#nodes, at));
   }
 
   /** The box of a node, if only a part of the picture is in the document; else undefined. */
   box(id: string): Box | undefined {
-    return this.#scene?.box(pathOf(this.#nodes, this.#positions.get(id) ?? -1));
+    return this.#scene?.box(treePath(this.#nodes, this.#positions.get(id) ?? -1));
   }
 
   /** The element of a node, if it is in the document. */

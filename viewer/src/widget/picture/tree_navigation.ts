@@ -1,7 +1,7 @@
 /** Keyboard navigation in a tree. */
 
 /** A node; lists of them are in reading order. */
-export interface Item {
+export interface TreeItem {
   level: number;
   /** Undefined for a node that can't be expanded. */
   expanded: boolean | undefined;
@@ -14,7 +14,7 @@ export interface Rank {
 }
 
 /** The rank of every item. */
-export function ranks(items: readonly Item[]): Rank[] {
+export function ranks(items: readonly TreeItem[]): Rank[] {
   /** Level → number of siblings so far; shared by all of them, so that each has the final count. */
   const open: { count: number }[] = [];
   const found = items.map(({ level }) => {
@@ -28,10 +28,10 @@ export function ranks(items: readonly Item[]): Rank[] {
 }
 
 /** The effect of a key: go to the item at this index, toggle the current one, or nothing. */
-export type Step = { to: number } | "toggle" | undefined;
+export type Move = { to: number } | "toggle" | undefined;
 
 /** The tree pattern of the ARIA Authoring Practices. */
-export function step(items: readonly Item[], at: number, key: string): Step {
+export function step(items: readonly TreeItem[], at: number, key: string): Move {
   const here = items[at];
   if (here === undefined) return undefined;
   switch (key) {
@@ -57,18 +57,18 @@ export function step(items: readonly Item[], at: number, key: string): Step {
   }
 }
 
-function go(items: readonly Item[], to: number): Step {
+function go(items: readonly TreeItem[], to: number): Move {
   return items[to] === undefined ? undefined : { to };
 }
 
 /** Positions among siblings, from 0, of the nodes around a node, outermost first, and of the node itself. */
-export function pathOf(items: readonly (Item & Rank)[], at: number): number[] {
+export function treePath(items: readonly (TreeItem & Rank)[], at: number): number[] {
   const path: number[] = [];
   for (let i = at; i >= 0; i = parentOf(items, i)) path.unshift((items[i]?.at ?? 1) - 1);
   return path;
 }
 
-function parentOf(items: readonly Item[], at: number): number {
+function parentOf(items: readonly TreeItem[], at: number): number {
   const level = items[at]?.level ?? 0;
   let parent = at - 1;
   while (parent >= 0 && (items[parent]?.level ?? 0) >= level) parent -= 1;

@@ -2,7 +2,7 @@
  * API pages: documentation entries light the nodes that they describe in the diagrams of the page. The outline lists these
  * nodes, so that nothing has to be loaded.
  */
-import { connect, type Part } from "./references.js";
+import { connect, type Reference } from "./references.js";
 import { widgetOf } from "./widget_of.js";
 
 /** Elements whose id is a full name: Sphinx descriptions, and headings of mkdocstrings. */
@@ -14,16 +14,16 @@ export function connectDocumented(): void {
   );
   for (const element of documented) element.dataset.mgDocumented = "";
   for (const host of document.querySelectorAll("model-graph[graph]")) {
-    const parts = documented.flatMap((element): Part[] => {
-      const ids = partsOf(host, element);
+    const references = documented.flatMap((element): Reference[] => {
+      const ids = nodesOf(host, element);
       return ids.length === 0 ? [] : [{ element, ids }];
     });
-    if (parts.length > 0) void widgetOf(host).then((widget) => connect(widget, parts, { leads: false }));
+    if (references.length > 0) void widgetOf(host).then((widget) => connect(widget, references, { leads: false }));
   }
 }
 
 /** Ids of the modules that an entry describes: those of its class, or an attribute of the diagram's class. */
-function partsOf(host: Element, { id }: HTMLElement): string[] {
+function nodesOf(host: Element, { id }: HTMLElement): string[] {
   const owner = host.closest("dd, .doc-contents")?.parentElement?.querySelector(DOCUMENTED)?.id;
   return [...host.querySelectorAll<HTMLElement>(".mg-outline [data-node]")].flatMap((row) => {
     const { node = "" } = row.dataset;

@@ -4,14 +4,14 @@ import { lightOf } from "./light.js";
 import { widgetOf } from "./widget_of.js";
 
 /** An element that refers to nodes. */
-export interface Part {
+export interface Reference {
   element: HTMLElement;
   ids: readonly string[];
 }
 
 /** Connect all references of a page with their diagrams. */
-export function connectParts(root: ParentNode): void {
-  const byHost = new Map<Element, Part[]>();
+export function connectReferences(root: ParentNode): void {
+  const byHost = new Map<Element, Reference[]>();
   for (const element of root.querySelectorAll<HTMLElement>("[data-mg-nodes]")) {
     const { mgNodes = "[]", mgGraph = "", mgPlace = "0" } = element.dataset;
     const same = document.querySelectorAll(`model-graph[graph="${CSS.escape(mgGraph)}"]`);
@@ -20,25 +20,26 @@ export function connectParts(root: ParentNode): void {
     element.classList.add("mg-linked");
     byHost.set(host, [...(byHost.get(host) ?? []), { element, ids: JSON.parse(mgNodes) as string[] }]);
   }
-  for (const [host, parts] of byHost) void widgetOf(host).then((widget) => connect(widget, parts, { leads: true }));
+  for (const [host, references] of byHost)
+    void widgetOf(host).then((widget) => connect(widget, references, { leads: true }));
 }
 
 /** @param options whether a click on a reference leads to its nodes */
-export function connect(widget: Widget, parts: readonly Part[], options: { leads: boolean }): void {
-  for (const part of parts) {
-    light(widget, part);
-    if (options.leads) lead(widget, part);
+export function connect(widget: Widget, references: readonly Reference[], options: { leads: boolean }): void {
+  for (const reference of references) {
+    light(widget, reference);
+    if (options.leads) lead(widget, reference);
   }
   widget.stage.addEventListener("pointerover", ({ target }) => {
     const ids = idsAround(target);
-    for (const { element, ids: own } of parts)
+    for (const { element, ids: own } of references)
       element.classList.toggle(
         "mg-spoken",
         own.some((id) => ids.has(id)),
       );
   });
   widget.stage.addEventListener("pointerleave", () => {
-    for (const { element } of parts) element.classList.remove("mg-spoken");
+    for (const { element } of references) element.classList.remove("mg-spoken");
   });
 }
 
@@ -49,7 +50,7 @@ function idsAround(target: EventTarget | null): ReadonlySet<string> {
 }
 
 /** Light nodes while their reference has the pointer or the focus. */
-function light(widget: Widget, { element, ids }: Part): void {
+function light(widget: Widget, { element, ids }: Reference): void {
   const own = lightOf(widget);
   const on = () => {
     own.show(ids);
@@ -66,7 +67,7 @@ function light(widget: Widget, { element, ids }: Part): void {
   element.addEventListener("blur", off);
 }
 
-function lead(widget: Widget, { element, ids }: Part): void {
+function lead(widget: Widget, { element, ids }: Reference): void {
   element.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     event.preventDefault();

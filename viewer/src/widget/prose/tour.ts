@@ -1,5 +1,5 @@
 /** A tour: the picture shows the subject of the visible step. Nothing is loaded before a reader moves on. */
-import type { Step } from "../../session/diagram_data.js";
+import type { TourStep } from "../../session/diagram_data.js";
 import { words } from "../../shared/prose_strings.js";
 import type { Widget } from "../widget.js";
 import { type Light, lightOf } from "./light.js";
@@ -242,7 +242,7 @@ function arrow(name: string, text: string, action: () => void): HTMLButtonElemen
   return button;
 }
 
-function stepsOf({ host }: Widget): readonly Step[] {
+function stepsOf({ host }: Widget): readonly TourStep[] {
   const data = globalThis.modelDiagramsData?.get(host.getAttribute("graph") ?? "");
   return typeof data === "object" ? (data.steps ?? []) : [];
 }

@@ -7,7 +7,7 @@ import { box, button, iconButton, make } from "../controls/dom.js";
 import { stepAxis } from "./heat.js";
 import { MEASURES, type Scale } from "./measures.js";
 import { short } from "./numbers.js";
-import type { Run } from "./run.js";
+import type { TrainingRun } from "./run.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 /** Height of the loss, and room for the slider's thumb at both ends, px. */
@@ -37,7 +37,7 @@ export class RunBar {
   #onHide: () => void = () => undefined;
   /** Hidden before there is a recorded step. */
   readonly #controls: readonly HTMLElement[];
-  #runs: readonly Run[] = [];
+  #runs: readonly TrainingRun[] = [];
   #steps: readonly number[] = [];
 
   constructor(onChange: () => void) {
@@ -130,7 +130,7 @@ export class RunBar {
   }
 
   /** Show these runs; a slider at the end stays at the end. */
-  show(runs: readonly Run[], steps: readonly number[]): void {
+  show(runs: readonly TrainingRun[], steps: readonly number[]): void {
     const { step } = this;
     const wasAtEnd = this.#steps.length === 0 || this.position === this.#steps.length - 1;
     this.#runs = runs;
@@ -225,7 +225,7 @@ export class RunBar {
     this.#moveMarker();
   }
 
-  #line({ recording }: Run, width: number, y: (loss: number) => number): string {
+  #line({ recording }: TrainingRun, width: number, y: (loss: number) => number): string {
     let d = "";
     let isPen = false;
     recording.loss.forEach((loss, moment) => {

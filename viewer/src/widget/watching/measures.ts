@@ -1,5 +1,6 @@
 /** The measures that can tint nodes: a statistic of some tensors, on a scale. The colours are in recording.css. */
 import { scaleThreshold } from "d3-scale";
+import type { ScaleEntry } from "../../session/colour_scale.js";
 import { words } from "../../shared/recording_strings.js";
 import type { Finding, Kind, Recording, Statistic, Tensor } from "./data.js";
 import { power, share, short } from "./numbers.js";
@@ -24,15 +25,10 @@ export const MEASURES: readonly Measure[] = [
   { name: "bad", text: words.notFinite, statistic: "bad", scale: "share" },
 ];
 
-/** A colour and its meaning. Steps of a scale with a middle may be negative. */
-export interface Entry {
-  step: number;
-  text: string;
-}
-
 export interface Scale {
   palette: "size" | "around";
-  entries: readonly Entry[];
+  /** Their steps are negative below the middle of a scale that has one. */
+  entries: readonly ScaleEntry[];
   stepOf(value: number): number;
   format(value: number): string;
 }

@@ -10,7 +10,7 @@ export interface Reading {
   tensor?: Tensor;
 }
 
-export class Run {
+export class TrainingRun {
   readonly recording: Recording;
   readonly #byNode = new Map<string, Tensor[]>();
 

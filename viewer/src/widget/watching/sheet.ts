@@ -5,7 +5,7 @@ import { box, make } from "../controls/dom.js";
 import { type Finding, KINDS, SHARES, STATISTICS, type Tensor } from "./data.js";
 import { aligned, type HeatMap, heatMap } from "./heat.js";
 import { share, short } from "./numbers.js";
-import type { Run } from "./run.js";
+import type { TrainingRun } from "./run.js";
 
 const NARROWEST = 240;
 
@@ -26,7 +26,7 @@ export class RunSheet {
   readonly #summary = make("summary", "", "");
   #tensor = "";
   #repeat = "";
-  #maps: { map: HeatMap; run: Run }[] = [];
+  #maps: { map: HeatMap; run: TrainingRun }[] = [];
   #redraw: () => void = () => undefined;
   #width = 0;
 
@@ -42,13 +42,13 @@ export class RunSheet {
   }
 
   /** List findings, and recorded nodes that aren't in the diagram. */
-  list(runs: readonly Run[]): void {
+  list(runs: readonly TrainingRun[]): void {
     this.element.hidden = false;
     const parts = runs.flatMap((run) => this.#listOf(run, runs.length > 1));
     this.#findings.replaceChildren(make("strong", "", words.findings), ...parts);
   }
 
-  #listOf({ recording }: Run, isNamed: boolean): HTMLElement[] {
+  #listOf({ recording }: TrainingRun, isNamed: boolean): HTMLElement[] {
     const title = isNamed ? [make("strong", "", recording.name)] : [];
     const rows = (recording.findings ?? []).map((finding) => make("li", "", this.#row(finding)));
     const list = rows.length === 0 ? make("p", "", words.nothingFound) : make("ol", "", ...rows);
@@ -78,7 +78,7 @@ export class RunSheet {
    *
    * @param node undefined if none is chosen
    */
-  show(runs: readonly Run[], node: Chosen | undefined, step: number): void {
+  show(runs: readonly TrainingRun[], node: Chosen | undefined, step: number): void {
     this.#redraw = () => this.show(runs, node, step);
     this.#width = this.#node.clientWidth;
     this.#summary.textContent = fill(words.figures, step);
@@ -100,7 +100,7 @@ export class RunSheet {
     for (const { map, run } of this.#maps) map.mark(run.momentAt(step));
   }
 
-  #showNode(runs: readonly Run[], node: Chosen, step: number): void {
+  #showNode(runs: readonly TrainingRun[], node: Chosen, step: number): void {
     const id = node.repeats.includes(this.#repeat) ? this.#repeat : node.id;
     const tensors = runs.flatMap((run) => run.tensorsOf(id)).sort(byKind);
     const title = make("strong", "", node.name);
@@ -135,7 +135,7 @@ export class RunSheet {
     return choice;
   }
 
-  #mapsOf(runs: readonly Run[], id: string): HTMLElement[] {
+  #mapsOf(runs: readonly TrainingRun[], id: string): HTMLElement[] {
     const found = runs.flatMap((run) => {
       const tensor = run.tensorsOf(id).find((one) => keyOf(one) === this.#tensor);
       return tensor?.heat == null ? [] : [{ run, tensor, heat: tensor.heat }];
@@ -191,8 +191,8 @@ function byKind(one: Tensor, other: Tensor): number {
  * @param node undefined for all nodes
  */
 function tableOf(
-  runs: readonly Run[],
-  tensorsOf: (run: Run) => readonly Tensor[],
+  runs: readonly TrainingRun[],
+  tensorsOf: (run: TrainingRun) => readonly Tensor[],
   step: number,
   node?: string,
 ): HTMLElement {
@@ -208,7 +208,13 @@ function tableOf(
   return scroller;
 }
 
-function rowsOf(run: Run, tensors: readonly Tensor[], step: number, isNamed: boolean, node?: string): HTMLElement[] {
+function rowsOf(
+  run: TrainingRun,
+  tensors: readonly Tensor[],
+  step: number,
+  isNamed: boolean,
+  node?: string,
+): HTMLElement[] {
   const moment = run.momentAt(step);
   const runName = isNamed ? [run.recording.name] : [];
   return tensors.map((tensor) => {

@@ -16,7 +16,7 @@ export interface Shown {
   strips: readonly (readonly Reading[])[];
 }
 
-export function paint(
+export function paintTints(
   picture: SVGSVGElement,
   scale: Scale | undefined,
   shownOf: (id: string) => Shown | undefined,

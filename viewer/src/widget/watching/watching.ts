@@ -9,9 +9,9 @@ import type { Finding, Recording } from "./data.js";
 import { readRecording } from "./file/read.js";
 import { MEASURES, type Measure, measureFor, type Scale, scaleOf } from "./measures.js";
 import { Places } from "./places.js";
-import { Run, worstOf } from "./run.js";
+import { TrainingRun, worstOf } from "./run.js";
 import { RunSheet } from "./sheet.js";
-import { paint, type Shown } from "./tint.js";
+import { paintTints, type Shown } from "./tint.js";
 
 export class Watching {
   readonly #widget: Widget;
@@ -22,7 +22,7 @@ export class Watching {
   /** The page's recordings, and one that a reader opened. */
   #given: readonly Recording[] = [];
   #opened: Recording | undefined;
-  #runs: readonly Run[] = [];
+  #runs: readonly TrainingRun[] = [];
   #places: Places | undefined;
   #painted: SVGSVGElement | undefined;
   #scale: Scale | undefined;
@@ -75,7 +75,7 @@ export class Watching {
     this.#opened = opened;
     this.bar.opened = opened?.name;
     const recordings = opened === undefined ? this.#given : [...this.#given.slice(0, 1), opened];
-    this.#runs = recordings.map((recording) => new Run(recording));
+    this.#runs = recordings.map((recording) => new TrainingRun(recording));
     this.#places = undefined;
     const steps = [...new Set(recordings.flatMap((recording) => recording.steps))].sort((a, b) => a - b);
     this.bar.show(this.#runs, steps);
@@ -114,7 +114,7 @@ export class Watching {
   #paint(picture: SVGSVGElement): void {
     this.#painted = this.#widget.tree.picture;
     const measure = this.bar.element.hidden ? undefined : this.#measure;
-    paint(picture, this.#scale, (id) => (measure === undefined ? undefined : this.#shown(id, measure)));
+    paintTints(picture, this.#scale, (id) => (measure === undefined ? undefined : this.#shown(id, measure)));
   }
 
   #shown(id: string, measure: Measure): Shown | undefined {

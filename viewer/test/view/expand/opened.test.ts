@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { GraphData } from "../../../src/graph/graph.js";
 import { index } from "../../../src/graph/indexing.js";
-import { frameKey } from "../../../src/layout/alike.js";
 import { layout } from "../../../src/layout/layout.js";
+import { frameKey } from "../../../src/layout/shared_layout.js";
 import { exemplars } from "../../../src/view/expand/exemplars.js";
 import { joinIn } from "../../../src/view/expand/joins.js";
 import type { Page } from "../../../src/view/expand/page_limits.js";

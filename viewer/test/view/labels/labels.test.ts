@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { GraphData, GraphIndex, GraphNode, Json } from "../../../src/graph/graph.js";
 import { index } from "../../../src/graph/indexing.js";
 import { shownIndex } from "../../../src/view/grouping/shown_index.js";
-import { tensorLabel, words } from "../../../src/view/labels/labels.js";
+import { nodeWords, tensorLabel } from "../../../src/view/labels/labels.js";
 import { view } from "../../../src/view/view.js";
 import { moduleOf, sketch } from "../../sketch.js";
 
@@ -16,7 +16,7 @@ function detailOf(name: string, attributes: Record<string, Json>): string {
   const graph = sketch("x > leaf/op > y", { leaf: name });
   const leaf = moduleOf(graph, "leaf");
   leaf.attributes = attributes;
-  return words(index(graph), leaf).detail;
+  return nodeWords(index(graph), leaf).detail;
 }
 
 describe("the detail of a layer", () => {
@@ -53,7 +53,7 @@ describe("a norm without a size attribute", () => {
     graph.nodes = graph.nodes.map((node) =>
       node.id === "norm/mul" && node.kind === "op" ? { ...node, weights: { self: "norm.weight" } } : node,
     );
-    expect(words(index(graph), moduleOf(graph, "norm")).detail).toBe("T5LayerNorm 512");
+    expect(nodeWords(index(graph), moduleOf(graph, "norm")).detail).toBe("T5LayerNorm 512");
   });
 });
 
@@ -268,7 +268,7 @@ describe("a module with several weights", () => {
     graph.tensors[tensor] = { shape: [1, 8, 8, 96], dtype: "float32" };
 
   it("has the widths of its own tensors, not of the first weight", () => {
-    expect(words(index(graph), attn).detail).toBe("WindowAttention 96 → 96");
+    expect(nodeWords(index(graph), attn).detail).toBe("WindowAttention 96 → 96");
   });
 
   it("names the weight of which it takes a part", () => {
@@ -325,7 +325,7 @@ describe("a container around one layer", () => {
     }
     const block = moduleOf(graph, "block");
     block.parameters = { own, total: 9500, trainable: 9500 };
-    return words(index(graph), block).detail;
+    return nodeWords(index(graph), block).detail;
   };
 
   it("has the sizes of that layer", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { emptyView, type LinkedView, partsOf, written } from "../../../src/widget/menu/link_text.js";
+import { emptyView, type LinkedView, linkText, partsOf } from "../../../src/widget/menu/link_text.js";
 
 function view(changes: Partial<LinkedView>): LinkedView {
   return { ...emptyView("pkg.Net", 0), ...changes };
@@ -12,13 +12,13 @@ function former(part: object): string {
 
 describe("a view as text", () => {
   it("is made of paths", () => {
-    expect(written(view({ open: ["h.0.attn", "h.1"], at: "h.0.attn.c_attn" }))).toBe(
+    expect(linkText(view({ open: ["h.0.attn", "h.1"], at: "h.0.attn.c_attn" }))).toBe(
       "pkg.Net?open=h.0.attn,h.1&at=h.0.attn.c_attn",
     );
   });
 
   it("is the diagram alone where its author shows the same", () => {
-    expect(written(view({}))).toBe("pkg.Net?");
+    expect(linkText(view({}))).toBe("pkg.Net?");
   });
 
   it.each([
@@ -28,21 +28,21 @@ describe("a view as text", () => {
     ["any script", { graph: "モデル", open: ["слой.0"], at: "a/add#2" }],
   ])("keeps %s", (_, changes) => {
     const shown = view(changes);
-    expect(partsOf(`#${written(shown)}`).map(({ view }) => view)).toEqual([shown]);
+    expect(partsOf(`#${linkText(shown)}`).map(({ view }) => view)).toEqual([shown]);
     // as a browser has it in its address
     const url = new URL("https://docs.example/page.html");
-    url.hash = written(shown);
+    url.hash = linkText(shown);
     expect(partsOf(url.hash).map(({ view }) => view)).toEqual([shown]);
   });
 
   it("can stand in Markdown, and in an attribute", () => {
-    expect(written(view({ at: "a(b)'c\"d<e> f*g" }))).not.toMatch(/[()'"<> ]/);
+    expect(linkText(view({ at: "a(b)'c\"d<e> f*g" }))).not.toMatch(/[()'"<> ]/);
   });
 
   it("stands beside those of other diagrams, in the old form, too", () => {
     const texts = [
-      written(view({ at: "a" })),
-      written(view({ place: 1, at: "b" })),
+      linkText(view({ at: "a" })),
+      linkText(view({ place: 1, at: "b" })),
       former({ graph: "pkg.Net", node: "c" }),
     ];
     const found = partsOf(`#${texts.join(";")}`);

@@ -2,9 +2,9 @@ import { expect, it } from "vitest";
 import type { SessionState } from "../../../src/session/diagram_data.js";
 import { Session } from "../../../src/session/session.js";
 import { atOnce } from "../../../src/shared/slices.js";
-import { emptyView, type LinkedView, partsOf, written } from "../../../src/widget/menu/link_text.js";
+import { emptyView, type LinkedView, linkText, partsOf } from "../../../src/widget/menu/link_text.js";
 import { differences, linkedState } from "../../../src/widget/menu/linked_state.js";
-import { pathOf, type Scope, scopeOf } from "../../../src/widget/picture/path_scope.js";
+import { type Scope, scopeOf, scopeText } from "../../../src/widget/picture/path_scope.js";
 import { sketch } from "../../sketch.js";
 
 const STATE: SessionState = { expanded: [], unrolled: [], direction: "TB" };
@@ -16,7 +16,7 @@ function opened(plumbing: boolean): Session {
 
 /** A view as another reader gets it. */
 function sent(changes: Partial<LinkedView>): LinkedView {
-  const view = partsOf(`#${written({ ...emptyView("Sketch", 0), ...changes })}`)[0]?.view;
+  const view = partsOf(`#${linkText({ ...emptyView("Sketch", 0), ...changes })}`)[0]?.view;
   if (view === undefined) throw new Error("no link");
   return view;
 }
@@ -55,6 +55,6 @@ it("brings the end of a path into sight", () => {
 it.each<Scope>(["near", "before", "after", { pathTo: "before" }, { pathTo: "head" }])(
   "reads %o as it was written",
   (scope) => {
-    expect(scopeOf(pathOf(scope))).toEqual(scope);
+    expect(scopeOf(scopeText(scope))).toEqual(scope);
   },
 );

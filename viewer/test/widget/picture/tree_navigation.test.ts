@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Item, ranks, step } from "../../../src/widget/picture/tree_navigation.js";
+import { ranks, step, type TreeItem } from "../../../src/widget/picture/tree_navigation.js";
 
 /**
  * x
@@ -7,7 +7,7 @@ import { type Item, ranks, step } from "../../../src/widget/picture/tree_navigat
  *          └─ mlp ── up
  * y
  */
-const items: Item[] = [
+const items: TreeItem[] = [
   { level: 1, expanded: undefined },
   { level: 1, expanded: true },
   { level: 2, expanded: false },

@@ -3,7 +3,7 @@ import { decoded, type Kind, type Recording, type Series, type Statistic } from 
 import { aligned } from "../../../src/widget/watching/heat.js";
 import { MEASURES, type Measure, measureFor, scaleOf } from "../../../src/widget/watching/measures.js";
 import { power, share, short } from "../../../src/widget/watching/numbers.js";
-import { Run, worstOf } from "../../../src/widget/watching/run.js";
+import { TrainingRun, worstOf } from "../../../src/widget/watching/run.js";
 
 const measure = (name: string) => MEASURES.find((one) => one.name === name) as Measure;
 
@@ -67,7 +67,7 @@ describe("numbers of a page", () => {
 });
 
 describe("readings", () => {
-  const run = new Run(
+  const run = new TrainingRun(
     recording([
       { node: "a", kind: "gradient", values: { rms: [1e-3, 1e-2, 1e-1] } },
       { node: "b", kind: "gradient", values: { rms: [1, 1, null], bad: [0, 0, 0.2] } },

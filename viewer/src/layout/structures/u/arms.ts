@@ -3,8 +3,8 @@
  * between, as in U-Net, the network of a diffusion model or an hourglass. Skips are nested like brackets.
  */
 import type { Frame } from "../../../view/frame.js";
-import { longestChain, NONE, nearestCommon } from "../../layering/dominators.js";
-import { areNested, areTelling, fusing, type Net, skipsOver, type Wiring, wiringOf } from "./skips.js";
+import { longestChain, NO_DOMINATOR, nearestCommon } from "../../layering/dominators.js";
+import { areNested, areTelling, fusing, type Net, type NetList, skipsOver, wiringOf } from "./skips.js";
 
 /** Items in execution order. */
 export interface Arms {
@@ -46,7 +46,7 @@ export function hasBlocks(items: Frame["items"]): boolean {
 }
 
 /** The middles of stretches of items that more tensors skip than their neighbours, those with most skips first. */
-function middles(wiring: Wiring): number[] {
+function middles(wiring: NetList): number[] {
   const depends = dependence(wiring);
   const skipped = skippedBy(wiring, depends);
   const counts = [...new Set(skipped)].filter((over) => over > 1).sort((a, b) => b - a);
@@ -66,13 +66,13 @@ function rowsOf(skipped: number[], least: number, depends: (item: number, on: nu
     const row = rows[rows.length - 1];
     if (over >= least) row?.push(item);
     // an item that depends on nothing in a stretch, such as a layer that embeds a time step, may be in it
-    else if (depends(item, row?.[0] ?? NONE)) rows.push([]);
+    else if (depends(item, row?.[0] ?? NO_DOMINATOR)) rows.push([]);
   }
   return rows.filter(({ length }) => length > 0);
 }
 
 /** Item → the number of tensors that it depends on and that skip it; 0 if no join follows, as for the output of a level. */
-function skippedBy(wiring: Wiring, depends: (item: number, on: number) => boolean): number[] {
+function skippedBy(wiring: NetList, depends: (item: number, on: number) => boolean): number[] {
   const { count, nets } = wiring;
   const skipped = Array.from({ length: count }, () => 0);
   const joined = joinedLater(wiring);
@@ -85,7 +85,7 @@ function skippedBy(wiring: Wiring, depends: (item: number, on: number) => boolea
 }
 
 /** Item → whether it leads to an item that also reads others. */
-function joinedLater({ count, sources, readers }: Wiring): boolean[] {
+function joinedLater({ count, sources, readers }: NetList): boolean[] {
   const joined: boolean[] = [];
   for (let item = count - 1; item >= 0; item -= 1)
     joined[item] = (readers[item] ?? []).some((reader) => joined[reader] || new Set(sources[reader]).size > 1);
@@ -93,7 +93,7 @@ function joinedLater({ count, sources, readers }: Wiring): boolean[] {
 }
 
 /** Makes a test whether an item is or depends on another one. */
-function dependence({ count, sources }: Wiring): (item: number, on: number) => boolean {
+function dependence({ count, sources }: NetList): (item: number, on: number) => boolean {
   const words = Math.ceil(count / 32);
   const bits = new Uint32Array(count * words);
   for (let item = 0; item < count; item += 1) {
@@ -105,7 +105,7 @@ function dependence({ count, sources }: Wiring): (item: number, on: number) => b
   return (item, on) => on >= 0 && (((bits[item * words + (on >> 5)] ?? 0) >>> (on & 31)) & 1) === 1;
 }
 
-function armsAround(frame: Frame, wiring: Wiring, middle: number, owners: readonly number[]): Arms | null {
+function armsAround(frame: Frame, wiring: NetList, middle: number, owners: readonly number[]): Arms | null {
   const [down, up] = [chainTo(wiring, middle), chainFrom(wiring, middle)];
   const [first = middle] = down;
   const main = reached(wiring, first);
@@ -156,12 +156,12 @@ function lastOf(items: number[], owners: readonly number[]): number | undefined 
 /** The middle item; of two, the one with an inside: a block rather than a downsampling op. */
 function middleOf({ items }: Frame, bottom: number[]): number | undefined {
   const [first, second] = [bottom[(bottom.length - 1) >> 1], bottom[bottom.length >> 1]];
-  const isBlock = (item = NONE) => items[item]?.expandable === true || (items[item]?.frame ?? null) !== null;
+  const isBlock = (item = NO_DOMINATOR) => items[item]?.expandable === true || (items[item]?.frame ?? null) !== null;
   return isBlock(second) && !isBlock(first) ? second : first;
 }
 
 /** The longest chain of items on every path to one. */
-function chainTo({ readers }: Wiring, end: number): number[] {
+function chainTo({ readers }: NetList, end: number): number[] {
   const leads: boolean[] = [];
   leads[end] = true;
   const wires: { source: number; target: number }[] = [];
@@ -176,7 +176,7 @@ function chainTo({ readers }: Wiring, end: number): number[] {
 }
 
 /** The longest chain of items on every path from one. */
-function chainFrom({ count, sources }: Wiring, start: number): number[] {
+function chainFrom({ count, sources }: NetList, start: number): number[] {
   const follows: boolean[] = [];
   follows[start] = true;
   const wires: { source: number; target: number }[] = [];
@@ -189,14 +189,14 @@ function chainFrom({ count, sources }: Wiring, start: number): number[] {
 }
 
 /** An item and all items that depend on it. */
-function reached({ readers }: Wiring, start: number): Set<number> {
+function reached({ readers }: NetList, start: number): Set<number> {
   const found = new Set([start]);
   for (const item of found) for (const reader of readers[item] ?? []) found.add(reader);
   return found;
 }
 
 /** The first item after the last join that doesn't belong to the right arm; all do if they are few. */
-function tailAfter({ count }: Wiring, up: readonly number[], steps: readonly number[], last: number): number {
+function tailAfter({ count }: NetList, up: readonly number[], steps: readonly number[], last: number): number {
   const [join = count, next = count, start = count] = up.filter((item) => item >= last);
   return steps.filter((item) => item > Math.max(join, last)).length > LONGEST_TAIL ? Math.max(start, next) : count;
 }
@@ -205,7 +205,7 @@ type Side = "left" | "centre" | "right" | "outside";
 
 /** Item → its arm, unless `known`. Items that both arms read, such as a time embedding, and a long tail are outside. */
 function sidesOf(
-  { count, readers }: Wiring,
+  { count, readers }: NetList,
   main: ReadonlySet<number>,
   fold: number,
   known: (item: number) => Side | null,
@@ -222,7 +222,7 @@ function sidesOf(
 }
 
 /** Whether only skips and the chain lead from one arm to the other, and nothing leads back from outside. */
-function isSplit({ nets }: Wiring, sides: Side[], skips: Net[]): boolean {
+function isSplit({ nets }: NetList, sides: Side[], skips: Net[]): boolean {
   const skipping = new Set(skips.map(({ from }) => from));
   return nets.every(({ from, readers }) => {
     const to = new Set(readers.map((reader) => sides[reader] ?? "outside"));
@@ -235,7 +235,12 @@ function isSplit({ nets }: Wiring, sides: Side[], skips: Net[]): boolean {
 function isBetween({ wires }: Frame, sides: Side[], item: number): boolean {
   const [into, out] = [wires.filter(({ to }) => to === item), wires.filter(({ from }) => from === item)];
   const isOne = (ends: typeof wires) => ends.length === 1;
-  return isOne(into) && isOne(out) && sides[into[0]?.from ?? NONE] === "left" && sides[out[0]?.to ?? NONE] === "right";
+  return (
+    isOne(into) &&
+    isOne(out) &&
+    sides[into[0]?.from ?? NO_DOMINATOR] === "left" &&
+    sides[out[0]?.to ?? NO_DOMINATOR] === "right"
+  );
 }
 
 /** Whether all open items run top to bottom, so that they can be drawn bottom to top. */

@@ -20,10 +20,10 @@ export interface Joined {
   owners: number[];
   places: number[];
   /** Wire → its pieces, from source to target. */
-  pieces: Piece[][];
+  pieces: OwnedPiece[][];
 }
 
-export interface Piece {
+export interface OwnedPiece {
   owner: number;
   wire: number;
 }
@@ -34,9 +34,10 @@ export function joinedIn(frame: Frame): Joined | null {
     inside?.direction === "TB" && times === 1 ? [i] : [],
   );
   for (const [one, others] of tensorsBetween(frame, new Set(open))) {
-    const isTelling = (other: number, count: number) => count >= LEAST_SKIPS + (one === NONE || other === NONE ? 1 : 0);
-    const isAfter = (other: number) => one < other || other === NONE;
-    const decoders = [...others].filter(([other, { size }]) => isAfter(other) && isTelling(other, size));
+    const isEnough = (other: number, count: number) =>
+      count >= LEAST_SKIPS + (one === NO_CONTAINER || other === NO_CONTAINER ? 1 : 0);
+    const isAfter = (other: number) => one < other || other === NO_CONTAINER;
+    const decoders = [...others].filter(([other, { size }]) => isAfter(other) && isEnough(other, size));
     // tensors with many readers, such as rotary tables, are not skips
     for (const [other] of decoders.length > MOST_DECODERS ? [] : decoders) {
       const joined = join(frame, [one, other]);
@@ -50,7 +51,7 @@ export function joinedIn(frame: Frame): Joined | null {
 const MOST_DECODERS = 4;
 
 /** Stands in for a container if there is none. */
-export const NONE = -2;
+export const NO_CONTAINER = -2;
 
 /** Open container → its readers → the tensors between them; without a container, the items that read or feed it. */
 function tensorsBetween({ wires }: Frame, open: ReadonlySet<number>): Map<number, Map<number, Set<string>>> {
@@ -61,8 +62,8 @@ function tensorsBetween({ wires }: Frame, open: ReadonlySet<number>): Map<number
   };
   for (const { from, to, source } of wires) {
     if (open.has(from) && open.has(to)) add(from, to, source);
-    else if (open.has(from) && to !== BORDER) add(from, NONE, `${to}`);
-    else if (open.has(to) && from !== BORDER) add(NONE, to, `${from}`);
+    else if (open.has(from) && to !== BORDER) add(from, NO_CONTAINER, `${to}`);
+    else if (open.has(to) && from !== BORDER) add(NO_CONTAINER, to, `${from}`);
   }
   return between;
 }
@@ -110,7 +111,7 @@ interface Part {
   /** A wire whose ends are positions in the insides that own them. */
   wire: Wire;
   ends: readonly [number, number];
-  pieces: Piece[];
+  pieces: OwnedPiece[];
 }
 
 /** The wires inside, around and across the borders of both; null if one has no end or passes straight through. */
@@ -138,7 +139,7 @@ function partsAlong(
   const wire = frame.wires[i];
   if (wire === undefined) return [];
   const [from, to] = [pair.indexOf(wire.from), pair.indexOf(wire.to)];
-  const piecesAt = (owner: number, isEnd: (one: Wire) => boolean): Piece[][] =>
+  const piecesAt = (owner: number, isEnd: (one: Wire) => boolean): OwnedPiece[][] =>
     owner < 0 ? [[]] : (insides[owner]?.wires ?? []).flatMap((one, k) => (isEnd(one) ? [[{ owner, wire: k }]] : []));
   const starts = piecesAt(from, (one) => one.to === BORDER && one.toPort === wire.fromPort);
   const ends = piecesAt(to, (one) => one.from === BORDER && one.fromPort === wire.toPort);
@@ -148,8 +149,13 @@ function partsAlong(
 }
 
 /** A wire across borders, which starts like its first piece and ends like its last. */
-function across(wire: Wire, ends: readonly [number, number], pieces: Piece[], insides: readonly [Frame, Frame]): Part {
-  const pieceOf = ({ owner, wire: i }: Piece) => insides[owner]?.wires[i] ?? wire;
+function across(
+  wire: Wire,
+  ends: readonly [number, number],
+  pieces: OwnedPiece[],
+  insides: readonly [Frame, Frame],
+): Part {
+  const pieceOf = ({ owner, wire: i }: OwnedPiece) => insides[owner]?.wires[i] ?? wire;
   const [first, last] = [pieces[0], pieces[pieces.length - 1]].map((piece) => (piece ? pieceOf(piece) : wire)) as [
     Wire,
     Wire,

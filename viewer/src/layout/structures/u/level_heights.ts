@@ -8,7 +8,7 @@ export interface Arm {
 }
 
 /** A level of an arm: the height of its skip, and the box that the skip leaves or reaches. */
-export interface Level {
+export interface SkipLevel {
   at: number;
   box: Box;
 }
@@ -22,7 +22,7 @@ export const EQUAL = 0.01;
 export function inLine(
   left: Geometry,
   right: Geometry,
-  levels: readonly (readonly [Level, Level])[],
+  levels: readonly (readonly [SkipLevel, SkipLevel])[],
 ): [Arm, Arm] | null {
   const arms: [Arm, Arm] = [
     { geometry: left, drop: 0 },
@@ -48,14 +48,14 @@ function lowered({ geometry, drop }: Arm, at: number | undefined, by: number): A
 }
 
 /** A height just before the row of a level in the left arm or, if a box has several levels, below the level above. */
-function before({ boxes, labels }: Geometry, { box }: Level, above: Level | undefined): number | null {
+function before({ boxes, labels }: Geometry, { box }: SkipLevel, above: SkipLevel | undefined): number | null {
   if (above?.box === box) return free([...boxes, ...labels], above.at + BESIDE);
   const row = boxes.filter(({ y, height }) => y < box.y + box.height && box.y < y + height);
   return free([...boxes, ...labels], Math.min(...row.map(({ y }) => y)) - BESIDE);
 }
 
 /** A height after a level in the right arm, which flows up, and before everything below, or another level of its box. */
-function after({ boxes, labels }: Geometry, { at, box }: Level, next: Level): number | null {
+function after({ boxes, labels }: Geometry, { at, box }: SkipLevel, next: SkipLevel): number | null {
   if (next.box === box && next.at !== at) return free([...boxes, ...labels], at + BESIDE);
   const end = Math.max(at, box.y + box.height);
   const starts = [...boxes, ...labels].map(({ y }) => y).filter((start) => start >= end);

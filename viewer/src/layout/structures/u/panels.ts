@@ -4,7 +4,7 @@ import { PADDING, titleAt } from "../../coord/enclosure.js";
 import { type Box, type Geometry, moved, stretched } from "../../coord/geometry.js";
 import { GRID, TITLE_LINE, TITLE_PADDING, titleForms } from "../../coord/metrics.js";
 import { AROUND } from "./arms.js";
-import { type Joined, NONE, type Piece } from "./joined.js";
+import { type Joined, NO_CONTAINER, type OwnedPiece } from "./joined.js";
 import { BESIDE, free } from "./level_heights.js";
 import { isAtSide, LEFT, RIGHT, type Sides } from "./sides.js";
 
@@ -51,7 +51,7 @@ export class Panels {
 
   /** An arm with space for its panel; null if something else is in the way. */
   spaced({ part, frame, members, sides }: ArmPart, arm: Geometry): Geometry | null {
-    if (this.joined.pair[part] === NONE) return arm;
+    if (this.joined.pair[part] === NO_CONTAINER) return arm;
     const isOwn = (item: number) => item !== BORDER && this.joined.owners[members[item] ?? BORDER] === part;
     const isLevel = (wire: Wire) => isAtSide(sides, wire) && (isOwn(wire.from) || isOwn(wire.to));
     const isOut = (wire: Wire) => part === RIGHT && wire.to === BORDER && isLevel(wire);
@@ -201,7 +201,11 @@ function broadened(geometry: Geometry, left: number, right: number): Geometry {
 }
 
 /** Lines by owner and wire, cut where they leave a panel; null if the pieces of one wire differ. */
-function cutAll(lines: readonly Line[], pieces: readonly Piece[][], panels: readonly Box[]): Map<string, Line> | null {
+function cutAll(
+  lines: readonly Line[],
+  pieces: readonly OwnedPiece[][],
+  panels: readonly Box[],
+): Map<string, Line> | null {
   const found = new Map<string, Line>();
   for (const [i, own] of pieces.entries()) {
     const cut = cutLine(lines[i] ?? [], own, panels);
@@ -216,7 +220,7 @@ function cutAll(lines: readonly Line[], pieces: readonly Piece[][], panels: read
   return found;
 }
 
-function cutLine(line: Line, own: Piece[], panels: readonly Box[]): Line[] | null {
+function cutLine(line: Line, own: OwnedPiece[], panels: readonly Box[]): Line[] | null {
   const [start, rest] = leaving(line, panels[own[0]?.owner ?? AROUND]);
   const [end, middle] = leaving([...rest].reverse(), panels[own[own.length - 1]?.owner ?? AROUND]);
   const found = [start, [...middle].reverse(), [...end].reverse()].filter(({ length }) => length > 0);

@@ -3,7 +3,7 @@ import { BORDER, type Wire } from "../../../view/frame.js";
 import type { Geometry } from "../../coord/geometry.js";
 import type { Ranking } from "../../layering/dot.js";
 import type { Plan } from "../../plan.js";
-import type { Across, Cut } from "../cut.js";
+import type { Cut, Transfer } from "../cut.js";
 
 /** The parts of a U; the part after these is around them. */
 export const LEFT = 0;
@@ -25,14 +25,14 @@ type Ends = Pick<Wire, "from" | "to" | "fromPort" | "toPort">;
 export const STEP = 10;
 
 /** The tensors that skip from the left arm to the right one. @param fold the last item of the left arm, if it is the bottom */
-export function skipsOf({ across, parts }: Cut, fold: number | null): Across[] {
+export function skipsOf({ across, parts }: Cut, fold: number | null): Transfer[] {
   const sourceOf = (port: number) =>
     parts[LEFT]?.wires.find(({ to, toPort }) => to === BORDER && toPort === port)?.from;
   return across.filter(({ from, to, fromPort }) => from === LEFT && to === RIGHT && sourceOf(fromPort) !== fold);
 }
 
 /** The ports at the sides of an arm. A tensor that only its first item reads enters at the top. */
-export function sidesOf({ ports, parts }: Cut, part: number, skips: readonly Across[]): Sides {
+export function sidesOf({ ports, parts }: Cut, part: number, skips: readonly Transfer[]): Sides {
   const { wires = [] } = parts[part] ?? {};
   const isFirst = (port: number) =>
     wires.every(({ from, fromPort, to }) => from !== BORDER || fromPort !== port || to === 0);

@@ -8,7 +8,7 @@ export interface Net {
   label: string;
 }
 
-export interface Wiring {
+export interface NetList {
   count: number;
   nets: Net[];
   /** Item → the items that it reads, and that read it. */
@@ -19,7 +19,7 @@ export interface Wiring {
 /** From this number on, all skips may have one shape. */
 const LEAST_ALIKE = 3;
 
-export function wiringOf({ items, wires }: Frame): Wiring {
+export function wiringOf({ items, wires }: Frame): NetList {
   const nets = new Map<string, Net>();
   const [sources, readers]: [number[][], number[][]] = [items.map(() => []), items.map(() => [])];
   for (const { from, to, source, label } of wires) {
@@ -40,7 +40,7 @@ export function wiringOf({ items, wires }: Frame): Wiring {
  * laterals, such as the 1×1 convolutions of a feature pyramid. Null if one of them also leads elsewhere.
  */
 export function skipsOver(
-  { nets, sources, readers }: Wiring,
+  { nets, sources, readers }: NetList,
   chain: readonly number[],
   middle: number,
 ): [skips: Net[], laterals: Set<number>] | null {
@@ -88,7 +88,7 @@ export function areTelling({ items }: Frame, chain: readonly number[], skips: Ne
  * The first item that reads several levels of the right arm, such as the concatenation of the outputs of a feature pyramid;
  * the border if there is none.
  */
-export function fusing({ count, sources }: Wiring, chain: readonly number[], fold: number, last: number): number {
+export function fusing({ count, sources }: NetList, chain: readonly number[], fold: number, last: number): number {
   const levels = new Map<number, number>();
   for (let item = fold; item < count; item += 1) {
     const own = new Set(sources[item]?.flatMap((source) => levels.get(source) ?? []));

@@ -7,13 +7,13 @@ import { BORDER, type Frame } from "../../../view/frame.js";
 import { type Geometry, stretched } from "../../coord/geometry.js";
 import type { Inner } from "../../input.js";
 import type { PlanWire } from "../../plan.js";
-import { assemble, type Block } from "../assemble.js";
-import { extent, itemsBelow, type Moved, movedBelow, type Part, type Place } from "../columns.js";
-import { type Across, BLOCK, type Cut, cut } from "../cut.js";
+import { assemble, type ColumnBlock } from "../assemble.js";
+import { extent, itemsBelow, type Moved, movedBelow, type PlaceSubframe, type Subframe } from "../columns.js";
+import { BLOCK, type Cut, cut, type Transfer } from "../cut.js";
 import { alongChain } from "./arm_chain.js";
 import type { Arms } from "./arms.js";
 import { aroundItem, type Foot, spanOf, throughItem, withoutItem } from "./foot.js";
-import { type Arm, BESIDE, EQUAL, inLine, type Level } from "./level_heights.js";
+import { type Arm, BESIDE, EQUAL, inLine, type SkipLevel } from "./level_heights.js";
 import type { ArmPart, Panels } from "./panels.js";
 import { aside, CENTRE, isAtSide, isClear, LEFT, RIGHT, type Sides, STEP, sidesOf, skipsOf } from "./sides.js";
 
@@ -28,10 +28,10 @@ const GAP = 24;
 /** The parts of a U, and the ends of the tensors between them. */
 interface U {
   made: Cut;
-  skips: Across[];
+  skips: Transfer[];
   /** From the left arm to the bottom, and from there to the right arm; the same tensor without an item between. */
-  into: Across;
-  out: Across;
+  into: Transfer;
+  out: Transfer;
   sides: Sides[];
   /** Arm → the chain in it. */
   chains: number[][];
@@ -42,13 +42,13 @@ export function* inU(
   frame: Frame,
   inner: readonly (Inner | null)[],
   arms: Arms,
-  place: Place,
+  place: PlaceSubframe,
   panels?: Panels,
 ): Steps<Geometry | null> {
   const u = uOf(frame, arms);
   if (u === null) return null;
   const { parts, members } = u.made;
-  const lay = (part: number, how: Partial<Part> = {}): Steps<Geometry> => {
+  const lay = (part: number, how: Partial<Subframe> = {}): Steps<Geometry> => {
     const sizes = (members[part] ?? []).map((item) => inner[item] ?? null);
     const whole = { frame: parts[part] ?? frame, inner: sizes, closed: [], moved: STAYS, moves: "", isAround: false };
     return place({ ...whole, ...how });
@@ -103,7 +103,7 @@ function uOf(frame: Frame, { left, right, fold, isBetween, chain }: Arms): U | n
 function* layArm(
   { made, sides, chains }: U,
   part: number,
-  lay: (part: number, how: Partial<Part>) => Steps<Geometry>,
+  lay: (part: number, how: Partial<Subframe>) => Steps<Geometry>,
 ): Steps<Geometry | null> {
   const own = sides[part] ?? NO_SIDES;
   const chain = chains[part] ?? [];
@@ -145,8 +145,8 @@ function turningEarly(line: Line, { boxes, labels }: Geometry): Line {
 const NO_SIDES: Sides = { left: [], right: [], out: [] };
 
 /** The levels of both arms, from the top. */
-function levelsOf({ made, skips }: U, left: Geometry, right: Geometry): [Level, Level][] {
-  const levels = skips.map(({ fromPort, toPort }): [Level, Level] => {
+function levelsOf({ made, skips }: U, left: Geometry, right: Geometry): [SkipLevel, SkipLevel][] {
+  const levels = skips.map(({ fromPort, toPort }): [SkipLevel, SkipLevel] => {
     const down = linesAt(made, LEFT, left, "out", fromPort).map(({ line, item }) =>
       levelAt(left, line[line.length - 2], item),
     );
@@ -156,11 +156,11 @@ function levelsOf({ made, skips }: U, left: Geometry, right: Geometry): [Level, 
   return levels.sort(([a], [b]) => a.at - b.at);
 }
 
-function levelAt({ boxes }: Geometry, [, at]: Point = [0, 0], item: number): Level {
+function levelAt({ boxes }: Geometry, [, at]: Point = [0, 0], item: number): SkipLevel {
   return { at, box: boxes[item] ?? { x: 0, y: at, width: 0, height: 0 } };
 }
 
-function highest(levels: Level[]): Level {
+function highest(levels: SkipLevel[]): SkipLevel {
   return levels.reduce((best, one) => (one.at < best.at ? one : best));
 }
 
@@ -179,7 +179,7 @@ function linesAt(
 }
 
 /** Both arms and the bottom as one item; null if the levels aren't aligned. */
-function blockOf(u: U, [left, right]: [Arm, Arm], between: Geometry | null, isClosed: boolean): Block | null {
+function blockOf(u: U, [left, right]: [Arm, Arm], between: Geometry | null, isClosed: boolean): ColumnBlock | null {
   const ends = [
     left.geometry.ports.outputs[u.into.fromPort] ?? 0,
     right.geometry.ports.inputs[u.out.toPort] ?? 0,
@@ -246,7 +246,7 @@ function together(
   [down = [], up = []]: Line[][],
   foot: Foot,
   offset: number,
-): Block {
+): ColumnBlock {
   const { inputs, outputs } = made.ports;
   const { ports, width } = right.geometry;
   const low = Math.min(0, foot.x);

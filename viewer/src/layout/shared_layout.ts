@@ -11,7 +11,7 @@ import { numberNets } from "./input.js";
 import type { Arms } from "./structures/u/arms.js";
 
 /** What frames with equal keys have in common. */
-export interface Alike {
+export interface SharedLayout {
   /** Item → the order of its ports. */
   ports: (PortOrder | null)[];
   /** The order of the items. */
@@ -71,7 +71,7 @@ function wireKey({ from, to, fromPort, toPort, flow, label }: Wire, net: number)
 export type Once = (key: string, make: () => Steps<Geometry>) => Steps<Geometry>;
 
 /** For equal frames with equal insides: with another length of lines, many lines stay. */
-export function onceFor({ geometries }: Alike, inside: string): Once {
+export function onceFor({ geometries }: SharedLayout, inside: string): Once {
   return function* (key, make) {
     const whole = `${key} ${inside}`;
     const geometry = geometries.get(whole) ?? (yield* make());
