@@ -1,4 +1,4 @@
-/** The union of two graphs and its picture. Long because it is a list of pairs of graphs. */
+/** The union of two graphs and its picture. */
 import { describe, expect, it, vi } from "vitest";
 import { comparisonOf } from "../../src/diff/difference.js";
 import { unionOf } from "../../src/diff/union/union.js";

@@ -31,14 +31,14 @@ interface Shape {
   end: number;
 }
 
-/** Another part, and the least distance to it. */
+/** Another movable, and the least distance to it. */
 interface Neighbour {
-  part: Part;
+  movable: Movable;
   slack: number;
 }
 
 /** An item with its labels, or a track. */
-interface Part {
+interface Movable {
   shapes: Shape[];
   /** Where it starts, and how far it moves from there. */
   at: number;
@@ -52,7 +52,7 @@ interface Part {
 }
 
 /** Frames with more items and wires keep their rows: time grows with the square. */
-const MOST_PARTS = 150;
+const MOST_MOVABLES = 150;
 /** Parts of one row stay aligned if they would differ by less. */
 const IN_LINE = 20;
 const SAME = 0.01;
@@ -62,24 +62,24 @@ const ASIDE: Readonly<Record<Kind, number>> = { item: 6, label: 2, track: 6, arr
 /** Closes the gaps beside long items. */
 export function evenly(plan: Plan, ranking: Ranking, routed: Routed): Routed {
   // left to right, distances depend on the lengths of labels
-  const isSmall = plan.slots.length + plan.wires.length <= MOST_PARTS;
+  const isSmall = plan.slots.length + plan.wires.length <= MOST_MOVABLES;
   if (!plan.vertical || !isSmall || plan.returns.length > 0) return routed;
   const rows = rowsOf(plan, ranking);
   if (rows.every((row) => row.length < 2)) return routed;
   const items = itemsOf(plan, routed);
   const { tracks, points } = tracksOf(plan, routed, items);
-  const parts = [...items, ...tracks];
-  if (!link(parts)) return routed;
+  const movables = [...items, ...tracks];
+  if (!link(movables)) return routed;
   const toStart = ({ start, kind }: Shape) => Math.max(0, start - Math.max(routed.straight, atStart(plan, kind)));
   const toEnd = ({ end, kind }: Shape) => Math.max(0, routed.depth - end - atEnd(plan, kind));
-  const alone = parts.map((part) => [part]);
+  const alone = movables.map((movable) => [movable]);
   settle(alone, FORWARDS, toStart);
   const inRows = rows.flatMap((row) =>
     inLine(row.flatMap((item) => items[item] ?? []).filter(({ isFree }) => !isFree)),
   );
-  const groups = [...inRows, ...alone.filter(([part], i) => i >= items.length || part?.isFree)];
+  const groups = [...inRows, ...alone.filter(([movable], i) => i >= items.length || movable?.isFree)];
   settle(groups, FORWARDS, toStart);
-  const end = Math.max(...parts.map((part) => part.shift - least(part, toEnd)));
+  const end = Math.max(...movables.map((movable) => movable.shift - least(movable, toEnd)));
   settle(
     groups.filter((group) => group.every(({ isLate }) => isLate)),
     BACKWARDS,
@@ -90,34 +90,34 @@ export function evenly(plan: Plan, ranking: Ranking, routed: Routed): Routed {
 
 // -- what moves -------------------------------------------------------------------------------------------------------
 
-function partOf(at: number, isLate: boolean): Part {
+function movableAt(at: number, isLate: boolean): Movable {
   return { shapes: [], at, shift: 0, isLate, isFree: false, before: [], behind: [] };
 }
 
-function itemsOf(plan: Plan, { places, labels, lines }: Routed): Part[] {
-  const items: Part[] = [];
+function itemsOf(plan: Plan, { places, labels, lines }: Routed): Movable[] {
+  const items: Movable[] = [];
   const straight = plan.wires.filter((_, wire) => lines[wire]?.length === 2);
   for (const [item, [centre, start]] of places.entries()) {
     const isFree = isNearUse(plan, items, item);
-    const part = partOf(start, isFree || leadsOn(straight, items, item));
-    part.isFree = isFree;
+    const movable = movableAt(start, isFree || leadsOn(straight, items, item));
+    movable.isFree = isFree;
     const { across = 0, along = 0, ports = null, labelDepth = 0 } = plan.slots[item] ?? {};
     const [low, cards] = [centre - across / 2, ports === null ? 0 : labelDepth];
-    part.shapes.push({ kind: "item", low, high: low + across + cards, start, end: start + along + cards });
-    items.push(part);
+    movable.shapes.push({ kind: "item", low, high: low + across + cards, start, end: start + along + cards });
+    items.push(movable);
   }
   for (const label of labels) items[ownerOf(plan, label)]?.shapes.push({ kind: "label", ...extentOf(label) });
   return items;
 }
 
 /** Whether an item belongs near its use, because it reads nothing or only what exists for it. */
-function isNearUse({ wires }: Plan, items: Part[], item: number): boolean {
+function isNearUse({ wires }: Plan, items: Movable[], item: number): boolean {
   const isOnly = (from: number) => wires.every((wire) => wire.from !== from || wire.to === item);
   return wires.every(({ from, to }) => to !== item || (items[from]?.isFree === true && isOnly(from)));
 }
 
 /** Whether an item leads straight to the next one, and every item that it follows moves with it. */
-function leadsOn(straight: PlanWire[], items: Part[], item: number): boolean {
+function leadsOn(straight: PlanWire[], items: Movable[], item: number): boolean {
   const follows = straight.some(({ from, to }) => to === item && items[from]?.isLate !== true);
   return !follows && straight.some(({ from, to }) => from === item && to !== BORDER);
 }
@@ -132,9 +132,13 @@ function extentOf({ across, along, text, before }: Routed["labels"][number]): Om
   return { low, high: low + width, start: along, end: along + LABEL_HEIGHT };
 }
 
-/** Tracks, on which wires run across the flow, and the parts with which the points of wires move. */
-function tracksOf(plan: Plan, { lines }: Routed, items: Part[]): { tracks: Part[]; points: (Part | undefined)[][] } {
-  const tracks = new Map<string, Part>();
+/** Tracks, on which wires run across the flow, and the movables with which the points of wires move. */
+function tracksOf(
+  plan: Plan,
+  { lines }: Routed,
+  items: Movable[],
+): { tracks: Movable[]; points: (Movable | undefined)[][] } {
+  const tracks = new Map<string, Movable>();
   const nets = plan.wires.map(({ net }) => net);
   const forks = new Set(nets.filter((net, i) => nets.indexOf(net) < i));
   const points = lines.map((line, wire) => {
@@ -143,9 +147,9 @@ function tracksOf(plan: Plan, { lines }: Routed, items: Part[]): { tracks: Part[
     for (const { i, low, high, at } of levelsOf(line)) {
       const isLast = i + 3 === line.length && (i > 1 || !forks.has(net));
       const kind = i + 2 === line.length ? "arrival" : "track";
-      const part = kind === "arrival" ? items[to] : trackOf(tracks, `${net} ${at}`, at, isLast);
-      part?.shapes.push({ kind, low, high, start: at, end: at });
-      own.fill(part, i, i + 2);
+      const movable = kind === "arrival" ? items[to] : trackOf(tracks, `${net} ${at}`, at, isLast);
+      movable?.shapes.push({ kind, low, high, start: at, end: at });
+      own.fill(movable, i, i + 2);
     }
     return own;
   });
@@ -153,8 +157,8 @@ function tracksOf(plan: Plan, { lines }: Routed, items: Part[]): { tracks: Part[
 }
 
 /** The track with a key; late if it is the last track of all its wires. */
-function trackOf(tracks: Map<string, Part>, key: string, at: number, isLast: boolean): Part {
-  const track = tracks.get(key) ?? partOf(at, true);
+function trackOf(tracks: Map<string, Movable>, key: string, at: number, isLast: boolean): Movable {
+  const track = tracks.get(key) ?? movableAt(at, true);
   tracks.set(key, track);
   track.isLate &&= isLast;
   return track;
@@ -170,17 +174,17 @@ function levelsOf(line: readonly Point[]): { i: number; low: number; high: numbe
 }
 
 /** Finds what precedes what; false if there is no order. */
-function link(parts: Part[]): boolean {
-  const shapes = parts.flatMap((part) => part.shapes.map((shape) => ({ part, shape })));
+function link(movables: Movable[]): boolean {
+  const shapes = movables.flatMap((movable) => movable.shapes.map((shape) => ({ movable, shape })));
   shapes.sort((a, b) => a.shape.start - b.shape.start);
   for (const [i, one] of shapes.entries()) {
     for (let k = i + 1; k < shapes.length; k += 1) {
       const other = shapes[k];
-      if (other === undefined || other.part === one.part || !isBefore(one.shape, other.shape)) continue;
-      if (one.part.at >= other.part.at) return false;
+      if (other === undefined || other.movable === one.movable || !isBefore(one.shape, other.shape)) continue;
+      if (one.movable.at >= other.movable.at) return false;
       const slack = Math.max(0, other.shape.start - one.shape.end - between(one.shape.kind, other.shape.kind));
-      one.part.behind.push({ part: other.part, slack });
-      other.part.before.push({ part: one.part, slack });
+      one.movable.behind.push({ movable: other.movable, slack });
+      other.movable.before.push({ movable: one.movable, slack });
     }
   }
   return true;
@@ -208,46 +212,46 @@ function atEnd({ outputs }: Plan, kind: Kind): number {
 // -- where it moves ---------------------------------------------------------------------------------------------------
 
 /** Groups of a row that stay aligned because they move about equally far. */
-function inLine(row: Part[]): Part[][] {
-  const groups: Part[][] = [];
-  for (const part of [...row].sort((a, b) => a.shift - b.shift)) {
+function inLine(row: Movable[]): Movable[][] {
+  const groups: Movable[][] = [];
+  for (const movable of [...row].sort((a, b) => a.shift - b.shift)) {
     const last = groups[groups.length - 1];
     const before = last?.[last.length - 1];
-    if (before !== undefined && part.shift - before.shift < IN_LINE) last?.push(part);
-    else groups.push([part]);
+    if (before !== undefined && movable.shift - before.shift < IN_LINE) last?.push(movable);
+    else groups.push([movable]);
   }
   return groups;
 }
 
-function least({ shapes }: Part, distance: (shape: Shape) => number): number {
+function least({ shapes }: Movable, distance: (shape: Shape) => number): number {
   return Math.min(...shapes.map(distance));
 }
 
-const startOf = (group: Part[]) => Math.min(...group.map(({ at }) => at));
+const startOf = (group: Movable[]) => Math.min(...group.map(({ at }) => at));
 
-/** The direction in which parts move, and the property with what precedes them in it. */
+/** The direction in which movables move, and the property with what precedes them in it. */
 const FORWARDS = [1, "before"] as const;
 const BACKWARDS = [-1, "behind"] as const;
 
 /** Moves groups as near to one end as possible. */
 function settle(
-  groups: Part[][],
+  groups: Movable[][],
   [sign, ahead]: typeof FORWARDS | typeof BACKWARDS,
   room: (shape: Shape) => number,
 ): void {
   for (const group of [...groups].sort((a, b) => sign * (startOf(a) - startOf(b)))) {
-    const limits = group.flatMap((part) => [
-      -least(part, room),
-      ...part[ahead].map(({ part: { shift }, slack }) => sign * shift - slack),
+    const limits = group.flatMap((movable) => [
+      -least(movable, room),
+      ...movable[ahead].map(({ movable: { shift }, slack }) => sign * shift - slack),
     ]);
-    for (const part of group) part.shift = sign * Math.max(...limits);
+    for (const movable of group) movable.shift = sign * Math.max(...limits);
   }
 }
 
 function moved(
   plan: Plan,
   routed: Routed,
-  { items, points, end }: { items: Part[]; points: (Part | undefined)[][]; end: number },
+  { items, points, end }: { items: Movable[]; points: (Movable | undefined)[][]; end: number },
 ): Routed {
   const { places, lines, labels, depth } = routed;
   const shiftOf = (item: number) => items[item]?.shift ?? 0;

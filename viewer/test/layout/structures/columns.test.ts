@@ -16,11 +16,7 @@ import { sketch } from "../../sketch.js";
 import { strippedInstance } from "../../stripped_viz.js";
 import { NO_FAULTS, validate } from "../../validate.js";
 
-/**
- * Encoder | decoder and towers beside each other, found in the graph alone.
- *
- * Long because it is a list of small graphs.
- */
+/** Encoder and decoder, and towers, next to each other: found by the graph alone. */
 
 const viz = await strippedInstance();
 

@@ -1,8 +1,4 @@
-/**
- * A U: encoder down, decoder up, and the skips between them level; found in the graph alone.
- *
- * Long because it is a list of small graphs.
- */
+/** A U: the encoder goes down, the decoder up, and the skips between them are horizontal; found by the graph alone. */
 import { expect, it } from "vitest";
 import type { GraphData } from "../../../src/graph/graph.js";
 import { index } from "../../../src/graph/indexing.js";

@@ -1,4 +1,4 @@
-/** Texts of boxes and edges. Long because it is a list of cases, each with a small graph of its own. */
+/** Texts of boxes and edges. */
 import { describe, expect, it } from "vitest";
 import type { GraphData, GraphIndex, GraphNode, Json } from "../../../src/graph/graph.js";
 import { index } from "../../../src/graph/indexing.js";
