@@ -1,5 +1,6 @@
 /** Whether weights saved from one model load into another, and under which names. */
 import { append } from "../graph/append.js";
+import { isWeight } from "../graph/graph.js";
 import { otherRoles } from "./changes/other_roles.js";
 import type { DiffItem, Keys, Side } from "./items.js";
 import { Certainty } from "./match/certainty.js";
@@ -70,8 +71,7 @@ export function checkpoints(matching: Matching): WeightMap {
 function usesOfTensors({ parameters, steps }: Side): number[] {
   const counts = new Map<string, number>();
   for (const { kind, path, weights, readers } of steps) {
-    const isWeight = kind === "parameter" || kind === "buffer";
-    const names = isWeight ? readers.map(() => path) : Object.values(weights);
+    const names = isWeight(kind) ? readers.map(() => path) : Object.values(weights);
     for (const name of names) {
       const tensor = [name, ...(parameters.get(name)?.tied ?? [])].sort()[0] ?? name;
       counts.set(tensor, (counts.get(tensor) ?? 0) + 1);
@@ -161,7 +161,7 @@ function ownerMap({ a, after }: Matching): (key: string) => string {
   const paths = new Map<string, string>([["", ""]]);
   for (const [x, y] of after) {
     if (x.kind === "module" && (x.call === 1 || !paths.has(x.path))) paths.set(x.path, y.path);
-    if (x.kind === "parameter" || x.kind === "buffer") paths.set(x.path, y.path);
+    if (isWeight(x.kind)) paths.set(x.path, y.path);
   }
   // a list, or a module that is never called: by its container
   const pathOf = (path: string): string | undefined => {

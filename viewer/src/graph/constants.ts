@@ -1,6 +1,6 @@
 /** Removes ops whose result depends on neither an input nor a parameter. */
 import { each, type Steps } from "../shared/slices.js";
-import type { Edge, Graph, OpNode } from "./graph.js";
+import { containersOf, type Edge, type Graph, type OpNode } from "./graph.js";
 import { shortName } from "./names.js";
 import { withNames, withoutSteps } from "./without.js";
 import { isDrawn, isInPlace, writersOf } from "./writes.js";
@@ -49,13 +49,7 @@ function modulesWhollyIn(graph: Graph, nodes: ReadonlySet<string>): Set<string> 
   const whole = new Set(graph.nodes.filter((node) => node.kind === "module").map((node) => node.id));
   for (const node of graph.nodes) {
     if (node.kind === "module" || nodes.has(node.id)) continue;
-    for (
-      let at = graph.hierarchy.get(node.id) ?? null;
-      at !== null && whole.has(at);
-      at = graph.hierarchy.get(at) ?? null
-    ) {
-      whole.delete(at);
-    }
+    for (const at of containersOf(graph.hierarchy, node.id)) if (!whole.delete(at)) break;
   }
   return whole;
 }

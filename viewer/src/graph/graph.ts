@@ -183,6 +183,21 @@ export function contentsOf(index: GraphIndex, id: string): Contents {
   return index.contents.get(id) ?? NOTHING;
 }
 
+/** Whether nodes of a kind are weights: parameters or buffers. */
+export function isWeight(kind: GraphNode["kind"] | undefined): boolean {
+  return kind === "parameter" || kind === "buffer";
+}
+
+/** Whether nodes of a kind have the same value in every pass. */
+export function isFixed(kind: GraphNode["kind"] | undefined): boolean {
+  return isWeight(kind) || kind === "constant";
+}
+
+/** The modules around a node, innermost first. */
+export function* containersOf(hierarchy: ReadonlyMap<string, string | null>, id: string): Iterable<string> {
+  for (let at = hierarchy.get(id) ?? null; at !== null; at = hierarchy.get(at) ?? null) yield at;
+}
+
 /** The containers of a node, innermost first, `ROOT` last. */
 export function ancestors(result: GraphIndex, id: string): string[] {
   const found: string[] = [];

@@ -1,7 +1,15 @@
 /** Removes plumbing, such as reshapes, and connects its neighbours. */
 import { each, type Steps } from "../shared/slices.js";
 import { append } from "./append.js";
-import type { Edge, Graph, ModuleNode, OnlyIn, OpNode, TensorSpec } from "./graph.js";
+import {
+  containersOf,
+  type Edge,
+  type Graph,
+  type ModuleNode,
+  type OnlyIn,
+  type OpNode,
+  type TensorSpec,
+} from "./graph.js";
 import { shortName } from "./names.js";
 import { emptiedModules, withoutSteps } from "./without.js";
 import { isDrawn, writersOf } from "./writes.js";
@@ -147,15 +155,12 @@ function hasMoreOnes(before: TensorSpec | undefined, after: TensorSpec | undefin
 }
 
 function visibleParent(graph: Graph, emptied: ReadonlySet<string>, id: string): string | null {
-  let at = graph.hierarchy.get(id) ?? null;
-  while (at !== null && emptied.has(at)) at = graph.hierarchy.get(at) ?? null;
-  return at;
+  for (const at of containersOf(graph.hierarchy, id)) if (!emptied.has(at)) return at;
+  return null;
 }
 
 function isInside(graph: Graph, id: string, parent: string | null): boolean {
-  let at = graph.hierarchy.get(id) ?? null;
-  while (at !== null && at !== parent) at = graph.hierarchy.get(at) ?? null;
-  return at === parent;
+  return parent === null || [...containersOf(graph.hierarchy, id)].includes(parent);
 }
 
 /** The shape and dtype of a tensor at its readers, if all agree. */

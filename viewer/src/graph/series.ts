@@ -1,7 +1,7 @@
 /** Merges series of inputs, outputs or weights, such as the keys and values of a cache, or a list of parameters. */
 import { each, type Steps } from "../shared/slices.js";
 import { append } from "./append.js";
-import type { Edge, Graph, GraphNode } from "./graph.js";
+import { type Edge, type Graph, type GraphNode, isWeight } from "./graph.js";
 
 /** A simplified graph. */
 export interface Simplified {
@@ -47,8 +47,7 @@ function isMember(graph: Graph, node: GraphNode): node is Member {
 
 /** `cache` of `cache[0].keys`, `layers.tables` of the weight `layers.tables.0`. */
 function stem({ kind, name }: Member): string {
-  const isWeight = kind === "parameter" || kind === "buffer";
-  return isWeight ? name.replace(/\.\d+$/, "") : (name.split(/[.[]/, 1)[0] ?? "");
+  return isWeight(kind) ? name.replace(/\.\d+$/, "") : (name.split(/[.[]/, 1)[0] ?? "");
 }
 
 /** Keep the first of each series, with the edges of all. */

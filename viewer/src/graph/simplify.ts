@@ -5,7 +5,7 @@
 import type { Steps } from "../shared/slices.js";
 import { withoutConstants } from "./constants.js";
 import { withoutDeadEnds } from "./dead_ends.js";
-import type { Graph, GraphNode } from "./graph.js";
+import { type Graph, type GraphNode, isWeight } from "./graph.js";
 import { withoutHidden } from "./hidden.js";
 import { withoutWeightsOfModules } from "./module_weights.js";
 import { withoutPlumbing } from "./plumbing.js";
@@ -31,7 +31,7 @@ function asLayer(graph: Graph): Graph {
   if (op?.kind !== "op" || more.length > 0 || !model.class.startsWith("torch.nn.modules.")) return graph;
   const { attributes = {}, class: name, parameters } = model;
   const layer: GraphNode = { kind: "module", id: op.id, path: "", class: name, attributes, parameters };
-  const weights = nodes.filter(({ kind }) => kind === "parameter" || kind === "buffer");
+  const weights = nodes.filter(({ kind }) => isWeight(kind));
   const boxed = nodes.map((node) => (node === op ? layer : node));
   return without({ ...graph, nodes: boxed }, new Set(weights.map(({ id }) => id)));
 }

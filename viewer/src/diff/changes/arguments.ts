@@ -1,5 +1,5 @@
 /** Facts about the attributes of modules: sizes and other arguments. */
-import type { Json } from "../../graph/graph.js";
+import { isWeight, type Json } from "../../graph/graph.js";
 import { familyMatch } from "../../view/labels/family_words.js";
 import { type DiffItem, isInside, own } from "../items.js";
 import { isSameValue } from "../vocabulary.js";
@@ -69,7 +69,7 @@ export function entering(item: DiffItem): Set<number | string> {
   const found = new Set<number | string>();
   for (const step of [item, ...item.children]) {
     for (const { from, output } of step.sources) {
-      if (isInside(from, item) || from.kind === "parameter" || from.kind === "buffer") continue;
+      if (isInside(from, item) || isWeight(from.kind)) continue;
       for (const size of from.shapes[output] ?? []) found.add(size);
     }
   }

@@ -1,6 +1,6 @@
 /** Facts about the ops of modules in both graphs: the model's own code. */
 import { append } from "../../graph/append.js";
-import type { Json } from "../../graph/graph.js";
+import { isFixed, type Json } from "../../graph/graph.js";
 import { compare, type DiffItem, isInside, isLeaf, own, type Side } from "../items.js";
 import type { Matching } from "../match/match.js";
 import { isPlumbing, isSameValue, patternOf } from "../vocabulary.js";
@@ -169,11 +169,10 @@ function exchangedOutputs({ after }: Matching, before: Outputs, now: Outputs): [
 
 /** Whether an op reads other values that are all in both graphs. */
 function isRewired(matching: Matching, x: DiffItem, y: DiffItem): boolean {
-  const isWeight = ({ kind }: DiffItem) => kind === "parameter" || kind === "buffer" || kind === "constant";
   const before = x.sources
-    .filter(({ from }) => !isWeight(from))
+    .filter(({ from }) => !isFixed(from.kind))
     .map(({ from, output }) => [matching.after.get(from), output] as const);
-  const after = y.sources.filter(({ from }) => !isWeight(from)).map(({ from, output }) => [from, output] as const);
+  const after = y.sources.filter(({ from }) => !isFixed(from.kind)).map(({ from, output }) => [from, output] as const);
   if (before.length !== after.length || before.some(([item]) => item === undefined)) return false;
   if (after.some(([item]) => !matching.before.has(item))) return false;
   const texts = (found: readonly (readonly [DiffItem | undefined, number])[]) =>

@@ -1,6 +1,6 @@
 /** The roles of values: they distinguish twins, such as the projections of an attention, regardless of names. */
 import { append } from "../../graph/append.js";
-import type { Json } from "../../graph/graph.js";
+import { isWeight, type Json } from "../../graph/graph.js";
 import { compare, type DiffItem, type Reader, type Side } from "../items.js";
 import { isPermuting, isPlumbing, isReshaping, repeatedValue } from "../vocabulary.js";
 import type { Interner } from "./hashes.js";
@@ -49,7 +49,7 @@ export class Roles {
   ofWeights(): Map<string, string> {
     const uses = new Map<string, string[]>();
     for (const item of this.#side.steps) {
-      if (item.kind === "parameter" || item.kind === "buffer") {
+      if (isWeight(item.kind)) {
         for (const { argument, to } of item.readers) append(uses, item.path, this.#use(argument, to));
       }
       for (const [argument, name] of Object.entries(item.weights)) append(uses, name, this.#use(argument, item));
@@ -180,7 +180,7 @@ function originsOf(module: DiffItem): string {
   const waiting = [module, ...module.children].flatMap(({ sources }) => sources);
   for (let at = waiting.pop(); at !== undefined && found.length < MOST_READERS; at = waiting.pop()) {
     const { from } = at;
-    if (from.parent === module || from.kind === "parameter" || from.kind === "buffer") continue;
+    if (from.parent === module || isWeight(from.kind)) continue;
     if (passesOn(from)) waiting.push(...from.sources.slice(0, 1));
     else found.push(from.label);
   }

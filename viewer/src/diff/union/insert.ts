@@ -1,4 +1,5 @@
 /** Inserts nodes into an order of nodes. */
+import { containersOf } from "../../graph/graph.js";
 
 /** Node → the next in the order; null precedes the first. */
 export type Next = Map<string | null, string>;
@@ -25,7 +26,5 @@ export function insert(
 }
 
 export function isContained(hierarchy: ReadonlyMap<string, string | null>, id: string, container: string): boolean {
-  for (let at = hierarchy.get(id) ?? null; at !== null; at = hierarchy.get(at) ?? null)
-    if (at === container) return true;
-  return false;
+  return [...containersOf(hierarchy, id)].includes(container);
 }

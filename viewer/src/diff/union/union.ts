@@ -1,5 +1,6 @@
 import {
   ancestors,
+  containersOf,
   type GraphData,
   type GraphIndex,
   type GraphNode,
@@ -247,7 +248,8 @@ function spread({ order, hierarchy, pairs }: Union, marks: Map<string, Mark>): v
     if (outer.status === "added" || outer.status === "removed") marks.set(id, { ...outer, words: "" });
   }
   for (const id of [...marks.keys()]) {
-    for (let at = hierarchy.get(id) ?? null; at !== null && !marks.has(at); at = hierarchy.get(at) ?? null) {
+    for (const at of containersOf(hierarchy, id)) {
+      if (marks.has(at)) break;
       marks.set(at, { status: "holds", words: "", changes: [] });
     }
   }

@@ -1,4 +1,4 @@
-import { costOf, type GraphIndex, type GraphNode, ROOT } from "../../graph/graph.js";
+import { costOf, type GraphIndex, type GraphNode, isFixed, ROOT } from "../../graph/graph.js";
 import { familyOf, LAYERS } from "../labels/op_families.js";
 import { foldedContents } from "../repeats/contents.js";
 import { innermost, isOpenable, shownIn, timesOf } from "./openable.js";
@@ -48,15 +48,11 @@ function sourcesIn(index: GraphIndex, id: string): Map<string, Set<string>> {
   const { contents } = foldedContents(index, id);
   const sources = new Map<string, Set<string>>();
   for (const { from, to, fromPort } of contents.links) {
-    if (to === null || isWeight(index.nodes.get(from ?? ROOT))) continue;
+    if (to === null || isFixed(index.nodes.get(from ?? ROOT)?.kind)) continue;
     const known = sources.get(to) ?? new Set();
     sources.set(to, known.add(`${from ?? ""} ${fromPort}`));
   }
   return sources;
-}
-
-function isWeight(node: GraphNode | undefined): boolean {
-  return node?.kind === "parameter" || node?.kind === "buffer" || node?.kind === "constant";
 }
 
 /** Layers, and modules with several kinds of layers. */

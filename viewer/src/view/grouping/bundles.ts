@@ -6,6 +6,7 @@ import {
   costOf,
   type GraphIndex,
   type GraphNode,
+  isFixed,
   type ModuleNode,
   ROOT,
 } from "../../graph/graph.js";
@@ -95,14 +96,10 @@ function addBundles(draft: Draft, part: Part, parent: string | null): void {
   const [first = ""] = ids;
   const id = `bundle:${first}+${ids.length - 1}`;
   // weights may come before the rest
-  const begin = ids.find((inner) => !isWeight(index.nodes.get(inner))) ?? first;
+  const begin = ids.find((inner) => !isFixed(index.nodes.get(inner)?.kind)) ?? first;
   append(beginning, begin, { kind: "bundle", id, ...bundleWords(index, ids) });
   hierarchy.set(id, parent);
   for (const inner of part) addBundles(draft, inner, id);
-}
-
-function isWeight(node: GraphNode | undefined): boolean {
-  return node?.kind === "parameter" || node?.kind === "buffer" || node?.kind === "constant";
 }
 
 // -- choosing ---------------------------------------------------------------------------------------------------------

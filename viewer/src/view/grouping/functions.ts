@@ -1,6 +1,6 @@
 /** Calls of functions as nodes: a box around the ops that one Python function ran, which opens like a module. */
 import { append } from "../../graph/append.js";
-import { type FunctionNode, type Graph, type GraphNode, ROOT } from "../../graph/graph.js";
+import { containersOf, type FunctionNode, type Graph, type GraphNode, ROOT } from "../../graph/graph.js";
 import { atOnce, each, type Steps } from "../../shared/slices.js";
 
 /** A function with fewer visible ops says less than its ops. */
@@ -73,7 +73,9 @@ function* surroundings(graph: Graph): Steps<Map<string, string[]>> {
 /** The sibling of a node that is or contains another node. */
 function childTowards(graph: Graph, { id }: GraphNode, other: string): string {
   const parent = graph.hierarchy.get(id) ?? null;
-  return [other, ...ancestorsOf(graph, other)].find((at) => (graph.hierarchy.get(at) ?? null) === parent) ?? other;
+  return (
+    [other, ...containersOf(graph.hierarchy, other)].find((at) => (graph.hierarchy.get(at) ?? null) === parent) ?? other
+  );
 }
 
 function isCall({ kind }: GraphNode): boolean {
@@ -90,7 +92,7 @@ function* keptFunctions(graph: Graph, around: ReadonlyMap<string, string[]>): St
     const module = graph.hierarchy.get(id) ?? ROOT;
     count(steps, [module, ...callsAround(id)]);
     for (const call of callsAround(id)) modules.set(call, module);
-    if (kind === "op") count(ops, [id, ...ancestorsOf(graph, id)].flatMap(callsAround));
+    if (kind === "op") count(ops, [id, ...containersOf(graph.hierarchy, id)].flatMap(callsAround));
   });
   const kept = new Set<string>();
   const isInformative = (id: string, inside: number) => {
@@ -106,11 +108,4 @@ function* keptFunctions(graph: Graph, around: ReadonlyMap<string, string[]>): St
 
 function count(counts: Map<string, number>, ids: string[]): void {
   for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
-}
-
-/** The modules around a node, innermost first. */
-function ancestorsOf({ hierarchy }: Graph, id: string): string[] {
-  const found: string[] = [];
-  for (let at = hierarchy.get(id) ?? null; at !== null; at = hierarchy.get(at) ?? null) found.push(at);
-  return found;
 }

@@ -1,7 +1,7 @@
 /** The sizes of a few consecutive layers as papers write them: `64 → 256 → 64`, `16 → 32 → 32, 3×3`. */
 
 import { append } from "../../graph/append.js";
-import { ancestors, childrenOf, type GraphIndex, type ModuleNode } from "../../graph/graph.js";
+import { ancestors, childrenOf, type GraphIndex, isFixed, type ModuleNode } from "../../graph/graph.js";
 import { shortName } from "../../graph/names.js";
 import { memoByObject } from "../../shared/memo.js";
 import { isPlain, layersIn } from "./container_words.js";
@@ -124,7 +124,7 @@ class Readers {
     for (const id of seen) {
       for (const from of producersOf(this.index).get(id) ?? []) {
         const at = this.#inside.has(from) ? this.#inside.get(from) : from;
-        if (at === layer || isWeight(this.index, from)) continue;
+        if (at === layer || isFixed(this.index.nodes.get(from)?.kind)) continue;
         if (at === undefined) seen.add(from);
         else found.add(at);
       }
@@ -144,11 +144,6 @@ function usesOthers(index: GraphIndex, id: string): boolean {
   return Object.values(node.weights ?? {}).some(
     (weight) => (index.graph.parameters.get(weight)?.owner ?? path) !== path,
   );
-}
-
-function isWeight(index: GraphIndex, id: string): boolean {
-  const kind = index.nodes.get(id)?.kind;
-  return kind === "parameter" || kind === "buffer" || kind === "constant";
 }
 
 /** Node → the nodes whose tensors it reads. */

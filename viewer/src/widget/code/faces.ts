@@ -2,10 +2,10 @@
 import type { Box } from "../../layout/layout.js";
 import { nameOf } from "../../session/levels.js";
 import type { Item } from "../../view/frame.js";
+import { svg } from "../controls/dom.js";
 import { sourceUrl } from "../controls/source_link.js";
 import { broken } from "./lines.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 /** Distances between lines, and around them, px on screen. */
 const [NAME, LINE, PLACE] = [18, 15, 15];
 const PADDING = 9;
@@ -48,27 +48,21 @@ function shortened(source: string, columns: number): string {
 
 /** @param templates of links to lines of code */
 export function layer(faces: readonly Face[], scale: number, templates: string): SVGElement {
-  const group = element("g", { class: "mg-codes", "aria-hidden": "true" });
-  group.append(...faces.map((face) => drawn(face, scale, templates)));
-  return group;
+  const attributes = { class: "mg-codes", "aria-hidden": "true" };
+  return svg("g", attributes, ...faces.map((face) => drawn(face, scale, templates)));
 }
 
 function drawn(face: Face, scale: number, templates: string): SVGElement {
   const { x, y: top } = face.box;
-  const group = element("g", { class: "mg-code", transform: `translate(${x}, ${top}) scale(${1 / scale})` });
+  const group = svg("g", { class: "mg-code", transform: `translate(${x}, ${top}) scale(${1 / scale})` });
   let y = face.top + NAME - 5;
   const add = (className: string, text: string, below: number) => {
-    const line = element("text", { class: className, x: String(PADDING), y: String(y) });
-    line.textContent = text;
+    const line = svg("text", { class: className, x: PADDING, y }, text);
     y += below;
     return line;
   };
   const title = add("mg-code-name", face.name, LINE);
-  if (face.detail !== "") {
-    const detail = element("tspan", { class: "mg-code-detail", dx: "8" });
-    detail.textContent = face.detail;
-    title.append(detail);
-  }
+  if (face.detail !== "") title.append(svg("tspan", { class: "mg-code-detail", dx: 8 }, face.detail));
   // leading spaces would collapse
   const lines = face.lines.map((line) => add("mg-code-line", line.replaceAll(" ", "\u00a0"), LINE));
   y += 1;
@@ -80,14 +74,7 @@ function drawn(face: Face, scale: number, templates: string): SVGElement {
 
 /** A link for mouse and touch; for the keyboard, the same link is in the details. */
 function linked(content: SVGElement, url: string): SVGElement {
-  const link = element("a", { href: url, tabindex: "-1" });
-  link.append(content);
+  const link = svg("a", { href: url, tabindex: -1 }, content);
   link.addEventListener("click", (event) => event.stopPropagation());
   return link;
-}
-
-function element(name: string, attributes: Record<string, string>): SVGElement {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
 }

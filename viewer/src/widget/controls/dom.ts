@@ -1,6 +1,6 @@
-import { readable } from "../../shared/text.js";
-
 /** Creates elements. Text is inserted as text, never as markup. */
+import type { ScaleEntry } from "../../session/colour_scale.js";
+import { readable } from "../../shared/text.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -38,16 +38,29 @@ export function iconButton(text: string, path: string, action: () => void): HTML
   return element;
 }
 
+/** An SVG element with attributes and content. */
+export function svg<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  attributes: Readonly<Record<string, string | number>>,
+  ...content: (Node | string)[]
+): SVGElementTagNameMap[K] {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  element.append(...content);
+  return element;
+}
+
 /** An icon: a path on a 16 × 16 grid. */
 export function icon(path: string): SVGSVGElement {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("class", "mg-icon");
-  svg.setAttribute("viewBox", "0 0 16 16");
-  svg.setAttribute("aria-hidden", "true");
-  const line = document.createElementNS(SVG, "path");
-  line.setAttribute("d", path);
-  svg.append(line);
-  return svg;
+  const attributes = { class: "mg-icon", viewBox: "0 0 16 16", "aria-hidden": "true" };
+  return svg("svg", attributes, svg("path", { d: path }));
+}
+
+/** A colour of a scale and its meaning. */
+export function scaleEntry({ step, text }: ScaleEntry): HTMLElement {
+  const swatch = box("mg-swatch");
+  swatch.dataset.step = String(step);
+  return make("span", "mg-entry", swatch, text);
 }
 
 /** Let the reader download a file. */

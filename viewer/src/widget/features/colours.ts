@@ -3,7 +3,7 @@ import type { ColourScale } from "../../session/colour_scale.js";
 import type { CostLens } from "../../session/costs.js";
 import type { Session } from "../../session/session.js";
 import { strings } from "../../shared/strings.js";
-import { box, make } from "../controls/dom.js";
+import { box, make, scaleEntry } from "../controls/dom.js";
 import type { MenuItem } from "../controls/toolbar.js";
 import type { Lenses } from "../lenses/lenses.js";
 import { loadOwn } from "../loading/loader.js";
@@ -93,10 +93,5 @@ class Colouring {
 }
 
 function legendOf(scale: ColourScale): HTMLElement[] {
-  const entries = scale.entries.map(({ step, text }) => {
-    const swatch = box("mg-swatch");
-    swatch.dataset.step = String(step);
-    return make("span", "mg-entry", swatch, text);
-  });
-  return [make("span", "", `${strings.class}:`), ...entries];
+  return [make("span", "", `${strings.class}:`), ...scale.entries.map(scaleEntry)];
 }

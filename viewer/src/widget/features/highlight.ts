@@ -1,12 +1,11 @@
 /** Highlights the selected node and its edges, everything upstream or downstream of it, or the path to another node. */
 import type { PictureEdge, Reachability } from "../../session/reachability.js";
 import { fill, strings } from "../../shared/strings.js";
+import { svg } from "../controls/dom.js";
 import type { Mode } from "../modes.js";
 import { type Scope, scopeOf, scopeText } from "../picture/path_scope.js";
 import { header, idOf, nodeAt } from "../picture/tree.js";
 import type { Action, Widget } from "../widget.js";
-
-const SVG = "http://www.w3.org/2000/svg";
 
 export function highlight(widget: Widget): void {
   const highlighter = new Highlighter(widget);
@@ -20,7 +19,7 @@ export function highlight(widget: Widget): void {
 
 class Highlighter {
   readonly #widget: Widget;
-  readonly #edges = layer("mg-lit");
+  readonly #edges = svg("path", { class: "mg-lit" });
   #scope: Scope = "near";
   /** The isolated module when the picture was last drawn. */
   #root: string | undefined;
@@ -129,7 +128,7 @@ class Highlighter {
 
 /** Shows the edges of the node under the pointer. */
 function highlightHovered(widget: Widget): void {
-  const path = layer("mg-lit mg-near");
+  const path = svg("path", { class: "mg-lit mg-near" });
   let hovered: string | undefined;
   const hover = (id: string | undefined) => {
     if (id === hovered) return;
@@ -153,12 +152,6 @@ function highlightHovered(widget: Widget): void {
 function edgesOf(flow: Reachability, id: string, scope: Scope): PictureEdge[] {
   if (scope === "near") return flow.edgesAt(id);
   return typeof scope === "string" ? flow.reach(id, scope) : flow.path(id, scope.pathTo);
-}
-
-function layer(name: string): SVGPathElement {
-  const path = document.createElementNS(SVG, "path");
-  path.setAttribute("class", name);
-  return path;
 }
 
 /** One path over the picture, which doesn't depend on the edges in the document or on how they are merged. */

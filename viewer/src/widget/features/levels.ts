@@ -3,10 +3,10 @@ import type { Box } from "../../layout/layout.js";
 import type { Block } from "../../session/levels.js";
 import type { Item } from "../../view/frame.js";
 import { appear } from "../camera/animation.js";
+import { svg } from "../controls/dom.js";
 import { header, idOf, nodeAt } from "../picture/tree.js";
 import type { Widget } from "../widget.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 /** Least and greatest scale for the inside of a block. */
 const LEGIBLE = 0.7;
 const NATURAL = 1;
@@ -117,23 +117,14 @@ function keyOf({ kind, lines }: Block): string {
 function faceOf(block: Block): SVGElement {
   const { kind, lines, notes } = block;
   const { width, height } = block.box;
-  const at = { x: String(block.x), y: String(block.y) };
-  const hit = element("rect", { class: "mg-hit", width: String(width), height: String(height) });
+  const hit = svg("rect", { class: "mg-hit", width, height });
   const texts = lines.map((line, i) => {
     const place = lines.length === 1 ? "mg-only" : ["mg-first", "mg-second"][i];
-    const text = element("text", { ...at, class: `${i === 0 ? "mg-name" : "mg-detail"} ${place}` });
-    text.textContent = line;
-    return text;
+    return svg("text", { x: block.x, y: block.y, class: `${i === 0 ? "mg-name" : "mg-detail"} ${place}` }, line);
   });
-  const face = element("g", { class: `mg-face mg-face-${kind}`, "aria-hidden": "true", "data-lines": keyOf(block) });
+  const face = svg("g", { class: `mg-face mg-face-${kind}`, "aria-hidden": "true", "data-lines": keyOf(block) });
   if (notes.length > 0) face.setAttribute("data-notes", notes.join());
   // separated, as in the name for screen readers
   face.append(...(kind === "block" ? [hit] : []), ...texts.flatMap((text) => [text, " "]));
   return face;
-}
-
-function element(name: string, attributes: Record<string, string>): SVGElement {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
 }

@@ -1,10 +1,10 @@
 /** Bars in the boxes of a picture, below their text, and amounts in place of the details. */
 import { DETAIL_SIZE, NAME_SIZE } from "../../layout/coord/metrics.js";
 import { textWidth } from "../../layout/coord/text_metrics.js";
+import { svg } from "../controls/dom.js";
 import { header, idOf } from "../picture/tree.js";
 import type { CostReading } from "./scale.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 /** Height of a bar and its distance from the lower edge and the sides of the box, px: it is below the last line of text. */
 const HEIGHT = 3.5;
 const BELOW = 1.5;
@@ -127,16 +127,17 @@ function replace(text: SVGElement, by: string): void {
 }
 
 function added(text: string): SVGElement {
-  const element = document.createElementNS(SVG, "tspan");
-  element.setAttribute("class", "mg-detail mg-cost");
-  element.textContent = ` ${text}`;
-  return element;
+  return svg("tspan", { class: "mg-detail mg-cost" }, ` ${text}`);
 }
 
 function rect(name: string, y: number, width: number): SVGElement {
-  const element = document.createElementNS(SVG, "rect");
-  element.setAttribute("class", `mg-cost ${name}`);
-  const attributes = { x: BESIDE, y, width, height: HEIGHT, rx: 1 };
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(Number(value.toFixed(2))));
-  return element;
+  const rounded = (value: number) => Number(value.toFixed(2));
+  return svg("rect", {
+    class: `mg-cost ${name}`,
+    x: BESIDE,
+    y: rounded(y),
+    width: rounded(width),
+    height: HEIGHT,
+    rx: 1,
+  });
 }

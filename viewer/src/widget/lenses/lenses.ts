@@ -9,7 +9,7 @@ import type { Session } from "../../session/session.js";
 import { words } from "../../shared/lens_strings.js";
 import { fill } from "../../shared/strings.js";
 import type { Frame } from "../../view/frame.js";
-import { box, button, make } from "../controls/dom.js";
+import { button, make, scaleEntry } from "../controls/dom.js";
 import type { Widget } from "../widget.js";
 import { paintCosts } from "./bars.js";
 import { boxAround } from "./box_around.js";
@@ -179,11 +179,6 @@ export class Lenses {
   }
 
   #explain(scale: LensScale): void {
-    const entries = scale.entries.map(({ step, text }) => {
-      const swatch = box("mg-swatch");
-      swatch.dataset.step = String(step);
-      return make("span", "mg-entry", swatch, text);
-    });
     const hints = [
       scale.isShare ? words.lensHint : words.intensityHint,
       ...(scale.lens === "time" ? [words.timeHint] : []),
@@ -191,7 +186,7 @@ export class Lenses {
     ];
     this.#legend.replaceChildren(
       make("span", "mg-lens-title", scale.title),
-      ...entries,
+      ...scale.entries.map(scaleEntry),
       this.#tableButton,
       make("span", "mg-lens-hint", hints.join(" ")),
     );

@@ -3,16 +3,15 @@ import type { MemoryCurve } from "../../session/memory.js";
 import { formatBytes } from "../../session/naming.js";
 import { words } from "../../shared/lens_strings.js";
 import { fill } from "../../shared/strings.js";
-import { box, button, make } from "../controls/dom.js";
+import { box, button, make, svg } from "../controls/dom.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 /** Room for the slider's thumb at both ends, as in slider.css, px. */
 const THUMB = 8;
 
 export class MemoryStrip {
   readonly element: HTMLElement;
   readonly #slider = make("input", "mg-curve-slider mg-memory-slider");
-  readonly #track = document.createElementNS(SVG, "svg");
+  readonly #track = svg("svg", { preserveAspectRatio: "none", "aria-hidden": "true" });
   readonly #told = make("span", "mg-memory-told");
   readonly #peak = button("", () => this.#goToPeak());
   readonly #mark = box("mg-memory-peak");
@@ -29,8 +28,6 @@ export class MemoryStrip {
     this.#slider.min = "0";
     this.#slider.ariaLabel = words.memoryOverPass;
     this.#slider.addEventListener("input", () => this.#tell(this.#position));
-    this.#track.setAttribute("preserveAspectRatio", "none");
-    this.#track.setAttribute("aria-hidden", "true");
     this.#peak.classList.add("mg-lens-button");
     const slide = box("mg-memory", this.#slider);
     slide.prepend(this.#track, this.#mark, this.#marker);
@@ -101,8 +98,6 @@ export class MemoryStrip {
       const height = (1 - bytes / most).toFixed(4);
       return `L${Math.max(0, at - 0.5)} ${height}L${Math.min(last, at + 0.5)} ${height}`;
     });
-    const area = document.createElementNS(SVG, "path");
-    area.setAttribute("d", `M0 1${steps.join("")}L${last} 1z`);
-    this.#track.replaceChildren(area);
+    this.#track.replaceChildren(svg("path", { d: `M0 1${steps.join("")}L${last} 1z` }));
   }
 }

@@ -1,5 +1,5 @@
 import { colourBehind, hex, parseColour } from "../controls/css_colour.js";
-import { download } from "../controls/dom.js";
+import { download, svg } from "../controls/dom.js";
 import type { MenuItem } from "../controls/toolbar.js";
 import { parseSvg } from "../loading/trusted_types.js";
 import { LARGE } from "../picture/scene.js";
@@ -68,10 +68,7 @@ function flatPicture(widget: Widget, draw: () => string): string {
 }
 
 function background(widget: Widget, { width, height }: DOMRect): SVGRectElement {
-  const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-  const attributes = { width, height, fill: hex(colourBehind(widget.stage)) };
-  for (const [name, value] of Object.entries(attributes)) rect.setAttribute(name, String(value));
-  return rect;
+  return svg("rect", { width, height, fill: hex(colourBehind(widget.stage)) });
 }
 
 function resolveStyles(element: Element, original: Element): void {

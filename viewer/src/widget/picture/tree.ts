@@ -2,6 +2,7 @@
 
 import type { Box } from "../../layout/layout.js";
 import { fill, strings } from "../../shared/strings.js";
+import { svg } from "../controls/dom.js";
 import type { Scene, TreeNode } from "./scene.js";
 import { ranks, step, treePath } from "./tree_navigation.js";
 
@@ -166,9 +167,7 @@ function describeRun(element: SVGElement): void {
   const label = fill(pill.classList.contains("mg-unrolled") ? strings.roll : strings.unroll, pill.textContent.trim());
   pill.setAttribute("role", "button");
   pill.setAttribute("aria-label", label);
-  const hint = document.createElementNS("http://www.w3.org/2000/svg", "title");
-  hint.textContent = label;
-  pill.prepend(hint);
+  pill.prepend(svg("title", {}, label));
   header(element).setAttribute("aria-keyshortcuts", RUN_KEY);
 }
 

@@ -3,13 +3,12 @@ import { scaleLinear, scaleSymlog } from "d3-scale";
 import { select } from "d3-selection";
 import { words } from "../../shared/recording_strings.js";
 import { fill } from "../../shared/strings.js";
-import { box, button, iconButton, make } from "../controls/dom.js";
+import { box, button, iconButton, make, svg } from "../controls/dom.js";
 import { stepAxis } from "./heat.js";
 import { MEASURES, type Scale } from "./measures.js";
 import { short } from "./numbers.js";
 import type { TrainingRun } from "./run.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 /** Height of the loss, and room for the slider's thumb at both ends, px. */
 const HEIGHT = 40;
 const THUMB = 8;
@@ -19,7 +18,7 @@ const WIDE = 50;
 export class RunBar {
   readonly element: HTMLElement;
   readonly #slider = make("input", "mg-curve-slider mg-steps-slider");
-  readonly #track = document.createElementNS(SVG, "svg");
+  readonly #track = svg("svg", { class: "mg-loss", "aria-hidden": "true" });
   readonly #told = make("output", "mg-run-told");
   readonly #measure: HTMLSelectElement;
   readonly #run = make("select", "mg-choice");
@@ -46,8 +45,6 @@ export class RunBar {
     this.#run.ariaLabel = words.run;
     this.#slider.type = "range";
     this.#slider.min = "0";
-    this.#track.setAttribute("class", "mg-loss");
-    this.#track.setAttribute("aria-hidden", "true");
     this.#slider.addEventListener("input", onChange);
     this.#measure.addEventListener("change", onChange);
     this.#run.addEventListener("change", onChange);
@@ -202,25 +199,25 @@ export class RunBar {
   #drawTrack(): void {
     const width = this.#track.clientWidth;
     if (width === 0) return;
-    const svg = select(this.#track);
-    svg.selectAll("*").remove();
+    const track = select(this.#track);
+    track.selectAll("*").remove();
     const losses = this.#runs.flatMap(({ recording }) => recording.loss.filter((loss) => loss !== null));
     const y = lossScale(losses);
     this.#runs.forEach((run, i) => {
-      svg
+      track
         .append("path")
         .attr("class", `mg-loss-line mg-run-${i}`)
         .attr("d", this.#line(run, width, y));
       for (const { step } of run.recording.findings ?? []) {
         const x = this.#x(this.#positionOf(step), width);
-        svg
+        track
           .append("path")
           .attr("class", "mg-loss-finding")
           .attr("d", `M${x - 3.5} 0h7l-3.5 6z`);
       }
     });
-    svg.append("line").attr("class", "mg-moment-line").attr("y1", 0).attr("y2", HEIGHT);
-    const axis = svg.append("g").attr("class", "mg-axes").attr("transform", `translate(${THUMB},${HEIGHT})`);
+    track.append("line").attr("class", "mg-moment-line").attr("y1", 0).attr("y2", HEIGHT);
+    const axis = track.append("g").attr("class", "mg-axes").attr("transform", `translate(${THUMB},${HEIGHT})`);
     if (this.#steps.length > 0) axis.call(stepAxis(this.#steps, width - 2 * THUMB, "ends"));
     this.#moveMarker();
   }

@@ -4,11 +4,10 @@ import { scaleLinear, scalePoint } from "d3-scale";
 import { select } from "d3-selection";
 import { words } from "../../shared/recording_strings.js";
 import { fill } from "../../shared/strings.js";
-import { make } from "../controls/dom.js";
+import { make, svg } from "../controls/dom.js";
 import type { Heat, Tensor } from "./data.js";
 import { power } from "./numbers.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 /** Height of the map, of its row for zero, and of the axes, px. */
 const HEIGHT = 150;
 const ZERO = 9;
@@ -107,19 +106,16 @@ function cross(context: CanvasRenderingContext2D, x: number, width: number, heig
 }
 
 function axesOf(heat: Heat, steps: readonly number[], width: number): SVGSVGElement {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("class", "mg-axes");
-  svg.setAttribute("width", String(width + SIDE + 8));
-  svg.setAttribute("height", String(HEIGHT + FOOT));
-  svg.setAttribute("aria-hidden", "true");
+  const size = { width: width + SIDE + 8, height: HEIGHT + FOOT };
+  const axes = svg("svg", { class: "mg-axes", ...size, "aria-hidden": "true" });
   const { positions, texts } = valueTicks(heat);
   const values = scaleLinear([0, 1], [0, HEIGHT]);
   const left = axisLeft(values).tickValues(positions).tickSize(4);
   left.tickFormat((_, i) => texts[i] ?? "");
-  const place = (x: number, y: number) => select(svg).append("g").attr("transform", `translate(${x},${y})`);
+  const place = (x: number, y: number) => select(axes).append("g").attr("transform", `translate(${x},${y})`);
   place(SIDE, 0).call(left);
   place(SIDE, HEIGHT).call(stepAxis(steps, width));
-  return svg;
+  return axes;
 }
 
 /** Powers of ten on both sides of zero, as many as are legible. */
