@@ -62,7 +62,7 @@ NOTE_READY = """(picture, isReady) => {
 
 TOGGLE_NUMBER = f"""async number => {{
     const element = document.querySelector("model-graph");
-    const [session] = await element.widget.load();
+    const [session] = await element.widget.tasks.load();
     const open = [...session.state.expanded];
     window.toggled ??= open.filter((_, i) => i % Math.max(1, Math.floor(open.length / 10)) === 0);
     return ({TOGGLE})(element, window.toggled[Math.floor(number / 2) % window.toggled.length]);

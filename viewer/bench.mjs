@@ -1,13 +1,13 @@
 /**
  * Times the core on traced graphs: `node bench.mjs graph.json …` prints one line of JSON per graph, in ms.
  *
- *   full    view and layout with everything open and unrolled, nothing cached (median); CPU time of the thread, which a
- *           busy machine does not change
- *   right   the same, left to right
- *   drawn   its SVG, top to bottom
- *   toggle  one module closed or opened in that picture, everything else cached (median, and 95th percentile); by the
- *           clock or, where others had the processor meanwhile, the most that the thread can have had of it
- *   dot     dot on the same nodes, edges and clusters, at once, with labels; null where that takes minutes
+ *   full    view and layout with everything open and unrolled, nothing cached (median); CPU time of the thread, which
+ *           doesn't depend on how busy the machine is
+ *   right   the same, from left to right
+ *   drawn   its SVG, from top to bottom
+ *   toggle  one module closed or opened in that picture, everything else cached (median and 95th percentile); wall time,
+ *           but at most the thread's CPU time plus a tick, in case other processes interfered
+ *   dot     dot on the same nodes, edges and clusters at once, with labels; null if that would take minutes
  *
  * `node bench.mjs --state graph.json` prints the state in which everything is open and unrolled.
  */
@@ -27,12 +27,12 @@ const CORE = `
   export { ancestors } from "./src/graph/graph.js";
   export { draw } from "./src/draw/draw.js";
   export { index } from "./src/graph/indexing.js";
-  export { initialState } from "./src/view/initial_state.js";
+  export { initialState } from "./src/view/expand/initial_state.js";
   export { layout, layoutCache } from "./src/layout/layout.js";
-  export { findRuns } from "./src/view/repeats.js";
-  export { runId } from "./src/view/contents.js";
-  export { toggle } from "./src/view/toggle.js";
-  export { shownIndex } from "./src/view/shown_index.js";
+  export { findRuns } from "./src/view/repeats/repeats.js";
+  export { runId } from "./src/view/repeats/contents.js";
+  export { toggle } from "./src/view/expand/toggle.js";
+  export { shownIndex } from "./src/view/grouping/shown_index.js";
   export { view } from "./src/view/view.js";
 `;
 
@@ -46,7 +46,7 @@ async function loadCore() {
   return core;
 }
 
-/** CPU time is counted in steps of this, ms. */
+/** Resolution of CPU time, in ms. */
 const TICK = 4;
 
 function timed(action) {
@@ -88,7 +88,7 @@ function toggleTimes(index, state, cache) {
   return times;
 }
 
-/** The shown graph as one dot graph: every op with its words, every module a cluster. */
+/** The shown graph as one dot graph: every op with its label, every module a cluster. */
 function wholeGraph(shown) {
   const clusters = new Map();
   const cluster = (id) => {
@@ -115,7 +115,7 @@ function measure(file) {
   const graph = JSON.parse(readFileSync(file, "utf8"));
   const [full, right, drawn] = [[], [], []];
   for (let round = -1; round < ROUNDS; round += 1) {
-    // a new index: nothing remembered from the round before; the first one warms up the engine
+    // a new index, so that nothing is cached from the previous round; the first round warms up the engine
     for (const [direction, times] of [
       ["LR", right],
       ["TB", full],

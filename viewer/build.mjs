@@ -1,23 +1,27 @@
 /**
- * Builds the viewer: `node build.mjs [output folder]`. Needs no network; same sources, same bytes.
+ * Builds the viewer: `node build.mjs [output folder]`. Needs no network; the same sources give the same bytes.
  *
- *   model-graph.js   the widget                    static.js    the core for the embedded V8
- *   core.js, viz.js  the core and Graphviz, late   inter-*.ttf  the font of flat pictures
- *   explore.js       search and details
- *   menu.js          the menu, saving, help, links to what is shown
- *   compare.js       what compares two graphs, for readers who ask for it
- *   prose.js         tours and what else in a page's text speaks of parts of a diagram
- *   notes.js         shows notes beside their nodes, on pages that have any
- *   lenses.js        what parts of a model cost, for readers who ask for it
- *   recording.js     what training recorded, for diagrams that have it
- *   code.js          lines of code in the boxes that they made, for readers who come near
- *   packed.js        starts the widget in a page that brings all of this along, packed
- *   packed.json      the scripts that it starts, packed
+ *   model-graph.js   the widget
+ *   core.js, viz.js  the core and Graphviz, which the widget loads when needed
+ *   explore.js       search and details, on first use
+ *   menu.js          the menu, saving, help and permalinks, on first use
+ *   compare.js       comparing two graphs, on first use
+ *   prose.js         tours, and other text of a page that refers to parts of a diagram
+ *   notes.js         notes next to their nodes, on pages that have any
+ *   lenses.js        what parts of a model cost, on first use
+ *   recording.js     recordings of a training, for diagrams that have one
+ *   code.js          source lines in boxes, when a reader zooms in
+ *   packed.js        starts the widget on a page that contains all scripts in compressed form
+ *   packed.json      those scripts, compressed
  *   packed.css       the style sheet of such a page
- *   notebook.js      puts such pages into the outputs of a notebook
- *   model-graph.css, picture.css (its part for SVG files), difference.css, author.css and lens.css (more of it for differences, overlays and
- *   steps with a lens),
- *   table.css (for tables of modules), third-party-notices.txt
+ *   notebook.js      puts such pages into notebook outputs
+ *   static.js        the core for the embedded V8
+ *   model-graph.css  the style sheet of pages
+ *   picture.css      the style sheet of SVG files; difference.css, author.css and lens.css extend it for comparisons,
+ *                    overlays and tour steps with a lens
+ *   table.css        the style sheet of tables of modules
+ *   inter-*.ttf      the font of flat pictures
+ *   third-party-notices.txt
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -42,7 +46,7 @@ const common = {
   write: false,
 };
 
-/** A third of Graphviz's functions is all that readers download. */
+/** Readers download only the third of Graphviz's functions that layout calls. */
 const onlyWhatIsCalled = {
   name: "without-unused-functions",
   setup({ onLoad }) {
@@ -52,7 +56,7 @@ const onlyWhatIsCalled = {
   },
 };
 
-/** The core is most of the code, and of no use before there is something to draw: the widget loads it as core.js. */
+/** The core is most of the code and useless until there is something to draw: the widget loads it as core.js. */
 const CORE =
   /^src\/(graph|view|diff|layout|draw|flat|session|widget\/(code|comparing|exploring|lenses|menu|noting|watching))\//;
 
@@ -62,67 +66,67 @@ const bundles = [
     entryPoints: ["src/entries/element.ts"],
     target: "es2022",
     forbidden: CORE,
-    alias: { "d3-transition": "./src/widget/no_transitions.ts" },
+    alias: { "d3-transition": "./src/widget/camera/no_transitions.ts" },
   },
   { name: "packed.js", entryPoints: ["src/entries/packed.ts"], target: "es2022" },
   { name: "notebook.js", entryPoints: ["src/entries/notebook.ts"], target: "es2022" },
-  { name: "core.js", entryPoints: ["src/entries/core.ts"], target: "es2022", isPart: true },
-  { name: "explore.js", entryPoints: ["src/entries/explore.ts"], target: "es2022", isPart: true },
-  { name: "menu.js", entryPoints: ["src/entries/menu.ts"], target: "es2022", isPart: true },
-  { name: "compare.js", entryPoints: ["src/entries/compare.ts"], target: "es2022", isPart: true },
+  { name: "core.js", entryPoints: ["src/entries/core.ts"], target: "es2022", isLoadedLater: true },
+  { name: "explore.js", entryPoints: ["src/entries/explore.ts"], target: "es2022", isLoadedLater: true },
+  { name: "menu.js", entryPoints: ["src/entries/menu.ts"], target: "es2022", isLoadedLater: true },
+  { name: "compare.js", entryPoints: ["src/entries/compare.ts"], target: "es2022", isLoadedLater: true },
   { name: "prose.js", entryPoints: ["src/entries/prose.ts"], target: "es2022", forbidden: CORE },
-  { name: "lenses.js", entryPoints: ["src/entries/lenses.ts"], target: "es2022", isPart: true },
+  { name: "lenses.js", entryPoints: ["src/entries/lenses.ts"], target: "es2022", isLoadedLater: true },
   { name: "notes.js", entryPoints: ["src/entries/notes.ts"], target: "es2022" },
-  { name: "recording.js", entryPoints: ["src/entries/recording.ts"], target: "es2022", isPart: true },
-  { name: "code.js", entryPoints: ["src/entries/code.ts"], target: "es2022", isPart: true },
+  { name: "recording.js", entryPoints: ["src/entries/recording.ts"], target: "es2022", isLoadedLater: true },
+  { name: "code.js", entryPoints: ["src/entries/code.ts"], target: "es2022", isLoadedLater: true },
   {
     name: "viz.js",
-    entryPoints: ["src/entries/engine.ts"],
+    entryPoints: ["src/entries/viz.ts"],
     target: "es2022",
     plugins: [onlyWhatIsCalled],
-    // as a function, whose text a page can give to a worker: scripts on disk can't be read, nor started as workers
+    // a function, so that a page can pass its text to a worker: scripts on disk can be neither read nor started as workers
     banner: { js: "globalThis.modelDiagramsEngine=(function(){" },
     footer: { js: "});globalThis.modelDiagramsEngine();" },
   },
-  // the embedded V8 has no browser around it: Node's and the browser's branches of viz-js are both dead there
+  // the embedded V8 is neither Node nor a browser: viz-js's branches for both are dead code there
   { name: "static.js", entryPoints: ["src/entries/static.ts"], target: "es2022" },
 ];
 
-/** What every file and notebook brings along: packed here, where there is time to do it well; together where they are alike. */
+/** Scripts that every file and notebook contains: compressed slowly but well at build time; similar ones together. */
 const PACKED = ["model-graph.js", "core.js explore.js menu.js lenses.js", "viz.js"];
 
-/** The font of flat pictures: as outlines, and embedded in PDF files. */
+/** The font of flat pictures: drawn as outlines, and embedded in PDF files. */
 const FONTS = {
   "inter-regular.ttf": "node_modules/@expo-google-fonts/inter/400Regular/Inter_400Regular.ttf",
   "inter-semibold.ttf": "node_modules/@expo-google-fonts/inter/600SemiBold/Inter_600SemiBold.ttf",
 };
 
-/** The module that writes style sheets from the palette. */
+/** The module that generates style sheets from the palette. */
 async function stylesheets() {
   const entryPoints = ["src/draw/stylesheet.ts"];
   const { outputFiles } = await build({ ...common, entryPoints, format: "esm", target: "node22" });
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString("base64")}`);
 }
 
-/** In the order of the cascade. */
+/** In cascade order. */
 const WIDGET_STYLES = ["stage", "buttons", "controls", "panels", "highlight", "conditions"];
 const PAGE_STYLES = ["page", "table", "difference", "notes", "images", "tour"];
-/** Of a page that is one diagram: what it shows without the widget, which brings its own. */
+/** For a page that is a single diagram, without the styles that the widget itself brings. */
 const FILE_STYLES = ["stage", "buttons", "conditions", "page", "table", "difference", "notes", "images"];
 
 function widgetStyle(name) {
   return readFileSync(join(here, "src/widget/style", `${name}.css`), "utf8");
 }
 
-/** Style sheets as one, minified. */
+/** Style sheets, joined and minified. */
 async function sheet(...sources) {
   const text = sources.join("\n");
   const { code } = await transform(text, { loader: "css", minify: true, target: "chrome111" });
   return code;
 }
 
-async function bundle({ name, forbidden, isPart = false, ...options }) {
-  const define = { ...common.define, IS_PART: String(isPart) };
+async function bundle({ name, forbidden, isLoadedLater = false, ...options }) {
+  const define = { ...common.define, IS_LOADED_LATER: String(isLoadedLater) };
   const result = await build({ ...common, ...options, define, outfile: name });
   const script = result.outputFiles.find((file) => file.path.endsWith(name));
   writeFileSync(join(output, name), script.contents);
@@ -154,7 +158,7 @@ common.define = {
   COMPARING_STYLE: JSON.stringify(await sheet(widgetStyle("comparing"))),
   CODE_STYLE: JSON.stringify(await sheet(widgetStyle("code"))),
   LENSES_STYLE: JSON.stringify(await sheet(...["slider", "lenses"].map(widgetStyle))),
-  RECORDING_STYLE: JSON.stringify(await sheet(...["slider", "recording", "tints"].map(widgetStyle))),
+  RECORDING_STYLE: JSON.stringify(await sheet(...["slider", "recording"].map(widgetStyle))),
 };
 const inputs = [];
 for (const entry of bundles) inputs.push(...(await bundle(entry)));

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What npm packages bundle without saying so in a licence file of their own. */
+/** Licences of code that viz-js bundles without a licence file. */
 function bundledByViz(folder) {
   const metadata = readFileSync(join(folder, "lib", "metadata.js"), "utf8");
   const graphviz = /graphvizVersion = "([^"]+)"/.exec(metadata)?.[1];

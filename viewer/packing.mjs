@@ -1,4 +1,4 @@
-/** Packs bytes as `src/shared/unpack.ts` reads them. */
+/** Packs bytes into the text that `src/shared/unpack.ts` reads. */
 import { deflateSync } from "node:zlib";
 import { zlibAsync } from "@gfx/zopfli";
 
@@ -9,7 +9,7 @@ export function packed(content) {
   return written(deflateSync(content, { level: 9 }));
 }
 
-/** As `packed`, a few per cent shorter, for what is packed once. */
+/** Like `packed`, but slower and a few per cent shorter. */
 export async function mostPacked(content) {
   return written(Buffer.from(await zlibAsync(content, { numiterations: 3 })));
 }

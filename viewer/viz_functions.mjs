@@ -1,8 +1,8 @@
 /**
- * The functions of viz-js that layout calls, a third of them all: `viz.js` for browsers has only these.
+ * The functions of viz-js that layout calls, a third of all: `viz.js` for browsers contains only these.
  *
- * `npm run record-viz` writes their list anew. Where a browser ever needs another function, the engine traps, and the
- * container is laid out without dot, as after any crash.
+ * `npm run record-viz` updates the list. If a browser ever needs another function, the engine traps, and the container is
+ * laid out without dot, as after any other crash.
  */
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -18,7 +18,7 @@ function digest(module) {
   return createHash("sha256").update(module).digest("hex");
 }
 
-/** Whether a function is on the list for this module. */
+/** Whether a function of this module is on the list. */
 export function keptFunctions(module) {
   const { wasm, functions } = JSON.parse(readFileSync(FILE, "utf8"));
   if (wasm !== digest(module)) throw new Error(`@viz-js/viz is not the one that was recorded: run \`${COMMAND}\``);
@@ -52,7 +52,7 @@ export function record(module, functions) {
 
 const OPENING = "binaryDecode('";
 
-/** The source of viz-js with a module that has only the listed functions, compressed. */
+/** The source of viz-js with a compressed module that contains only the listed functions. */
 export async function withoutUnusedFunctions(source) {
   const start = source.indexOf(OPENING) + OPENING.length;
   let end = start;
@@ -63,7 +63,7 @@ export async function withoutUnusedFunctions(source) {
   const letters = new Function(`return '${source.slice(start, end)}'`)();
   // viz-js writes some bytes as a character above 255
   const module = Buffer.from(Array.from(letters, (letter) => (~letter.charCodeAt(0) >> 8) & letter.charCodeAt(0)));
-  // pages that carry the viewer along compress this text again: six bits of each character are left then
+  // pages that contain the viewer compress this text again, which undoes the overhead of base64
   const bytes = await zlibAsync(stripped(module, keptFunctions(module)), { numiterations: 5 });
   const text = Buffer.from(bytes).toString("base64");
   return [

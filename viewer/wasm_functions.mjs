@@ -1,7 +1,7 @@
 /**
- * Which functions of a WebAssembly module run, and the module without the others.
+ * Finds which functions of a WebAssembly module run, and removes the others.
  *
- * Both only touch the bodies of functions, so that no index changes: a removed function has a body that traps.
+ * Only function bodies change, so that indices stay the same: the body of a removed function traps.
  */
 
 const [GLOBAL, EXPORT, CODE] = [6, 7, 10];
@@ -11,7 +11,7 @@ const TRAP = Buffer.from([0, 0x00, 0x0b]);
 /** `i32`, mutable, `i32.const 0`, `end`. */
 const FLAG = Buffer.from([0x7f, 1, 0x41, 0, 0x0b]);
 
-/** Reads numbers in LEB128, one after the other. */
+/** Reads a sequence of LEB128 numbers. */
 class Reader {
   at = 0;
   constructor(bytes) {
@@ -44,7 +44,7 @@ function leb(number) {
   }
 }
 
-/** The module's sections: number and content. */
+/** The module's sections: kind and content. */
 function sections(module) {
   const reader = new Reader(module.subarray(MAGIC.length));
   const found = [];
@@ -52,7 +52,7 @@ function sections(module) {
   return found;
 }
 
-/** A module with other contents of some sections. */
+/** A module with the contents of some sections changed. */
 function rewritten(module, change) {
   const parts = sections(module).flatMap(({ kind, content }) => {
     const made = change[kind]?.(content) ?? content;
@@ -70,14 +70,14 @@ function codeOf(made) {
   return Buffer.concat([leb(made.length), ...made.flatMap((body) => [leb(body.length), body])]);
 }
 
-/** A section that is a list, with more items. */
+/** A section that is a list, with items appended. */
 function extended(content, items) {
   const reader = new Reader(content);
   const count = reader.number();
   return Buffer.concat([leb(count + items.length), reader.rest(), ...items]);
 }
 
-/** A body that first sets a global. */
+/** A function body that first sets a global. */
 function flagging(body, global) {
   const reader = new Reader(body);
   for (let groups = reader.number(); groups > 0; groups -= 1) {
@@ -88,7 +88,7 @@ function flagging(body, global) {
   return Buffer.concat([body.subarray(0, reader.at), set, reader.rest()]);
 }
 
-/** The module with a flag for each function, set when it is called: read them with `called`. */
+/** The module with a flag for each function, which is set when the function is called; `called` reads the flags. */
 export function watched(module) {
   const content = (kind) => sections(module).find((section) => section.kind === kind).content;
   const first = new Reader(content(GLOBAL)).number();
@@ -108,22 +108,22 @@ export function watched(module) {
   });
 }
 
-/** Numbers of the functions of a `watched` instance that ran. */
+/** Indices of the functions of a `watched` instance that ran. */
 export function called(instance) {
   const flags = Object.entries(instance.exports).filter(([name]) => /^called\d+$/.test(name));
   return flags.filter(([, flag]) => flag.value === 1).map(([name]) => Number(name.slice("called".length)));
 }
 
-/** The module without functions; calling one of them is a `WebAssembly.RuntimeError`. */
+/** The module without the other functions; calling one of these is a `WebAssembly.RuntimeError`. */
 export function stripped(module, isKept) {
   return rewritten(module, { [CODE]: (old) => codeOf(bodies(old).map((body, i) => (isKept(i) ? body : TRAP))) });
 }
 
 /**
- * Start a library that brings its own module, changed.
+ * Start a library that contains its own module, with that module changed.
  *
- * @param start what instantiates the module
- * @returns what `start` resolves to, and the instance
+ * @param start instantiates the module
+ * @returns the result of `start`, and the instance
  */
 export async function startChanged(start, change) {
   const original = WebAssembly.instantiate;

@@ -64,8 +64,8 @@ def test_text_has_contrast_on_every_colour(reader, server):
 def test_a_box_tells_its_share_and_amount_and_an_opened_module_shows_its_parts(reader, server):
     open_page(reader, server, "rich")
     choose(reader, "flops")
-    assert reader.page.locator(".mg-scale").get_by_text("FLOPs: 4 kFLOPs in all").is_visible()
-    assert reader.page.locator(".mg-scale").get_by_text("25 % is in no box of the picture.").is_visible()
+    assert reader.page.locator(".mg-scale").get_by_text("FLOPs: 4 kFLOPs in total").is_visible()
+    assert reader.page.locator(".mg-scale").get_by_text("No box of the picture contains 25 %.").is_visible()
     assert texts(reader, "head") == ["head", "50 %"]
     assert reader.node("head").get_attribute("data-step") == "5"
     assert bar(reader, "head") == pytest.approx(0.5, abs=0.01)

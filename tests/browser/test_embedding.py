@@ -205,7 +205,7 @@ def test_copy_of_a_live_diagram_begins_as_its_original_did(reader, server):
     before = reader.evaluate(picture)
     reader.evaluate("""async e => {
         const { widget } = e;
-        await widget.load();
+        await widget.tasks.load();
         widget.select("layers.0");
         widget.linked.path.set("after");
         widget.linked.lens.set("parameters");

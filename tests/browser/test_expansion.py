@@ -28,7 +28,7 @@ def test_expand_to_a_level_and_reset(reader, server):
     button(reader, "More controls").click()
     reader.page.get_by_role("group", name="Open to level").get_by_role("menuitem", name="2").click()
     reader.node("layers.2.mlp.up").wait_for()
-    item(reader, "As the author shows it").click()
+    item(reader, "Reset to the author’s view").click()
     reader.node("layers.2.mlp").wait_for(state="detached")
     assert reader.node("layers.2").is_visible()
 

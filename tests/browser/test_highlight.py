@@ -109,7 +109,7 @@ def test_tooltip_stays_inside_the_window(reader, server):
     assert place["y"] + place["height"] < end
 
 
-@pytest.mark.parametrize("lose", ["e.widget.select(undefined)", "e.widget.change(s => s.withIsolated('layers.0'))"])
+@pytest.mark.parametrize("lose", ["e.widget.select(undefined)", "e.widget.change(s => s.transitions.isolate('layers.0'))"])
 def test_choosing_a_paths_end_stops_when_its_start_is_lost(reader, server, lose):
     open_page(reader, server)
     reader.node("layers.1").click()
@@ -119,7 +119,7 @@ def test_choosing_a_paths_end_stops_when_its_start_is_lost(reader, server, lose)
     button(reader, "Path to").click()
     way_out = button(reader, "Choose the other end")
     way_out.wait_for()
-    reader.evaluate(f"async e => {{ await {lose}; await e.widget.settled; }}")
+    reader.evaluate(f"async e => {{ await {lose}; await e.widget.tasks.settled; }}")
     way_out.wait_for(state="detached")
     assert reader.evaluate("e => e.widget.nodePicker === undefined")
 
@@ -131,10 +131,10 @@ def test_a_redrawn_picture_keeps_the_place_and_the_focus_of_a_paths_way_out(read
     button(reader, "What leads here").click()
     way_out = button(reader, "All paths to head")
     way_out.focus()
-    reader.evaluate("async e => { e.widget.linked.lens.set('class'); await e.widget.settled; }")
+    reader.evaluate("async e => { e.widget.linked.lens.set('class'); await e.widget.tasks.settled; }")
     modes = reader.page.locator(".mg-modes button")
     assert modes.all_inner_texts() == ["All paths to head", "Colour by: Class"]
-    reader.evaluate("async e => { await e.toggle('layers.0'); await e.widget.settled; }")
+    reader.evaluate("async e => { await e.toggle('layers.0'); await e.widget.tasks.settled; }")
     reader.node("layers.0.mlp").wait_for()
     assert modes.all_inner_texts() == ["All paths to head", "Colour by: Class"]
     assert way_out.evaluate("e => e.getRootNode().activeElement === e")

@@ -263,7 +263,7 @@ def test_blocks_show_what_changed_and_what_is_selected_in_them(reader, press, tm
           const hasChange = block.querySelector('.mg-added, .mg-removed, .mg-changed') !== null;
           return [block.dataset.id, hasChange, parseFloat(strokeWidth) * block.getScreenCTM().a, strokeDasharray];
         })"""
-        reader.evaluate("e => e.widget.change(s => s.withLevels(9))")
+        reader.evaluate("e => e.widget.change(s => s.transitions.expandTo(9))")
         zoom_out(reader, 0.16)
         wait_until(reader, lambda: reader.evaluate(widths))
         found = reader.evaluate(widths)

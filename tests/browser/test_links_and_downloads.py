@@ -82,7 +82,7 @@ def test_link_can_be_written_by_hand(reader, server, words, shown, selected):
         reader.node(shown).wait_for()
         if selected:
             wait_selected(reader, selected)
-        press_in_menu(reader, "As the author shows it")
+        press_in_menu(reader, "Reset to the author’s view")
         reader.node(shown).wait_for(state="detached")
 
 
@@ -91,7 +91,7 @@ def test_link_can_be_written_by_hand(reader, server, words, shown, selected):
     [
         ("Encoder?open=layers.0.attn.query", "does not have; the nearest is layers.0.", "layers.0.mlp"),
         ("Encoder?at=layers.1.mlp.gate", "layers.1.mlp.gate, which this model", "layers.1.mlp"),
-        ("Encoder?at=decoder", "decoder, which this model does not have; the nearest is Encoder.", "embed"),
+        ("Encoder?at=decoder", "decoder, which this model doesn't have; the nearest is Encoder.", "embed"),
         (former(graph="pkg.Encoder", open=["layers.0", "layers.0.old"]), "the nearest is layers.0.", "layers.0.mlp"),
     ],
 )
@@ -292,6 +292,6 @@ def test_a_path_in_a_link_names_its_end_as_people_write_nodes(reader, server):
 
 def test_link_to_a_diagram_that_is_gone_says_so_once(reader, server):
     reader.page.goto(f"{server}/two.html#pkg.Former?open=layers.0")
-    note = reader.page.get_by_text("The link leads to the diagram pkg.Former, which this page does not have.")
+    note = reader.page.get_by_text("The link refers to the diagram pkg.Former, which this page doesn't have.")
     note.wait_for()
     assert note.count() == 1

@@ -231,7 +231,7 @@ def test_a_lens_on_costs_that_a_graph_does_not_know_keeps_the_areas(reader, serv
     before = reader.evaluate(CELLS)
     button(reader, "More controls").click()
     item(reader, "Activations").click()
-    reader.page.get_by_text("0 B in all").wait_for()
+    reader.page.get_by_text("0 B in total").wait_for()
     settled(reader)
     assert reader.evaluate(words) == ["Areas: Parameters"]
     assert [each["id"] for each in reader.evaluate(CELLS)] == [each["id"] for each in before]

@@ -56,7 +56,7 @@ def test_menu_is_used_by_keys(reader, server):
         walked.append(focused(reader))
     assert walked == [
         *("0", "1", "0", "Keys and gestures (?)", "0", "Keys and gestures (?)"),
-        *("SVG", "Show reshapes, casts and constants, too", "Right"),
+        *("SVG", "Show reshapes, casts and constants", "Right"),
     ]
     reader.page.keyboard.press("Enter")
     right = menu.get_by_role("menuitemradio", name="Right")
@@ -104,7 +104,7 @@ def test_direction_is_that_of_the_picture(reader, server):
     assert down.get_attribute("aria-checked") == "false"
     embed, head = box(reader.node("embed")), box(reader.node("head"))
     assert abs(embed["y"] - head["y"]) < abs(embed["x"] - head["x"])
-    item(reader, "As the author shows it").click()
+    item(reader, "Reset to the author’s view").click()
     wait_until(reader, lambda: down.get_attribute("aria-checked") == "true")
 
 
@@ -115,7 +115,7 @@ def test_theme_is_the_reader_s(reader, server):
     item(reader, "Dark").click()
     assert reader.evaluate(STAGE) == "rgb(21, 23, 26)"
     assert "contrast" not in "".join(violations(reader))
-    item(reader, "As the page").click()
+    item(reader, "Same as the page").click()
     assert reader.evaluate(STAGE) == before
 
 
@@ -293,7 +293,7 @@ def test_theme_is_remembered_for_all_diagrams(reader, server):
     wait_until(reader, lambda: reader.evaluate(STAGE) == dark)
     open_menu(reader)
     assert item(reader, "Dark").get_attribute("aria-checked") == "true"
-    item(reader, "As the page").click()
+    item(reader, "Same as the page").click()
     reader.page.reload()
     reader.node("embed").hover()
     reader.page.wait_for_function("window.modelDiagramsExplore !== undefined")

@@ -99,7 +99,7 @@ def _by_another_click(hurried):
 def test_long_work_can_be_stopped(hurried, stop):
     """It and what waits for it; what is asked later is done, and Escape then has its other meanings."""
     _slow(hurried)
-    hurried.evaluate("({ widget }) => void widget.change(session => session.withToggled('layers.1'))")
+    hurried.evaluate("({ widget }) => void widget.change(session => session.transitions.toggle('layers.1'))")
     hurried.evaluate("({ widget }) => widget.select('layers.0')")
     stop(hurried)
     hurried.page.get_by_text("Stopped.").wait_for()

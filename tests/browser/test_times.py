@@ -127,7 +127,8 @@ def test_what_no_box_shows_is_told(reader: Reader, folder, graph, tmp_path):
     left_out = [f"blocks.{i}/{name}" for i in range(3) for name in ("reshape", "contiguous", "view_as")]
     assert graph.model.time_ns - shown == sum(graph.node(name).time_ns for name in left_out) > 0
     told = reader.page.locator(".mg-scale .mg-lens-hint").inner_text()
-    assert f"{share(graph.model.time_ns - shown, graph.model.time_ns)} % is in no box of the picture." in told
+    missing = share(graph.model.time_ns - shown, graph.model.time_ns)
+    assert f"No box of the picture contains {missing} %." in told
 
 
 def test_details_tell_the_time_of_all_and_of_each(reader: Reader, folder, graph):

@@ -94,7 +94,7 @@ def test_theme_is_chosen(hand, server):
     hand.choose("Dark")
     wait_until(hand.reader, lambda: hand.reader.evaluate(STAGE) == "rgb(21, 23, 26)")
     # the menu stays, to try another
-    other = hand.reader.page.get_by_role("menuitemradio", name="As the page")
+    other = hand.reader.page.get_by_role("menuitemradio", name="Same as the page")
     hand.press(other)
     wait_until(hand.reader, lambda: hand.reader.evaluate(STAGE) == before)
 
@@ -119,7 +119,7 @@ def test_view_is_the_author_s_again(hand, server):
     open_page(hand.reader, server)
     hand.choose("1")
     hand.reader.node("layers.0.mlp").wait_for()
-    hand.press(hand.reader.page.get_by_role("menu").get_by_text("As the author shows it"))
+    hand.press(hand.reader.page.get_by_role("menu").get_by_text("Reset to the author’s view"))
     hand.reader.node("layers.0.mlp").wait_for(state="detached")
 
 

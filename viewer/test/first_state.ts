@@ -1,6 +1,6 @@
 import type { GraphIndex } from "../src/graph/graph.js";
 import { layout, layoutCache, type Viz } from "../src/layout/layout.js";
-import { initialState } from "../src/view/initial_state.js";
+import { initialState } from "../src/view/expand/initial_state.js";
 import type { ViewOptions } from "../src/view/options.js";
 import type { State } from "../src/view/state.js";
 import { view } from "../src/view/view.js";

@@ -1,5 +1,5 @@
 /** Where an item is on the page. */
-import type { Box } from "../src/layout/geometry.js";
+import type { Box } from "../src/layout/coord/geometry.js";
 import type { Layout, Placed } from "../src/layout/layout.js";
 
 /** Absolute box of an item; null if it is not visible. */

@@ -1,7 +1,7 @@
 /** Graphs with an author's images at their nodes. */
 import type { GraphData } from "../src/graph/graph.js";
 import { index } from "../src/graph/indexing.js";
-import { annotated } from "../src/graph/overlay.js";
+import { annotate } from "../src/graph/overlay.js";
 import { layout } from "../src/layout/layout.js";
 import { view } from "../src/view/view.js";
 import { firstState } from "./first_state.js";
@@ -23,7 +23,7 @@ export function pictured(graph: GraphData, ids: readonly string[]): GraphData {
     const [width, height] = SIZES[i % SIZES.length] ?? [1, 1];
     return { source: DOT, alt: `Image ${i + 1}`, width, height, nodes: [id] };
   });
-  return annotated(graph, { format: "modeldiagrams-overlay", version: "1.0", graph: "", images });
+  return annotate(graph, { format: "modeldiagrams-overlay", version: "1.0", graph: "", images });
 }
 
 export function shown(graph: GraphData, depth: number | null, direction: "TB" | "LR" = "TB") {

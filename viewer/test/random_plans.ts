@@ -1,5 +1,5 @@
 /** Plans of all shapes, for what must hold for whatever dot is asked. */
-import type { Order } from "../src/layout/order.js";
+import type { Order } from "../src/layout/decross/order.js";
 import type { Plan, PlanWire, Slot } from "../src/layout/plan.js";
 import { BORDER } from "../src/view/frame.js";
 

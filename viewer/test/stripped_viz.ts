@@ -1,6 +1,5 @@
 /** The layout engine that browsers get: without the functions that layout does not call. */
-import { instance } from "@viz-js/viz";
-import type { Viz } from "../src/layout/layout.js";
+import { instance, type Viz } from "@viz-js/viz";
 import { keptFunctions } from "../viz_functions.mjs";
 import { startChanged, stripped } from "../wasm_functions.mjs";
 

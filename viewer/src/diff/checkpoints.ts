@@ -1,31 +1,32 @@
 /** Whether weights saved from one model load into another, and under which names. */
 import { append } from "../graph/append.js";
-import { Certainty } from "./certainty.js";
-import { Interner } from "./hashes.js";
-import type { Item, Keys, Side } from "./items.js";
-import type { Matching } from "./match.js";
-import { otherRoles } from "./other_roles.js";
-import { Roles } from "./roles.js";
-import { besidesOf, lastPart } from "./words.js";
+import { isWeight } from "../graph/graph.js";
+import { otherRoles } from "./changes/other_roles.js";
+import type { DiffItem, Keys, Side } from "./items.js";
+import { Certainty } from "./match/certainty.js";
+import { Interner } from "./match/hashes.js";
+import type { Matching } from "./match/match.js";
+import { Roles } from "./match/roles.js";
+import { besidesOf, lastPart } from "./vocabulary.js";
 
-export interface Renaming {
+interface Renaming {
   before: string;
   after: string;
 }
 
 export interface Checkpoints {
   verdict: "load" | "load-after-renaming" | "load-in-part" | "ambiguous" | "do-not-load";
-  /** False where a file does not say which buffers are saved. */
+  /** False if a file doesn't say which buffers are saved. */
   buffers_known: boolean;
   same: number;
-  /** Sure ones only. */
+  /** Only certain ones. */
   renamed: Renaming[];
   reshaped: Renaming[];
   gone: string[];
   new: string[];
-  /** Weights that nothing but their names tells apart. */
+  /** Weights that differ only by their names. */
   ambiguous: { before: string[]; after: string[] }[];
-  /** Names that both have, for weights that are used otherwise: loading gives wrong results without an error. */
+  /** Names in both models for weights with different uses: loading gives wrong results without an error. */
   other_role: string[];
 }
 
@@ -42,11 +43,11 @@ type Groups = ReadonlyMap<string, readonly string[]>;
 
 export interface WeightMap {
   checkpoints: Checkpoints;
-  /** Key → key of the counterpart, whatever its shape. */
+  /** Key → key of the counterpart, regardless of shape. */
   pairs: ReadonlyMap<string, string>;
-  /** Whether the outputs are computed alike, whichever layers share their weights. */
+  /** Whether the outputs are computed alike, regardless of which layers share their weights. */
   sameComputation: boolean;
-  /** Whether as many weights are used as often. */
+  /** Whether equally many weights are used equally often. */
   sameSharing: boolean;
 }
 
@@ -66,12 +67,11 @@ export function checkpoints(matching: Matching): WeightMap {
   return { checkpoints: verdict(found, matching, sameComputation), pairs: found.pairs, sameComputation, sameSharing };
 }
 
-/** How often each weight is used under all of its names: layers that share one compute otherwise than layers of their own. */
+/** How often each weight is used under all of its names: layers that share a weight compute something else. */
 function usesOfTensors({ parameters, steps }: Side): number[] {
   const counts = new Map<string, number>();
   for (const { kind, path, weights, readers } of steps) {
-    const isWeight = kind === "parameter" || kind === "buffer";
-    const names = isWeight ? readers.map(() => path) : Object.values(weights);
+    const names = isWeight(kind) ? readers.map(() => path) : Object.values(weights);
     for (const name of names) {
       const tensor = [name, ...(parameters.get(name)?.tied ?? [])].sort()[0] ?? name;
       counts.set(tensor, (counts.get(tensor) ?? 0) + 1);
@@ -97,7 +97,7 @@ function twinsOf(keys: Keys, key: string): string {
 
 type RolesOf = ReadonlyMap<string, string>;
 
-/** All names of a tied weight have the role that one of them has. */
+/** All names of a tied weight get the role of any of them. */
 function withTies({ parameters }: Side, roles: RolesOf): RolesOf {
   const found = new Map(roles);
   for (const [name, { tied = [] }] of parameters) {
@@ -108,8 +108,8 @@ function withTies({ parameters }: Side, roles: RolesOf): RolesOf {
 }
 
 /**
- * By all that comes before and after. In models that differ, one more block moves what is at the end of the blocks: there,
- * the modules' counterparts have to agree.
+ * Pairs weights by the whole computation before and after them. In models that differ, an extra block shifts the last
+ * blocks: there, the counterparts of the modules must agree.
  */
 function byRole(found: Found, roles: readonly [RolesOf, RolesOf], owners?: (key: string) => string): void {
   const groups = [group(found.keys[0], roles[0]), group(found.keys[1], roles[1])] as const;
@@ -144,7 +144,7 @@ function pairGroup(found: Found, before: string[], after: string[]): void {
   }
 }
 
-/** The names of one tensor: those that stay, and the others in order. */
+/** Pairs the names of one tensor: equal names, and the others in order. */
 function tie(found: Found, before: string[], after: string[]): void {
   const others = after.filter((key) => !before.includes(key));
   for (const key of before) pair(found, key, after.includes(key) ? key : (others.shift() ?? ""));
@@ -156,14 +156,14 @@ function pair(found: Found, before: string, after: string): void {
   found.taken.add(after);
 }
 
-/** Key → the key that the counterpart of its module has for it; "" if the module has none. */
+/** Key → its key in the counterpart of its module; "" if the module has none. */
 function ownerMap({ a, after }: Matching): (key: string) => string {
   const paths = new Map<string, string>([["", ""]]);
   for (const [x, y] of after) {
     if (x.kind === "module" && (x.call === 1 || !paths.has(x.path))) paths.set(x.path, y.path);
-    if (x.kind === "parameter" || x.kind === "buffer") paths.set(x.path, y.path);
+    if (isWeight(x.kind)) paths.set(x.path, y.path);
   }
-  // a list, or what is never called: by what holds it
+  // a list, or a module that is never called: by its container
   const pathOf = (path: string): string | undefined => {
     const known = paths.get(path);
     if (known !== undefined || a.byId.has(path)) return known;
@@ -182,7 +182,7 @@ function joined(path: string, name: string): string {
   return path === "" ? name : `${path}.${name}`;
 }
 
-/** What is computed otherwise: by the modules' counterparts. Equal weights beside each other are ambiguous. */
+/** Pairs other weights by the counterparts of their modules. Equal weights in one module are ambiguous. */
 function byPlace(found: Found, owners: (key: string) => string, matching: Matching): void {
   const open = [...found.keys[0].keys()].filter((key) => !found.pairs.has(key));
   const keys = candidatesOf(found, open, owners);
@@ -198,15 +198,15 @@ function byPlace(found: Found, owners: (key: string) => string, matching: Matchi
     }
     pair(found, key, other);
   }
-  // one name of a shared weight has the other's counterpart
+  // one name of a shared weight has the counterpart of the other
   for (const key of open) if (found.keys[1].get(owners(key))?.tied?.includes(key)) pair(found, key, key);
 }
 
-/** Keys and those that their modules' counterparts have; names that stay first. */
+/** Keys with those of the counterparts of their modules; unchanged names first. */
 function candidatesOf(found: Found, open: readonly string[], owners: (key: string) => string): [string, string][] {
   const candidates = new Map<string, string>();
   const isFree = (name: string) => found.keys[1].has(name) && !found.taken.has(name);
-  // of the names of one tensor, the one that stays
+  // of the names of one tensor, the unchanged one
   const meantBy = (key: string) => (found.keys[1].get(owners(key))?.tied?.includes(key) ? key : owners(key));
   for (const key of open) if (isFree(meantBy(key))) candidates.set(key, meantBy(key));
   const meant = new Set(candidates.values());
@@ -214,16 +214,16 @@ function candidatesOf(found: Found, open: readonly string[], owners: (key: strin
   return [...candidates].sort(([x, y], [z, w]) => Number(x !== y) - Number(z !== w));
 }
 
-/** What is there already stays. */
+/** Adds an entry unless there is one. */
 function setFirst<K, V>(map: Map<K, V>, key: K, value: V): V {
   const first = map.get(key) ?? value;
   map.set(key, first);
   return first;
 }
 
-/** Whether another weight could be meant just as well. */
+/** Whether another weight fits just as well. */
 function isDoubtful(found: Found, certainty: Certainty, key: string, other: string, { a, b }: Matching): boolean {
-  // what has another shape is loaded nowhere
+  // a weight of another shape can't be loaded
   if (String(found.keys[0].get(key)?.shape) !== String(found.keys[1].get(other)?.shape)) return false;
   if (lastPart(key) !== lastPart(other) && (hasTwin(found, 0, key) || hasTwin(found, 1, other))) return true;
   const owner = ownerOf(a, key);
@@ -235,7 +235,7 @@ function hasTwin({ keys, twins }: Found, at: 0 | 1, key: string): boolean {
   return (twins[at].get(twinsOf(keys[at], key)) ?? []).length > 1;
 }
 
-function ownerOf({ parameters, byId }: Side, key: string): Item | undefined {
+function ownerOf({ parameters, byId }: Side, key: string): DiffItem | undefined {
   return byId.get(parameters.get(key)?.owner ?? "");
 }
 

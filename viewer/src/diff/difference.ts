@@ -1,17 +1,26 @@
 /** Two graphs → what changed, as data: the format `modeldiagrams-diff`. */
 import type { GraphData, Json } from "../graph/graph.js";
+import { classesTogether, sharingTogether, sizesTogether } from "./changes/decisions.js";
+import {
+  CHANGE_KINDS,
+  type Change,
+  type ChangeId,
+  type Fact,
+  Facts,
+  kindOf,
+  type Level,
+  NO_PLACE,
+} from "./changes/facts.js";
+import { interfaceFacts, reasons } from "./changes/interface.js";
+import { moduleFacts } from "./changes/modules.js";
+import { opFacts, outputFacts } from "./changes/ops.js";
+import { textOf } from "./changes/texts.js";
+import { weightFacts } from "./changes/weight_changes.js";
 import { type Checkpoints, checkpoints, type WeightMap } from "./checkpoints.js";
-import { classesTogether, sharingTogether, sizesTogether } from "./decisions.js";
-import { type Change, type ChangeId, type Fact, Facts, KINDS, kindOf, type Level, NONE } from "./facts.js";
-import { interfaceFacts, reasons } from "./interface.js";
-import { type Item, isLeaf, type Side } from "./items.js";
-import { Matching } from "./match.js";
-import { moduleFacts } from "./modules.js";
-import { normalised } from "./normal_form.js";
-import { opFacts, outputFacts } from "./ops.js";
-import { textOf } from "./texts.js";
-import { weightFacts } from "./weights.js";
-import { holders, isPlumbing, patternOf, stemOf } from "./words.js";
+import { type DiffItem, isLeaf, type Side } from "./items.js";
+import { normalised } from "./match/hashes.js";
+import { Matching } from "./match/match.js";
+import { holders, isPlumbing, patternOf, stemOf } from "./vocabulary.js";
 
 interface End {
   model: string;
@@ -27,11 +36,11 @@ export interface Difference {
   after: End;
   /** Whether nothing differs. */
   same: boolean;
-  /** Whether the outputs are computed alike, whatever modules and names there are. */
+  /** Whether the outputs are computed alike, regardless of modules and names. */
   same_computation: boolean;
-  /** Why the comparison may be wrong; empty where nothing speaks against it. */
+  /** Reasons why the comparison may be wrong. */
   reservations: string[];
-  /** What two different architectures are made of: class of layers → how many in each. Null for one architecture. */
+  /** For two different architectures: class of layers → how many in each. Null for one architecture. */
   inventory: Record<string, [number, number]> | null;
   checkpoints: Checkpoints;
   changes: Change[];
@@ -48,7 +57,7 @@ export function differenceOf(before: string, after: string): Difference {
   return comparisonOf(before, after).difference;
 }
 
-/** Compare two graphs: always in one direction, so that the other says the same the other way round. */
+/** Compare two graphs, always in one direction, so that the other direction gives the mirrored result. */
 export function comparisonOf(before: string, after: string): Comparison {
   const [one, other]: [GraphData, GraphData] = [JSON.parse(before), JSON.parse(after)];
   if (before === after || isFirst(one, other)) return compared(one, other, false);
@@ -56,7 +65,7 @@ export function comparisonOf(before: string, after: string): Comparison {
   return { difference: mirrored(difference), pairs: new Map([...pairs].map(([x, y]) => [y, x])) };
 }
 
-/** Orders two graphs, as this engine writes them: browsers have them in other files than Python. */
+/** Orders two graphs by their text as written by this engine: files of browsers and Python differ. */
 function isFirst(one: GraphData, other: GraphData): boolean {
   for (const part of ["model", "nodes", "adjacency"] as const) {
     const [x, y] = [JSON.stringify(one[part]), JSON.stringify(other[part])];
@@ -88,7 +97,7 @@ function compared(before: GraphData, after: GraphData, isMirrored: boolean): Com
   return { difference, pairs: new Map([...matching.after].map(([x, y]) => [x.id, y.id])) };
 }
 
-/** Between two architectures, weights of one shape mean nothing. */
+/** Between two architectures, equal shapes of weights mean nothing. */
 function unrelated(found: Checkpoints): Checkpoints {
   return { ...found, verdict: "do-not-load", renamed: [], ambiguous: [], other_role: [] };
 }
@@ -113,32 +122,32 @@ function factsOf(matching: Matching, weights: WeightMap, isOne: boolean): Fact[]
   return classesTogether(sharingTogether(sizesTogether(facts.all())));
 }
 
-/** Whatever has no words of its own: never "no change". */
+/** Reports what no other change covers, so that it is never "no change". */
 function unexplained({ a, b, after }: Matching, facts: Facts): void {
-  const sizes = ({ sources }: Item) => String(sources.map(({ from, output }) => from.shapes[output]));
+  const sizes = ({ sources }: DiffItem) => String(sources.map(({ from, output }) => from.shapes[output]));
   for (const [x, y] of after) {
     if (x.kind !== "op" || sizes(x) !== sizes(y) || JSON.stringify(x.shapes) === JSON.stringify(y.shapes)) continue;
     facts.add("inner-shape", y.label, [(x.shapes[0] ?? null) as Json, (y.shapes[0] ?? null) as Json], [x, y]);
   }
-  if (facts.all().length === 0) facts.add("other", "", NONE, [a.root, b.root]);
+  if (facts.all().length === 0) facts.add("other", "", NO_PLACE, [a.root, b.root]);
 }
 
-/** Outputs of another shape or dtype, and more or fewer of a series, such as what each layer caches. */
+/** Outputs with another shape or dtype, and more or fewer outputs of a series, such as the cache of each layer. */
 function isConsequence({ id, subject }: Change, facts: readonly Fact[]): boolean {
   if (id === "output-dtype") return facts.some((fact) => /^(input-)?dtype$/.test(fact.id));
   if (!facts.some((fact) => EXPLAINING.test(fact.id))) return false;
   return id === "output-shape" || (/^output-(added|removed)$/.test(id) && subject.includes("[*]"));
 }
 
-/** What these follow from. */
+/** The changes from which these follow. */
 const EXPLAINING = /^(size|argument|replaced|example-input|added|removed|repeats|inner-shape|shared|unshared)$/;
 
-/** What is no other computation where the outputs are computed alike. */
+/** Changes that don't change a computation whose outputs are alike. */
 const OF_COMPUTATION = /^(reordered|rewired|rewritten|moved|calls|other|op-|residual-)/;
 
 function listed(facts: Fact[], found: Checkpoints, isSameComputation: boolean): Change[] {
   const affected = affectedModules(found);
-  const rank = new Map(Object.keys(KINDS).map((id, i) => [id, i]));
+  const rank = new Map(Object.keys(CHANGE_KINDS).map((id, i) => [id, i]));
   const sorted = [...facts].sort((x, y) => (rank.get(x.id) ?? 0) - (rank.get(y.id) ?? 0));
   return sorted.map((fact) => {
     const cause = fact.cause === undefined ? -1 : sorted.indexOf(fact.cause);
@@ -148,7 +157,7 @@ function listed(facts: Fact[], found: Checkpoints, isSameComputation: boolean): 
   });
 }
 
-/** Paths of modules whose weights don't load as they are; in the first and the second graph. */
+/** Paths of modules whose weights don't load unchanged, in the first and the second graph. */
 function affectedModules({ gone, new: come, renamed, reshaped, ambiguous }: Checkpoints): [Set<string>, Set<string>] {
   const both = [...renamed, ...reshaped].filter(
     ({ before, after }) => before !== after || reshaped.some((one) => one.before === before),
@@ -158,7 +167,7 @@ function affectedModules({ gone, new: come, renamed, reshaped, ambiguous }: Chec
   return [holders(before), holders(after)];
 }
 
-/** Changes of code alone, which no weight explains. */
+/** Changes of code alone, independent of weights. */
 const CODE =
   /^(op-|residual|rewired|rearranged|rewritten|class|output-shape|input-dtype|example|reordered|frozen|unfrozen|dtype|other|tied|untied)/;
 
@@ -185,7 +194,7 @@ function changeOf({ id, subject, before, after, places }: Fact, affected: [Set<s
   return worded(change);
 }
 
-/** Whether what came, went or is shared has no weights, and makes nothing: `Identity`; or makes the same, as a `ReLU` shared. */
+/** Whether a module that was added, removed or shared has no weights and no effect: an `Identity`, or a shared `ReLU`. */
 function isIdle(id: ChangeId, places: Fact["places"]): boolean {
   const items = places.flatMap((ends) => ends.filter((item) => item !== null));
   if (items.some(({ total }) => total > 0)) return false;
@@ -193,7 +202,7 @@ function isIdle(id: ChangeId, places: Fact["places"]): boolean {
   return (id === "added" || id === "removed") && items.every(makesNothing);
 }
 
-function makesNothing({ kind, label, children }: Item): boolean {
+function makesNothing({ kind, label, children }: DiffItem): boolean {
   return kind === "op" ? isPlumbing(label) : kind === "module" && children.every(makesNothing);
 }
 
@@ -202,7 +211,7 @@ function worded(change: Change): Change {
   return { ...placed, text: textOf(placed) };
 }
 
-/** One place of each change: of layers that became one, that which has a counterpart; of a module, its first call. */
+/** One place of each change: for merged layers, the one with a counterpart; for a module, its first call. */
 function counted(id: ChangeId, places: Change["places"]): Change["places"] {
   if (id === "merged" || id === "split") return places.filter((place) => !place.includes(null));
   if (id !== "calls") return places;
@@ -210,7 +219,7 @@ function counted(id: ChangeId, places: Change["places"]): Change["places"] {
   return [...new Map(places.map((place) => [module(place), place])).values()];
 }
 
-/** Where a change is, by ids in the second graph, or else in the first. */
+/** The position of a change, by ids in the second graph or else in the first. */
 function whereIn(id: ChangeId, places: Change["places"]): string[] {
   const ids = counted(id, places).map(([x, y]) => y ?? x ?? "");
   const paths = ids.map((one) =>
@@ -228,15 +237,15 @@ function whereIn(id: ChangeId, places: Change["places"]): string[] {
 
 function parametersOf(id: ChangeId, places: Fact["places"]): number {
   if (!/^(added|removed|repeats|replaced)$/.test(id)) return 0;
-  // later calls of a module have the weights of its first one
-  const counted = (item: Item | null) => (item?.call === 1 ? item.total : 0);
+  // later calls of a module have the weights of its first
+  const counted = (item: DiffItem | null) => (item?.call === 1 ? item.total : 0);
   return places.reduce((sum, [x, y]) => sum + counted(y) - counted(x), 0);
 }
 
-/** Less than this part of the weights with a counterpart: the list of changes would be invented. */
+/** With a smaller share of weights that have a counterpart, a list of changes would be invented. */
 const ONE_ARCHITECTURE = 0.5;
 
-/** Of the model with fewer weights: those that are in the other under the same name, or in the same shape. */
+/** Of the model with fewer weights: those with a namesake, or an equal shape, in the other. */
 function isOneArchitecture({ a, b, similarity }: Matching, { pairs, sameComputation }: WeightMap): boolean {
   if (sameComputation || similarity.isExact(a.root, b.root)) return true;
   const fewer = Math.min(a.parameters.size, b.parameters.size);

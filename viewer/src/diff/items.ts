@@ -1,45 +1,45 @@
-/** A graph as comparisons see it: a tree of items in the order of execution, each with its sources and readers. */
+/** A graph for comparisons: a tree of items in execution order, each with its sources and readers. */
 import type { GraphData, GraphNode, Json } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
 
 export type Values = Record<string, Json>;
-export type Shape = readonly (number | string)[] | null;
+export type TensorShape = readonly (number | string)[] | null;
 
 export interface Source {
   argument: string;
-  from: Item;
+  from: DiffItem;
   /** Index of the tensor among the outputs. */
   output: number;
 }
 
 export interface Reader {
   argument: string;
-  to: Item;
+  to: DiffItem;
   output: number;
 }
 
 /** The model, a module call, an op, a weight, an input or an output. */
-export interface Item {
+export interface DiffItem {
   kind: GraphNode["kind"];
   id: string;
-  /** Of a module, the one that it is; of anything else, the module around it. Inputs, outputs, weights: their name. */
+  /** Its own path for a module, else that of the module around it; for inputs, outputs and weights, their name. */
   path: string;
-  /** As its parent knows it. */
+  /** Its name in its parent. */
   name: string;
   /** Short name of the class or the function. */
   label: string;
-  /** Number of a module's call; 1 for all else. */
+  /** Number of a module's call; 1 for others. */
   call: number;
-  /** In preorder, so that what is inside of an item follows it. */
+  /** Position in preorder: the contents of an item follow it. */
   position: number;
   /** Number of items inside, itself included. */
   size: number;
-  parent: Item | null;
-  children: Item[];
+  parent: DiffItem | null;
+  children: DiffItem[];
   attributes: Values;
   arguments: Values;
   weights: Record<string, string>;
-  shapes: Shape[];
+  shapes: TensorShape[];
   dtypes: string[];
   sources: Source[];
   readers: Reader[];
@@ -49,12 +49,12 @@ export interface Item {
 
 export interface Side {
   data: GraphData;
-  root: Item;
+  root: DiffItem;
   /** In preorder. */
-  items: Item[];
-  /** In the file's order, which is that of execution; without the root. */
-  steps: Item[];
-  byId: Map<string, Item>;
+  items: DiffItem[];
+  /** In the order of the file, which is execution order; without the root. */
+  steps: DiffItem[];
+  byId: Map<string, DiffItem>;
   parameters: Keys;
 }
 
@@ -64,7 +64,7 @@ export type Keys = ReadonlyMap<string, GraphData["parameters"][string]>;
 export function side(data: GraphData): Side {
   const tensors = new Map(Object.entries(data.tensors));
   const root = rootOf(data);
-  const byId = new Map<string, Item>([["", root]]);
+  const byId = new Map<string, DiffItem>([["", root]]);
   const hierarchy = new Map(Object.entries(data.hierarchy));
   const steps = data.nodes.map((node) => {
     const parent = byId.get(hierarchy.get(node.id) ?? "") ?? root;
@@ -83,17 +83,17 @@ export function side(data: GraphData): Side {
 
 const EMPTY = { call: 1, position: 0, size: 1, own: 0, total: 0 };
 
-function blank(): Pick<Item, "children" | "shapes" | "dtypes" | "sources" | "readers"> {
+function blank(): Pick<DiffItem, "children" | "shapes" | "dtypes" | "sources" | "readers"> {
   return { children: [], shapes: [], dtypes: [], sources: [], readers: [] };
 }
 
-function rootOf({ model }: GraphData): Item {
+function rootOf({ model }: GraphData): DiffItem {
   const { own, total } = model.parameters;
   const facts = { attributes: model.attributes ?? {}, arguments: {}, weights: {}, label: shortName(model.class) };
   return { ...EMPTY, ...blank(), ...facts, kind: "module", id: "", path: "", name: "", parent: null, own, total };
 }
 
-function itemOf(node: GraphNode, parent: Item): Item {
+function itemOf(node: GraphNode, parent: DiffItem): DiffItem {
   const item = {
     ...EMPTY,
     ...blank(),
@@ -128,7 +128,7 @@ function itemOf(node: GraphNode, parent: Item): Item {
   return { ...item, path: name, name: nameIn(parent, name), label: node.kind };
 }
 
-function nameIn({ path }: Item, name: string): string {
+function nameIn({ path }: DiffItem, name: string): string {
   return path !== "" && name.startsWith(`${path}.`) ? name.slice(path.length + 1) : name;
 }
 
@@ -150,7 +150,7 @@ function opLabel(name: string): string {
   return Object.hasOwn(SAME_OP, label) ? (SAME_OP[label] ?? label) : label;
 }
 
-function connect({ adjacency }: GraphData, byId: ReadonlyMap<string, Item>): void {
+function connect({ adjacency }: GraphData, byId: ReadonlyMap<string, DiffItem>): void {
   for (const [id, edges] of Object.entries(adjacency)) {
     const from = byId.get(id);
     for (const { to, tensor, argument = "" } of edges) {
@@ -164,47 +164,47 @@ function connect({ adjacency }: GraphData, byId: ReadonlyMap<string, Item>): voi
 }
 
 /** Numbers and counts all items. Without recursion: models nest deeply. */
-function preorder(root: Item): Item[] {
-  const found: Item[] = [];
+function preorder(root: DiffItem): DiffItem[] {
+  const found: DiffItem[] = [];
   const waiting = [root];
   for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) {
     item.position = found.length;
     found.push(item);
-    for (let i = item.children.length - 1; i >= 0; i -= 1) waiting.push(item.children[i] as Item);
+    for (let i = item.children.length - 1; i >= 0; i -= 1) waiting.push(item.children[i] as DiffItem);
   }
   for (const item of [...found].reverse()) if (item.parent !== null) item.parent.size += item.size;
   for (const item of found) if (item.sources.length > 1) item.sources.sort((a, b) => compare(a.argument, b.argument));
   return found;
 }
 
-/** What is given under a name, which may be one that every object has. */
+/** The value under a name that may also be a property of every object. */
 export function own(values: Values, name: string): Json {
   return Object.hasOwn(values, name) ? (values[name] ?? null) : null;
 }
 
-/** By code units: the same everywhere, unlike `localeCompare`. */
+/** By code units: equal everywhere, unlike `localeCompare`. */
 export function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-export function isInside(item: Item, { position, size }: Item): boolean {
+export function isInside(item: DiffItem, { position, size }: DiffItem): boolean {
   return item.position >= position && item.position < position + size;
 }
 
-/** The items inside of one, in preorder. */
-export function inside({ items }: Side, { position, size }: Item): Item[] {
+/** The items inside an item, in preorder. */
+export function inside({ items }: Side, { position, size }: DiffItem): DiffItem[] {
   return items.slice(position + 1, position + size);
 }
 
-/** Whether a module holds no other module that does something: layers of PyTorch, and containers that call nothing. */
-export function isLeaf({ kind, children }: Item): boolean {
+/** Whether a module contains no other module that does anything: PyTorch layers, and containers that call nothing. */
+export function isLeaf({ kind, children }: DiffItem): boolean {
   return kind === "module" && children.every((child) => child.kind !== "module");
 }
 
-export function isModule({ kind }: Item): boolean {
+export function isModule({ kind }: DiffItem): boolean {
   return kind === "module";
 }
 
-export function isOpOrModule({ kind }: Item): boolean {
+export function isOpOrModule({ kind }: DiffItem): boolean {
   return kind === "op" || kind === "module";
 }

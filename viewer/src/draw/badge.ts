@@ -10,15 +10,15 @@ import {
   noteNumbers,
   notesWidth,
   thumbSize,
-} from "../layout/metrics.js";
+} from "../layout/coord/metrics.js";
 import type { Item } from "../view/frame.js";
-import type { Context, Painter } from "./painter.js";
+import type { Painter, StyleContext } from "./painter.js";
 import { num, translation } from "./svg_text.js";
 
 /** A circular arrow. */
 const CIRCULAR_ARROW = "M3 -2.6A4 4 0 1 0 4 0M3.6 -5v2.6h-2.6";
 
-/** What follows a name: the badge, the numbers of notes, and how many more images there are. */
+/** What follows a name: the badge, the numbers of notes, and the number of further images. */
 export function drawSigns(item: Item, x: number, y: number, painter: Painter): string {
   const after = (start: number, width: number) => (width === 0 ? start : start + width + NOTE_GAP);
   const notes = after(x, badgeWidth(item));
@@ -26,11 +26,11 @@ export function drawSigns(item: Item, x: number, y: number, painter: Painter): s
   return drawBadge(item, x, y, painter) + drawNotes(item, notes, y + 1, painter) + drawMore(item, more, y + 1, painter);
 }
 
-/** A little picture, and the number of images that are not shown here. */
+/** An icon and the number of further images. */
 function drawMore(item: Item, x: number, y: number, painter: Painter): string {
   const width = moreWidth(item);
   if (width === 0) return "";
-  const context: Context = { family: item.family, classes: ["note", "more"] };
+  const context: StyleContext = { family: item.family, classes: ["note", "more"] };
   const geometry = `x="${num(x)}" y="${num(y)}" width="${width}" height="${NOTE}" rx="3"`;
   const hills = `${translation(x + 3, y + 11)} d="M0 0l4 -5 3 3.5 2.5 -2 2.5 3.5"`;
   const drawn = [
@@ -41,11 +41,11 @@ function drawMore(item: Item, x: number, y: number, painter: Painter): string {
   return painter.group({ classes: context.classes }, drawn.join(""));
 }
 
-/** The first image of a node, small. */
+/** The first image of a node as a thumbnail. */
 export function drawThumb(item: Item, x: number, y: number, painter: Painter): string {
   if (item.thumb === undefined) return "";
   const { width, height } = thumbSize(item);
-  const context: Context = { family: item.family, classes: ["image"] };
+  const context: StyleContext = { family: item.family, classes: ["image"] };
   const geometry = `x="${num(x)}" y="${num(y)}" width="${width}" height="${height}"`;
   const paper = painter.shape({ tag: "rect", roles: ["paper"], context, geometry });
   const data = { image: item.thumb.numbers.join(" ") };
@@ -57,7 +57,7 @@ export function drawThumb(item: Item, x: number, y: number, painter: Painter): s
 export function drawNotes(item: Item, x: number, y: number, painter: Painter): string {
   const width = notesWidth(item);
   if (width === 0) return "";
-  const context: Context = { family: item.family, classes: ["note"] };
+  const context: StyleContext = { family: item.family, classes: ["note"] };
   const geometry = `x="${num(x)}" y="${num(y)}" width="${width}" height="${NOTE}" rx="${NOTE / 2}"`;
   const disc = painter.shape({ tag: "rect", roles: ["pill"], context, geometry });
   const text = painter.text({ roles: ["times"], context, x: x + width / 2, y: y + 10.5, text: noteNumbers(item) });
@@ -71,7 +71,7 @@ function drawBadge(item: Item, x: number, y: number, painter: Painter): string {
   const classes = ["repeat"];
   if (item.unrolled > 1) classes.push("unrolled");
   if (item.changes !== undefined) classes.push("change");
-  const context: Context = { family: item.family, classes };
+  const context: StyleContext = { family: item.family, classes };
   const geometry = `x="${num(x)}" y="${num(y)}" width="${num(width)}" height="16" rx="8"`;
   const pill = painter.shape({ tag: "rect", roles: ["pill"], context, geometry });
   const arrow = `${translation(x + 11, y + 8)} d="${CIRCULAR_ARROW}"`;
@@ -87,7 +87,7 @@ function drawBadge(item: Item, x: number, y: number, painter: Painter): string {
 
 /** The sign for expanding (+) or collapsing (−). */
 export function drawSign(
-  { x, y, open, context }: { x: number; y: number; open: boolean; context: Context },
+  { x, y, open, context }: { x: number; y: number; open: boolean; context: StyleContext },
   painter: Painter,
 ): string {
   const upright = open ? "" : `M${num(x + 4)} ${num(y - 4)}v8`;

@@ -1,5 +1,5 @@
 /** A box: an op, an input or output, or a collapsed module. */
-import type { Box } from "../layout/geometry.js";
+import type { Box } from "../layout/coord/geometry.js";
 import {
   boxWords,
   DETAIL_LINE,
@@ -18,12 +18,12 @@ import {
   stackHeight,
   thumbRoom,
   thumbSize,
-} from "../layout/metrics.js";
-import { textWidth } from "../layout/text_metrics.js";
+} from "../layout/coord/metrics.js";
+import { textWidth } from "../layout/coord/text_metrics.js";
 import type { Item } from "../view/frame.js";
-import type { Glyph } from "../view/op_families.js";
+import type { Glyph } from "../view/labels/op_families.js";
 import { drawNotes, drawSign, drawSigns, drawThumb } from "./badge.js";
-import type { Context, Painter } from "./painter.js";
+import type { Painter, StyleContext } from "./painter.js";
 import { num, translation } from "./svg_text.js";
 
 const RADIUS = 6;
@@ -35,7 +35,7 @@ export function drawBox(item: Item, box: Box, painter: Painter): string {
   const kind = item.kind === "function" ? "module" : item.kind;
   const classes = ["node", `kind-${kind}`, `family-${item.family}`, ...item.marks];
   if (item.glyph !== null) classes.push("glyph");
-  const context: Context = { family: item.family, classes };
+  const context: StyleContext = { family: item.family, classes };
   const tooltip = tooltipOf(item);
   const hint = tooltip === "" ? "" : painter.tooltip(tooltip);
   const shape =
@@ -56,7 +56,7 @@ function tooltipOf(item: Item): string {
   return item.glyph === null && item.detail !== "" ? `${item.name}\n${item.detail}` : item.name;
 }
 
-function drawRect(item: Item, box: Box, context: Context, painter: Painter): string {
+function drawRect(item: Item, box: Box, context: StyleContext, painter: Painter): string {
   const stack = stackHeight(item);
   const height = box.height - stack;
   const rounding = isTerminal(item) ? Math.min(height, ONE_LINE) / 2 : RADIUS;
@@ -77,7 +77,7 @@ function stackedCards(width: number, height: number): string {
   return d;
 }
 
-function drawWords(item: Item, box: Box, context: Context, painter: Painter): string {
+function drawWords(item: Item, box: Box, context: StyleContext, painter: Painter): string {
   const { detail } = boxWords(item);
   const middle = box.width / 2;
   const height = box.height - stackHeight(item) - thumbRoom(item);
@@ -115,7 +115,7 @@ const STROKES: Readonly<Record<Glyph, string>> = {
 };
 
 /** A glyph in a circle or, with many wires, in a pill. */
-function drawGlyph(glyph: Glyph, { width, height }: Box, context: Context, painter: Painter): string {
+function drawGlyph(glyph: Glyph, { width, height }: Box, context: StyleContext, painter: Painter): string {
   const radius = GLYPH / 2;
   const circle = `cx="${radius}" cy="${radius}" r="${radius - 1}"`;
   const pill = `x="1" y="1" width="${num(width - 2)}" height="${num(height - 2)}" rx="${radius - 1}"`;

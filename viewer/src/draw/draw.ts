@@ -1,12 +1,13 @@
 /** Layout → SVG: the shapes and texts of a picture. `style.ts` defines their appearance. */
+
+import { ceilTo, DETAIL_SIZE, GRID } from "../layout/coord/metrics.js";
+import { textWidth } from "../layout/coord/text_metrics.js";
 import type { Box, Layout, Placed } from "../layout/layout.js";
-import { ceilTo, DETAIL_SIZE, GRID } from "../layout/metrics.js";
-import { textWidth } from "../layout/text_metrics.js";
 import { SWATCH, TEXT_START } from "../shared/legend_rows.js";
 import type { Item } from "../view/frame.js";
 import { drawBox } from "./box.js";
-import { type Key, type Legend, makeLegend } from "./legend.js";
-import { type Context, PAGE_PAINTER, type Painter, type Size } from "./painter.js";
+import { type Legend, type LegendKey, makeLegend } from "./legend.js";
+import { PAGE_PAINTER, type Painter, type Size, type StyleContext } from "./painter.js";
 import { drawPanel } from "./panel.js";
 import { num, together, translation } from "./svg_text.js";
 import { drawLabel, drawWires } from "./wires.js";
@@ -21,12 +22,12 @@ export type Inside = (placed: Placed) => string;
 
 export interface DrawOptions {
   painter?: Painter;
-  /** Replaces the drawing of a container's inside; the widget skips parts outside the viewport. */
+  /** Replaces the drawing of insides: the widget skips parts outside the viewport. */
   inside?: Inside;
-  /** Width and height of the page in px, which the picture does not exceed. */
+  /** Greatest width and height of the picture: those of the page, px. */
   page?: readonly [width: number, height: number] | null | undefined;
-  /** What stands in place of the families' colours. */
-  legend?: readonly Key[] | undefined;
+  /** Entries of the legend instead of the families. */
+  legend?: readonly LegendKey[] | undefined;
 }
 
 /** The whole picture as an `<svg>` element. */
@@ -60,7 +61,7 @@ const SIZE_OF_NOTHING: Size = {
 /** A message, because an empty picture would look like a broken page. */
 function drawNothing(painter: Painter): string {
   const { width, height } = SIZE_OF_NOTHING;
-  const context: Context = { family: "other", classes: ["nothing"] };
+  const context: StyleContext = { family: "other", classes: ["nothing"] };
   const geometry = `x="1" y="1" width="${width - 2}" height="${height - 2}" rx="6"`;
   const box = painter.shape({ tag: "rect", roles: ["box"], context, geometry });
   const text = painter.text({ roles: ["detail"], context, x: width / 2, y: height / 2 + 4, text: NOTHING });
@@ -71,7 +72,7 @@ function drawLegend(legend: Legend, top: number, painter: Painter): string {
   if (legend.entries.length === 0) return "";
   const entries = legend.entries.map(({ family, mark, name, x, y }) => {
     const classes = [`family-${family}`, ...(mark === undefined ? [] : [mark])];
-    const context: Context = { family, classes: [...classes, "legend"] };
+    const context: StyleContext = { family, classes: [...classes, "legend"] };
     const geometry = `width="${SWATCH}" height="${SWATCH}" rx="3"`;
     const swatch = painter.shape({ tag: "rect", roles: ["box"], context, geometry });
     const text = painter.text({ roles: ["detail"], context, x: TEXT_START, y: 10, text: name });

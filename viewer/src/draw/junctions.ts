@@ -1,11 +1,11 @@
-/** Where one tensor's wires part: a dot tells them from wires that only cross. */
-import type { Geometry } from "../layout/geometry.js";
+/** Dots where the wires of one tensor part, which distinguish them from wires that cross. */
+import type { Geometry } from "../layout/coord/geometry.js";
 
 type Line = Geometry["lines"][number];
 type Point = Line[number];
 type Piece = readonly [start: Point, end: Point];
 
-/** Closer points are one. */
+/** Closer points count as one. */
 const NEAR = 0.5;
 
 /** The points of lines with one tensor from which wires lead to three sides or more. */
@@ -19,7 +19,7 @@ export function junctions(lines: readonly Line[]): Point[] {
   return found;
 }
 
-/** Pieces and corners once each: wires of a tensor that many read share most of their way. */
+/** Distinct segments and corners: wires of a tensor with many readers share most of their way. */
 function distinct(lines: readonly Line[]): { pieces: Piece[]; corners: Set<Point> } {
   const known = new Map<number, Map<number, Point>>();
   const one = (point: Point) =>
@@ -45,7 +45,7 @@ function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return found;
 }
 
-/** Number of sides of a point on which a line lies. */
+/** Number of sides of a point from which a line leads away. */
 function sides(pieces: readonly Piece[], point: Point): number {
   const found = new Set<string>();
   for (const [start, end] of pieces) {

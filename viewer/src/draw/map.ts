@@ -1,4 +1,4 @@
-/** The map of a picture as SVG text: nested blocks, with the colours that their nodes have in the picture. */
+/** The map of a picture as SVG text: nested blocks in the colours of their nodes. */
 import type { Box } from "../layout/layout.js";
 import type { Item } from "../view/frame.js";
 import { PAGE_PAINTER as painter } from "./painter.js";
@@ -16,13 +16,13 @@ interface Cell {
   name: string;
   detail: string;
   isOpen: boolean;
-  /** Classes, as nodes of pictures have. */
+  /** CSS classes, as for nodes. */
   marks: readonly string[];
-  /** In full, for those who point at it. */
+  /** The full text, shown on hover. */
   text: string;
 }
 
-/** A picture of its natural size; each block has its node's id as `data-cell`. */
+/** A picture in natural size; `data-cell` of each block is the id of its node. */
 export function drawMap(cells: readonly Cell[], caption: string, size: { width: number; height: number }): string {
   const context = { family: "other", classes: [] } as const;
   const explained = painter.text({ roles: ["label"], context, x: 0, y: size.height - LEFT, text: caption });

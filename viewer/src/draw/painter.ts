@@ -1,12 +1,12 @@
-/** Turns the parts of a picture into SVG text; for pages with classes that the style sheet colours. */
+/** Painters turn the parts of a picture into SVG text. The one for pages writes classes, which a style sheet colours. */
 
 import { readable } from "../shared/text.js";
-import type { Family } from "../view/op_families.js";
+import type { Family } from "../view/labels/op_families.js";
 import type { Role } from "./style.js";
 import { escapeText, num } from "./svg_text.js";
 
-/** The surrounding of a shape or text, on which its style depends. */
-export interface Context {
+/** The context of a shape or text, on which its style depends. */
+export interface StyleContext {
   family: Family;
   /** Classes of the surrounding group, without the `mg-`. */
   classes: readonly string[];
@@ -15,10 +15,10 @@ export interface Context {
 /** Attributes for the widget, without the `data-`. */
 type Data = Readonly<Record<string, string>>;
 
-export interface Group {
+export interface GroupAttributes {
   classes: readonly string[];
   data?: Data;
-  /** Value of `aria-expanded`; absent if it cannot expand. */
+  /** Value of `aria-expanded`; absent if the node can't be expanded. */
   expanded?: boolean | undefined;
   /** A `transform`. */
   transform?: string;
@@ -26,11 +26,11 @@ export interface Group {
   isLink?: boolean;
 }
 
-export interface Shape {
+export interface DrawnShape {
   tag: "rect" | "circle" | "path";
   /** The main role first. */
   roles: readonly [Role, ...Role[]];
-  context: Context;
+  context: StyleContext;
   data?: Data;
   /** Attributes. */
   geometry: string;
@@ -38,13 +38,13 @@ export interface Shape {
 
 export interface Text {
   roles: readonly [Role, ...Role[]];
-  context: Context;
+  context: StyleContext;
   data?: Data;
   x: number;
-  /** Of the base line. */
+  /** Of the baseline. */
   y: number;
   text: string;
-  /** Text after it in the same line, with the role `detail`. */
+  /** Text after it on the same line, with the role `detail`. */
   detail?: string;
   detailData?: Data;
 }
@@ -57,10 +57,10 @@ export interface Size {
 export interface Painter {
   /** The `<svg>` element; `size` is the natural size, `shown` the displayed one. */
   picture(size: Size, shown: Size, content: string): string;
-  group(group: Group, content: string): string;
-  shape(shape: Shape): string;
+  group(group: GroupAttributes, content: string): string;
+  shape(shape: DrawnShape): string;
   text(text: Text): string;
-  /** A picture file by its `data:` URL, as large as fits. */
+  /** An image by its `data:` URL, as large as fits. */
   image(source: string, geometry: string): string;
   /** Text that a group shows on hover. */
   tooltip(text: string): string;

@@ -1,6 +1,6 @@
 /** The colours of pictures, for the style sheet of pages and for flat pictures. */
 import type { Node } from "../../generated/overlay.js";
-import type { Family } from "../view/op_families.js";
+import type { Family } from "../view/labels/op_families.js";
 
 /** Kinds that have a colour, as `ir/kinds.py` lists them; families without share the grey of `other`. */
 export type Hue = NonNullable<Node["kind"]>;

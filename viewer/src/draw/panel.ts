@@ -1,5 +1,5 @@
 /** A panel: an expanded module, or a group of repeated children, with its title. */
-import type { Box, Title } from "../layout/geometry.js";
+import type { Box, Title } from "../layout/coord/geometry.js";
 import {
   BEHIND_PANEL,
   CHEVRON,
@@ -9,11 +9,11 @@ import {
   signsWidth,
   TITLE_LINE,
   titleForms,
-} from "../layout/metrics.js";
-import { textWidth } from "../layout/text_metrics.js";
+} from "../layout/coord/metrics.js";
+import { textWidth } from "../layout/coord/text_metrics.js";
 import type { Item } from "../view/frame.js";
 import { drawSign, drawSigns, drawThumb } from "./badge.js";
-import type { Context, Painter } from "./painter.js";
+import type { Painter, StyleContext } from "./painter.js";
 import { num, together, translation } from "./svg_text.js";
 
 const CORNER = 8;
@@ -29,7 +29,7 @@ export interface Panel {
 
 export function drawPanel({ item, box, title, content }: Panel, painter: Painter): string {
   const classes = ["module", "expanded", `family-${item.family}`, ...item.marks];
-  const context: Context = { family: item.family, classes };
+  const context: StyleContext = { family: item.family, classes };
   const geometry = `width="${num(box.width)}" height="${num(box.height)}" rx="${CORNER}"`;
   const behind = `d="${cardsBehind(box, BEHIND_PANEL / 2)}${cardsBehind(box, BEHIND_PANEL)}"`;
   const drawn = [
@@ -53,7 +53,7 @@ function cardsBehind({ width, height }: Box, step: number): string {
 function drawTitle(item: Item, box: Box, title: Title, painter: Painter): string {
   const { name = [], detail = [], text: lines = 1 } = titleForms(item, true)[title.form] ?? {};
   const opens = item.kind !== "group";
-  const context: Context = { family: item.family, classes: ["header"] };
+  const context: StyleContext = { family: item.family, classes: ["header"] };
   const x = title.x + (opens ? CHEVRON : 0);
   const base = (line: number) => title.y + 13 + line * TITLE_LINE;
   const last = name.length - 1;

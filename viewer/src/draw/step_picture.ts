@@ -1,17 +1,17 @@
-/** The still picture of a step: what it is not about is faded, and far from what it is about nothing is shown. */
+/** The still picture of a tour step: its subject is lit, the rest is faded, and the picture is cut around it. */
 import type { Box, Layout } from "../layout/layout.js";
 import { type DrawOptions, type Picture, picture } from "./draw.js";
-import { type Group, PAGE_PAINTER, type Painter } from "./painter.js";
+import { type GroupAttributes, PAGE_PAINTER, type Painter } from "./painter.js";
 import { num } from "./svg_text.js";
 
-/** Opacity of what a step is not about. */
+/** Opacity of faded parts. */
 const FADED = 0.35;
-/** Room around what is in focus, and the least size of what is shown, px. */
+/** Room around the focus, and the least size of the cut, px. */
 const AROUND = 40;
 const LEAST: readonly [number, number] = [420, 260];
 
-/** What a step is about: the boxes of all that is drawn, and the ids of what is lit and in focus. */
-export interface Emphasis {
+/** The subject of a step: the boxes of everything drawn, and the ids of lit nodes and of the focus. */
+interface Emphasis {
   boxes: ReadonlyMap<string, Box>;
   lit: readonly string[];
   focus: readonly string[];
@@ -27,7 +27,7 @@ export function stepPicture(layout: Layout, { boxes, lit, focus }: Emphasis, opt
 function fading(painter: Painter, boxes: ReadonlyMap<string, Box>, lit: readonly string[]): Painter {
   const bright = lit.flatMap((id) => boxes.get(id) ?? []);
   const isBright = (box: Box) => bright.some((one) => isInside(box, one) || isInside(one, box));
-  const isFaded = ({ classes, data }: Group) => {
+  const isFaded = ({ classes, data }: GroupAttributes) => {
     const box = boxes.get(data?.id ?? "");
     return classes.includes("node") && box !== undefined && !isBright(box);
   };
@@ -53,7 +53,7 @@ function around(boxes: readonly Box[]): Box {
   return { x: left, y: top, width, height };
 }
 
-/** The part of a picture around a box; no larger than a page. A frame tells that there is more. */
+/** The part of a picture around a box, no larger than a page. A frame shows that there is more. */
 function cropped(drawn: Picture, box: Box, { painter = PAGE_PAINTER, page }: DrawOptions): Picture {
   const size = /viewBox="0 0 ([\d.]+) ([\d.]+)"/.exec(drawn.svg);
   const [wide, high] = [Number(size?.[1]), Number(size?.[2])];
@@ -73,7 +73,7 @@ function frame({ x, y, width, height }: Box, painter: Painter): string {
   return painter.shape({ tag: "rect", roles: ["cards"], context: { family: "other", classes: [] }, geometry });
 }
 
-/** A part of a length: at least so much of it, and nothing beyond its ends. */
+/** A part of a length, at least so long and within its ends. */
 function span(start: number, length: number, least: number, whole: number): readonly [number, number] {
   const wanted = Math.min(Math.max(length, least), whole);
   const from = start - (wanted - length) / 2;

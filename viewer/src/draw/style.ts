@@ -1,5 +1,5 @@
 /**
- * The appearance of every part of a picture: `stylesheet.ts` turns it into CSS for pages, `flat/painter.ts` into
+ * The appearance of every part of a picture: `stylesheet.ts` turns it into CSS for pages, `flat/flat_painter.ts` into
  * attributes. Paints are shares of a family's hue, the text colour or the error colour, so that pictures fit light and
  * dark pages.
  */
@@ -33,7 +33,7 @@ export type Role =
   | "times";
 
 /** A colour with a share of opacity, in percent. */
-export interface Mix {
+interface Mix {
   of: "hue" | "text" | "error" | "paper" | "amount";
   share: number;
 }
@@ -61,7 +61,7 @@ export interface Selector {
   of?: readonly string[];
   /** Only somewhere inside a group with this class. */
   within?: string;
-  /** Only in pictures that are not part of a page. */
+  /** Only in pictures outside pages. */
   standalone?: true;
 }
 
@@ -116,7 +116,7 @@ export const SHAPE_RULES: readonly Rule[] = [
   { on: select("cards"), style: { fill: "none", stroke: hue(48) } },
   { on: select("hit"), style: { fill: "transparent" } },
   { on: [...select("box", "error"), ...select("panel", "error")], style: { stroke: error, "stroke-width": 2 } },
-  // opaque inside a translucent group, so that wires with a common beginning do not add up
+  // opaque inside a translucent group, so that overlapping wires don't add up
   { on: select("edges"), style: { opacity: 0.55 } },
   {
     on: select("edge"),
@@ -129,7 +129,7 @@ export const SHAPE_RULES: readonly Rule[] = [
     },
   },
   { on: select("junction"), style: { fill: text(100), stroke: "none" } },
-  // by bytes; round ends would overlap at the borders of panels
+  // width by bytes; round ends would overlap at the borders of panels
   ...[1.9, 2.7, 3.6].map(
     (width, i): Rule => ({
       on: select(`width-${i + 2}`),
@@ -140,11 +140,11 @@ export const SHAPE_RULES: readonly Rule[] = [
   { on: select("flow-inferred"), style: { "stroke-dasharray": "5 4" } },
   { on: select("flow-return"), style: { "stroke-dasharray": "14 4" } },
   { on: select("pill", "unrolled"), style: { fill: "none", stroke: text(40) } },
-  // a file cannot expand modules
+  // modules in a file can't be expanded
   { on: [{ role: "sign", standalone: true }], style: { stroke: "none" } },
 ];
 
-/** For pictures of differences; each look has a sign beside it. */
+/** For pictures of differences; every colour also has a sign. */
 export const DIFFERENCE_RULES: readonly Rule[] = [
   { on: [...select("name", "same"), ...select("detail", "same")], style: { fill: text(68), "font-weight": 400 } },
   { on: select("box", "same"), style: { fill: hue(9), stroke: hue(34) } },
@@ -164,8 +164,8 @@ export const DIFFERENCE_RULES: readonly Rule[] = [
   { on: select("edge-gone"), style: { "stroke-dasharray": "7 3" } },
 ];
 
-/** For pictures of which an author says something. */
-/** Boxes by what they cost, in pictures that stand still. */
+/** For pictures with an overlay. */
+/** Colours of boxes by cost in still pictures. */
 export const LENS_RULES: readonly Rule[] = [0, 8, 18, 28, 38, 49].map((share, step): Rule => {
   const amount = (part: number): Mix => ({ of: "amount", share: part });
   return { on: select("box", `amount-${step}`), style: { fill: amount(share), stroke: amount(75) } };
@@ -179,7 +179,7 @@ export const AUTHOR_RULES: readonly Rule[] = [
     on: [...select("box", "highlight"), ...select("panel", "highlight")],
     style: { stroke: text(90), "stroke-width": 2.5 },
   },
-  // images are made for white paper
+  // images assume white paper
   { on: select("paper"), style: { fill: { of: "paper", share: 100 }, stroke: text(40), "stroke-width": 1 } },
   { on: select("strokes", "more"), style: { "stroke-width": 1.25 } },
   { on: select("box", "faded"), style: { fill: hue(5), stroke: hue(28) } },

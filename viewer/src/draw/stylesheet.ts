@@ -1,6 +1,6 @@
 /** The style sheet of pictures on pages and in SVG files that are not flat. The build of the viewer writes it. */
 
-import type { Family } from "../view/op_families.js";
+import type { Family } from "../view/labels/op_families.js";
 import { AMOUNT, CLASS_HUES, ERROR, HUES, hueOf, PAPER, THEMES } from "./palette.js";
 import {
   AUTHOR_RULES,
@@ -33,22 +33,22 @@ export function pictureStylesheet(): string {
   ].join("\n");
 }
 
-/** CSS for pictures of differences, besides that of all pictures. */
+/** Additional CSS for pictures of differences. */
 export function differenceStylesheet(): string {
   return DIFFERENCE_RULES.map(ruleText).join("\n");
 }
 
-/** CSS for pictures of which an author says something, besides that of all pictures. */
+/** Additional CSS for pictures with an overlay. */
 export function authorStylesheet(): string {
   return AUTHOR_RULES.map(ruleText).join("\n");
 }
 
-/** CSS for pictures that stand still behind a lens, besides that of all pictures. */
+/** Additional CSS for still pictures with a lens. */
 export function lensStylesheet(): string {
   return LENS_RULES.map(ruleText).join("\n");
 }
 
-/** CSS for pictures and scales that are coloured by class: a hue for each step. */
+/** CSS for pictures and scales coloured by class: a hue for each step. */
 export function classStylesheet(): string {
   const rule = (step: string, family: Family) => `[data-by="class"] ${step} { --mg-hue: ${hueValue(family)} }`;
   const steps = CLASS_HUES.map((hue, i) => rule(`[data-step="${i + 1}"]`, hue));

@@ -1,12 +1,12 @@
 /** Formats numbers and text for SVG. */
 
-/** One decimal, the same in every engine. */
+/** One decimal, equal in every JavaScript engine. */
 export function num(value: number): string {
   const rounded = Math.round(value * 10) / 10;
   return String(rounded === 0 ? 0 : rounded);
 }
 
-/** Parts one after the other. `join` would copy what a container holds once more for every container around it. */
+/** Concatenates parts. `join` would copy the contents of a container again for every container around it. */
 export function together(parts: readonly string[]): string {
   return parts.reduce((all, part) => all + part, "");
 }
@@ -23,7 +23,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '"': "&quot;",
   "'": "&#39;",
 };
-/** Characters that XML cannot contain. */
+/** Characters that XML can't contain. */
 const INVALID = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 /** Escapes text for attributes and elements. */
 export function escapeText(text: string): string {

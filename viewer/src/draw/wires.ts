@@ -1,8 +1,8 @@
 /** Wires and their labels. */
-import type { Box, Geometry, Label } from "../layout/geometry.js";
+import type { Box, Geometry, Label } from "../layout/coord/geometry.js";
 import type { Frame, Wire } from "../view/frame.js";
 import { junctions } from "./junctions.js";
-import { type Context, PAGE_PAINTER, type Painter } from "./painter.js";
+import { PAGE_PAINTER, type Painter, type StyleContext } from "./painter.js";
 import type { Role } from "./style.js";
 import { num } from "./svg_text.js";
 
@@ -14,10 +14,10 @@ const ARROW = [6, 3.5] as const;
 /** Distance of an arrow's tip from its target. */
 const TIP = 1;
 
-const CONTEXT: Context = { family: "other", classes: [] };
+const CONTEXT: StyleContext = { family: "other", classes: [] };
 
-/** A path or a dot, drawn where it is needed. */
-export interface WirePart {
+/** A path or a dot, drawn when needed. */
+interface WirePart {
   box: Box;
   draw(): string;
 }
@@ -34,7 +34,7 @@ export function drawWires(frame: Frame, geometry: Geometry, painter: Painter = P
     .join("");
 }
 
-/** One path per tensor, so that branches share their start, with an arrowhead at every item, and dots where they part. */
+/** One path per tensor, so that branches share their start, with an arrowhead at every item and dots where they part. */
 export function wireParts(frame: Frame, geometry: Geometry, painter: Painter = PAGE_PAINTER): WirePart[] {
   const paths = new Map<string, Path>();
   frame.wires.forEach((wire, i) => {
@@ -74,12 +74,12 @@ function dots({ wires, lines }: Path, painter: Painter): WirePart[] {
   });
 }
 
-/** Whether a wire ends at an item; arrowheads are not drawn at borders. */
+/** Whether a wire ends at an item; borders have no arrowheads. */
 function arrives(frame: Frame, wire: Wire): boolean {
   return wire.to >= 0 && (frame.items[wire.to]?.frame ?? null) === null;
 }
 
-/** Which of two graphs has it, if only one has. */
+/** The graph that has it, if only one of two has. */
 function sideOf(wire: Wire | undefined): Role[] {
   return wire?.only === undefined ? [] : [wire.only === "before" ? "edge-gone" : "edge-new"];
 }
@@ -109,7 +109,7 @@ export function drawLabel(label: Label, { wires }: Frame, painter: Painter = PAG
       "label",
       ...(wire.shape === undefined ? [] : [wire.shape]),
       ...(label.before ? (["before"] as const) : []),
-      // of a tensor that both graphs have it belongs to both, whatever reads it in one of them
+      // a dot of a tensor in both graphs belongs to both, even if one of them has other readers
       ...(wire.only && wires.some(isElsewhere) ? [] : sideOf(wire)),
     ],
     context: CONTEXT,
@@ -162,7 +162,7 @@ function arrowEnd(before: Line[number], last: Line[number]): string {
 }
 
 function distance(a: Line[number], b: Line[number]): number {
-  // Math.hypot may differ between engines in its last digit; a square root may not
+  // the last digit of Math.hypot may differ between engines, that of a square root can't
   return Math.sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]));
 }
 

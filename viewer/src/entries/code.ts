@@ -1,7 +1,7 @@
-/** Entry of `code.js`: lines of code in the boxes that they made, for readers who come near. */
+/** Entry of `code.js`: lines of code in boxes, for readers who zoom in. */
 import { NearCode } from "../widget/code/near.js";
 import type { Code } from "../widget/code/place.js";
-import { adoptStyle } from "../widget/parts/adopt_style.js";
+import { adoptStyle } from "../widget/controls/adopt_style.js";
 
 /** The text of the style sheet, inserted by the build. */
 declare const CODE_STYLE: string;

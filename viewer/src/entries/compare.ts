@@ -1,5 +1,5 @@
-/** Entry of `compare.js`: what compares two graphs, and how readers go from change to change. */
-import { comparedGraphs } from "../diff/compared.js";
+/** Entry of `compare.js`: compares two graphs, and lets readers go from change to change. */
+import { comparedGraphs } from "../diff/union/union.js";
 import type { Comparing } from "../session/core.js";
 import { ChangeBar } from "../widget/comparing/change_bar.js";
 import { VersionComparison } from "../widget/comparing/version_comparison.js";

@@ -1,40 +1,36 @@
-/**
- * `<model-graph>`: makes the still picture that a page ships interactive.
- *
- * The element moves the picture into its shadow root, where no page style reaches it, and leaves everything else (notes,
- * the outline with the host's links) in the page. Nothing is loaded before a reader shows interest. What a reader can do
- * is in features, one per line below; widget.ts says what they build on.
- */
 import { strings } from "../shared/strings.js";
+import { leaveFullscreen } from "../widget/controls/toolbar.js";
 import { changes } from "../widget/features/changes.js";
-import { code } from "../widget/features/code.js";
 import { colours } from "../widget/features/colours.js";
 import { expansion, toggleModule, toggleRepeats } from "../widget/features/expansion.js";
 import { explore } from "../widget/features/explore.js";
 import { highlight } from "../widget/features/highlight.js";
-import { hint } from "../widget/features/hint.js";
+import { hint, rest } from "../widget/features/hint.js";
 import { isolate } from "../widget/features/isolate.js";
-import { legend } from "../widget/features/legend.js";
 import { levels } from "../widget/features/levels.js";
-import { link } from "../widget/features/link.js";
 import { map } from "../widget/features/map.js";
-import { menu } from "../widget/features/menu.js";
+import { code, link, menu, recording } from "../widget/features/menu.js";
 import { minimap } from "../widget/features/minimap.js";
 import { outline } from "../widget/features/outline.js";
 import { paper } from "../widget/features/paper.js";
 import { prefetch } from "../widget/features/prefetch.js";
-import { recording } from "../widget/features/recording.js";
-import { rest } from "../widget/features/rest.js";
-import { sticky } from "../widget/features/sticky.js";
-import { toolbarSide } from "../widget/features/toolbar_side.js";
+import { sticky, toolbarSide } from "../widget/features/sticky.js";
 import { tooltip } from "../widget/features/tooltip.js";
+import { legend } from "../widget/features/translation.js";
 import { viewport } from "../widget/features/viewport.js";
 import { listenToKeys } from "../widget/keys.js";
-import { leaveFullscreen } from "../widget/parts/toolbar.js";
-import { redrawn } from "../widget/redrawn.js";
-import { runInSlices } from "../widget/time_slice.js";
-import { header, idOf, nodeAt } from "../widget/tree.js";
+import { runInSlices } from "../widget/loading/time_slice.js";
+import { redrawn } from "../widget/picture/redrawn.js";
+import { header, idOf, nodeAt } from "../widget/picture/tree.js";
 import { type Feature, Widget } from "../widget/widget.js";
+
+/**
+ * `<model-graph>`: makes the still picture of a page interactive.
+ *
+ * The element moves the picture into its shadow root, which page styles don't reach, and leaves everything else (notes, the
+ * outline with the host's links) in the page. Nothing is loaded before a reader shows interest. Everything that readers can
+ * do is in features, listed below; widget.ts documents what they build on.
+ */
 
 /** The text of the style sheet, inserted by the build. */
 declare const STYLE: string;
@@ -70,7 +66,7 @@ const FEATURES: readonly Feature[] = [
 class ModelGraph extends HTMLElement {
   #widget: Widget | undefined;
 
-  /** For scripts of this package that some pages bring along; undefined until the event "mg-ready". */
+  /** For other scripts of this package; undefined until the event "mg-ready". */
   get widget(): Widget | undefined {
     return this.#widget;
   }
@@ -84,31 +80,30 @@ class ModelGraph extends HTMLElement {
     this.#widget?.onDisconnected();
   }
 
-  /** The current picture as SVG text, drawn as the build draws it. */
+  /** The current picture as SVG text, drawn as in the build. */
   async picture(): Promise<string> {
     if (this.#widget === undefined) throw new Error("this diagram has no picture");
-    const widget = this.#widget;
-    const [session, viz] = await widget.load();
-    return widget.inSlices(() => session.svg(viz));
+    const [session, layout] = await this.#widget.tasks.layOut();
+    return session.drawing.picture(layout).svg;
   }
 
   /** Expand or collapse a module call; failures are shown to the reader. */
   async toggle(id: string): Promise<void> {
     if (this.#widget === undefined) return;
     void toggleModule(this.#widget, id);
-    await this.#widget.settled;
+    await this.#widget.tasks.settled;
   }
 
   #start(): void {
     if (this.#widget !== undefined || !this.isConnected) return;
-    // a copy has the shadow root of its original, and in it the page's picture
+    // a copy has the shadow root of its original with the page's picture
     const copied = this.shadowRoot?.querySelector("template")?.content.querySelector("svg");
     const own = this.querySelector<SVGSVGElement>(":scope > svg");
-    // and the colour around a theme that it doesn't begin with
+    // and the colour around a theme, with which it doesn't begin
     if (own === null) this.style.removeProperty("--mg-around");
     const picture = copied ?? own;
     if (picture !== null) this.#open(picture);
-    // the parser has not read the children yet
+    // the parser hasn't read the children yet
     else if (document.readyState === "loading") {
       document.addEventListener("DOMContentLoaded", () => this.#start(), { once: true });
     } else if (this.hasAttribute("graph")) {
@@ -122,10 +117,10 @@ class ModelGraph extends HTMLElement {
   #open(picture: SVGSVGElement): void {
     const widget = new Widget(this, picture);
     this.#widget = widget;
-    // pages that are kept and restored (Turbo) or printed from a copy (reveal.js) clone their elements
+    // pages that are restored (Turbo) or printed from a copy (reveal.js) clone their elements
     const root = this.shadowRoot ?? this.attachShadow({ mode: "open", clonable: true });
     root.adoptedStyleSheets = [styleSheet()];
-    root.replaceChildren(...widget.parts, document.createElement("slot"));
+    root.replaceChildren(...widget.elements, document.createElement("slot"));
     for (const feature of FEATURES) feature(widget);
     for (const [key, action] of Object.entries(widget.toolbar.keys)) widget.onKey(key, action);
     widget.onKey("Escape", () => widget.modes.leaveLast() || widget.deselect());
@@ -145,7 +140,7 @@ class ModelGraph extends HTMLElement {
 
 function onClick(widget: Widget, event: MouseEvent): void {
   const text = (event.target as Element).closest("text");
-  // a drag moves the picture, so a click selects text to be copied
+  // dragging moves the picture, so a click selects text for copying
   if (event.shiftKey && text !== null) {
     getSelection()?.selectAllChildren(text);
     return;
@@ -170,9 +165,9 @@ function pickOrSelect(widget: Widget, id: string): boolean {
   return nodePicker !== undefined;
 }
 
-/** Do what a key is for; whether it was for something. */
+/** Handle a key; whether it was used. */
 function onKeyDown(widget: Widget, event: KeyboardEvent): boolean {
-  if (event.key === "Escape" && !widget.modes.isOver && widget.stop()) return true;
+  if (event.key === "Escape" && !widget.modes.isOver && widget.tasks.stop()) return true;
   if (widget.modes.onKey(event)) return true;
   const { target, key } = event;
   const node = nodeAt(target);
@@ -196,7 +191,7 @@ function onTreeKey(widget: Widget, node: SVGElement, key: string): boolean {
   return next !== undefined || isChoice;
 }
 
-/** Where a key leads, past what is hidden because only another version has it. */
+/** The effect of a key, skipping nodes that are hidden because only another version has them. */
 function visibleStep(widget: Widget, id: string, key: string): ReturnType<typeof widget.tree.step> {
   const next = widget.tree.step(id, key);
   const isHidden = next instanceof SVGElement && getComputedStyle(header(next)).visibility === "hidden";
@@ -214,5 +209,5 @@ function styleSheet(): CSSStyleSheet {
   return sheet;
 }
 
-// a page may bring this script several times, in several versions: the first one serves them all
+// a page may contain this script several times, in several versions: the first one serves all diagrams
 if (customElements.get(NAME) === undefined) customElements.define(NAME, ModelGraph);

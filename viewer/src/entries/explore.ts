@@ -1,7 +1,8 @@
-/** Entry of `explore.js`: how readers find nodes, and what they are told of them. */
+/** Entry of `explore.js`: search and details. */
+
+import { adoptStyle } from "../widget/controls/adopt_style.js";
 import { DetailsPanel } from "../widget/exploring/details_panel.js";
 import { SearchBar } from "../widget/exploring/search_bar.js";
-import { adoptStyle } from "../widget/parts/adopt_style.js";
 
 /** The text of the style sheet, inserted by the build. */
 declare const EXPLORING_STYLE: string;

@@ -1,6 +1,7 @@
-/** Entry of `lenses.js`: what parts of a model cost. */
+/** Entry of `lenses.js`: the costs of parts of a model. */
+
+import { adoptStyle } from "../widget/controls/adopt_style.js";
 import { Lenses } from "../widget/lenses/lenses.js";
-import { adoptStyle } from "../widget/parts/adopt_style.js";
 
 /** The text of the style sheet, inserted by the build. */
 declare const LENSES_STYLE: string;

@@ -1,4 +1,4 @@
-/** Entry of `menu.js`: the menu and what it opens, and links to what is shown. */
+/** Entry of `menu.js`: the menu, its dialogs, and links to views. */
 import { help } from "../widget/menu/help.js";
 import { followLink } from "../widget/menu/link.js";
 import { Popup } from "../widget/menu/popup.js";

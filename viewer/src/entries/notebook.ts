@@ -1,26 +1,26 @@
-/**
- * Entry of `notebook.js`: makes the diagrams in the outputs of a notebook interactive. One output brings it, and with it
- * the viewer for all of them.
- *
- * Each diagram gets a frame of its own, where neither the styles nor the keyboard shortcuts of the notebook reach it. An
- * output shows its still picture until the frame says that it works.
- */
-import type { FrameColours, FrameHeight } from "../shared/frame.js";
+import type { FrameColours, FrameHeight } from "../shared/notebook_messages.js";
 import { unpacked } from "../shared/unpack.js";
-import { hex, parseColour } from "../widget/parts/css_colour.js";
-import { colourBehind } from "../widget/parts/page_colour.js";
+import { colourBehind, hex, parseColour } from "../widget/controls/css_colour.js";
+
+/**
+ * Entry of `notebook.js`: makes the diagrams in the outputs of a notebook interactive. One output contains it, and with it
+ * the viewer for all outputs.
+ *
+ * Each diagram gets its own frame, out of reach of the notebook's styles and keyboard shortcuts. An output shows its still
+ * picture until the frame reports that it works.
+ */
 
 declare global {
-  /** Show the diagrams of outputs that are new; the first call brings the viewer. */
+  /** Show the diagrams of new outputs; the first call contains the viewer. */
   var modelDiagramsNotebook: ((packedPage?: string, parts?: object) => void) | undefined;
 }
 
-/** A page around a diagram: what comes before it, and after it. */
+/** A page around a diagram: the parts before and after it. */
 type Viewer = readonly [head: string, tail: string];
 
 const WAITING = ".model-diagram[data-diagram]";
 const FRAME = "iframe.model-diagram-frame";
-/** A diagram may grow to this part of the screen; the window is no measure, since some notebooks frame each output. */
+/** Greatest height of a diagram, as a share of the screen: some notebooks frame each output, so the window doesn't count. */
 const SCREEN_SHARE = 0.8;
 
 let viewer: Promise<Viewer> | undefined;
@@ -31,7 +31,7 @@ function show(packedPage?: string, parts?: object): void {
   for (const output of document.querySelectorAll<HTMLElement>(WAITING)) void frame(output, viewer);
 }
 
-/** The page has room for a diagram, and then for the viewer's scripts. */
+/** The page has a slot for a diagram and one for the viewer's scripts. */
 function withParts([head, middle, tail]: [string, string, string], parts: object | undefined): Viewer {
   return [head, middle + JSON.stringify(parts) + tail];
 }
@@ -43,7 +43,7 @@ async function frame(output: HTMLElement, viewer: Promise<Viewer>): Promise<void
   const element = document.createElement("iframe");
   element.className = FRAME.replace("iframe.", "");
   element.title = output.querySelector("img")?.alt ?? "";
-  // modals: printing, for PDF
+  // modals are needed for printing to PDF
   element.sandbox.add("allow-scripts", "allow-downloads", "allow-modals");
   element.allow = "fullscreen; clipboard-write";
   element.style.cssText = "display:block;width:100%;height:0;border:0";
@@ -55,7 +55,7 @@ function onMessage({ source, data }: MessageEvent<FrameHeight | undefined>): voi
   const height = data?.modelDiagramsHeight;
   const element = frames().find((each) => each.contentWindow === source);
   if (typeof height !== "number" || element === undefined) return;
-  // at first, all of it is shown, down to the note on an error
+  // at first, everything is shown, down to the note about an error
   const first = Number(element.dataset.height ?? height);
   element.dataset.height = String(first);
   element.style.height = `${Math.min(height, Math.max(first, screen.availHeight * SCREEN_SHARE))}px`;

@@ -1,7 +1,7 @@
 /**
- * Entry of `notes.js`, which pages with notes or images load: shows the notes of a node beside it, while the pointer or the
- * focus is on it, or after a tap, and its images in a dialog. Their content is that of the page's lists, so it looks as the
- * page's text does.
+ * Entry of `notes.js`, for pages with notes or images: shows the notes of a node beside it while the pointer or the focus is
+ * on it, or after a tap, and its images in a dialog. The content comes from the page's lists, so that it looks like the
+ * page's text.
  */
 import { ImageDialog } from "../widget/noting/image_dialog.js";
 import { NoteCard } from "../widget/noting/note_card.js";
@@ -10,14 +10,14 @@ import type { Widget } from "../widget/widget.js";
 const NAME = "model-graph";
 
 declare global {
-  /** Diagrams whose notes and images are at hand. */
+  /** Diagrams with their notes and images connected. */
   var modelDiagramsNoted: WeakSet<HTMLElement> | undefined;
 }
 
 type Host = HTMLElement & { widget?: Widget };
 
 void customElements.whenDefined(NAME).then(() => {
-  // every diagram of a page brings this script
+  // every diagram of a page contains this script
   globalThis.modelDiagramsNoted ??= new WeakSet();
   const started = globalThis.modelDiagramsNoted;
   const start = () => {
@@ -29,7 +29,7 @@ void customElements.whenDefined(NAME).then(() => {
     }
   };
   start();
-  // an element without its shadow root is not ready yet, or comes later
+  // an element without a shadow root isn't ready yet, or comes later
   const observer = new MutationObserver(start);
   observer.observe(document, { childList: true, subtree: true });
   for (const host of document.querySelectorAll<HTMLElement>(NAME)) host.addEventListener("pointerenter", start, true);

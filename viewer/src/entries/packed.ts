@@ -1,11 +1,11 @@
 /**
- * Entry of `packed.js`, for pages that bring the whole viewer along: starts the widget; the rest waits for a reader. In
- * the frame of a notebook (`notebook.ts`) it also tells how high the diagram is, and takes on the notebook's colours.
+ * Entry of `packed.js`, for pages that contain the whole viewer: starts the widget; the rest waits for a reader. In the
+ * frame of a notebook (`notebook.ts`) it also reports the height of the diagram and adopts the notebook's colours.
  */
-import type { FrameColours, FrameHeight } from "../shared/frame.js";
+import type { FrameColours, FrameHeight } from "../shared/notebook_messages.js";
 import { unpacked } from "../shared/unpack.js";
 
-/** A small diagram grows to this height when a reader turns to it: menus and details need room, px. */
+/** A small diagram grows to this height at the first interaction, px: menus and details need room. */
 const ROOM = 400;
 
 void unpacked(globalThis.modelDiagramsPacked?.["model-graph.js"] ?? "").then((code) => {
@@ -21,7 +21,7 @@ function fitInto(parent: Window): void {
     // hidden
     if (innerWidth === 0) return;
     const modelDiagramsHeight = Math.max(least, Math.ceil(root.getBoundingClientRect().height));
-    // whoever frames the page may know its height
+    // anybody who frames the page may know its height
     parent.postMessage({ modelDiagramsHeight } satisfies FrameHeight, "*");
   };
   new ResizeObserver(tell).observe(root);

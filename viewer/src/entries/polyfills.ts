@@ -1,4 +1,4 @@
-/** The web APIs that viz-js needs and a bare V8 (no browser, no Node) lacks. Must be the first import. */
+/** The web APIs that viz-js needs and a bare V8 (no browser, no Node) lacks. Must be imported first. */
 const scope = globalThis as Record<string, unknown>;
 
 class Decoder {

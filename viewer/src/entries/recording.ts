@@ -1,7 +1,7 @@
-/** Entry of `recording.js`: a diagram with what training recorded. */
+/** Entry of `recording.js`: a diagram with a recorded training. */
 import { strings } from "../shared/strings.js";
-import { adoptStyle } from "../widget/parts/adopt_style.js";
-import { box, button } from "../widget/parts/dom.js";
+import { adoptStyle } from "../widget/controls/adopt_style.js";
+import { box, button } from "../widget/controls/dom.js";
 import { follow } from "../widget/watching/live.js";
 import { recordingsOf, Watching } from "../widget/watching/watching.js";
 import type { Widget } from "../widget/widget.js";
@@ -21,7 +21,7 @@ globalThis.modelDiagramsRecording = (widget, session) => {
   }
 };
 
-/** As long as nothing is live, a reader may want the picture as it was. */
+/** Unless the recording is live, let the reader hide it. */
 function offerToHide({ foot }: Widget, watching: Watching): void {
   const show = box(
     "mg-scale",

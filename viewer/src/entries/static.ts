@@ -1,49 +1,50 @@
-/** Entry for the embedded V8: graph and request as JSON text in, the picture as JSON text out. */
-import "./polyfills.js";
-import { instance } from "@viz-js/viz";
 import type { Overlay } from "../../generated/overlay.js";
-import { comparedGraphs } from "../diff/compared.js";
 import { differenceOf } from "../diff/difference.js";
-import { unionState } from "../diff/union_state.js";
+import { unionState } from "../diff/union/opened.js";
+import { comparedGraphs } from "../diff/union/union.js";
 import { type DrawOptions, type Picture, picture } from "../draw/draw.js";
 import type { Theme } from "../draw/palette.js";
 import { stepPicture } from "../draw/step_picture.js";
-import { flatPainter, type Typeface, themeColours } from "../flat/painter.js";
+import { flatPainter, type Typeface, themeColours } from "../flat/flat_painter.js";
 import { makeTypeface } from "../flat/typeface.js";
 import { childrenOf, type GraphData, type GraphIndex, type GraphNode } from "../graph/graph.js";
 import { index } from "../graph/indexing.js";
-import { annotated } from "../graph/overlay.js";
+import { annotate } from "../graph/overlay.js";
 import { isBroken, type LayoutCache, layout, layoutCache, type Viz } from "../layout/layout.js";
+import type { TourStep } from "../session/diagram_data.js";
 import { Session } from "../session/session.js";
-import type { Step } from "../session/state.js";
 import { drawnIn, type StepOptions, stepOf, type Unfound, unfound } from "../session/steps.js";
+import { initialState } from "../view/expand/initial_state.js";
 import type { Frame } from "../view/frame.js";
-import { initialState } from "../view/initial_state.js";
+import { shownIndex } from "../view/grouping/shown_index.js";
 import type { ViewOptions } from "../view/options.js";
 import { type OutlineRow, outlineRows } from "../view/outline_rows.js";
 import { type Unmatched, unmatchedPatterns } from "../view/patterns.js";
-import { shownIndex } from "../view/shown_index.js";
 import type { State } from "../view/state.js";
 import { view } from "../view/view.js";
 import { throughLens } from "../widget/lenses/still.js";
+import "./polyfills.js";
+import { instance } from "@viz-js/viz";
+
+/** Entry for the embedded V8: graph and request as JSON text in, the picture as JSON text out. */
 
 /** A request from Python. */
 interface RenderRequest {
   view: ViewOptions;
-  /** What to draw instead of the initial state. */
+  /** The state to draw instead of the initial state. */
   state: State | null;
   /** Theme of a flat picture; null for pages. */
   flat: { theme: Theme; outlines: boolean } | null;
-  /** JSON of an earlier graph: the picture shows what changed since, with or without changes that have no effect. */
+  /** JSON of an earlier graph: the picture shows the changes since, with or without those that have no effect. */
   before?: string | null;
-  /** What the author says about nodes. */
+  /** The author's annotations. */
   overlay?: Overlay | null;
   details?: boolean;
-  /** Steps of a tour, each with a picture of its own; a flat picture is that of the first. */
+  /** Steps of a tour, each with its own picture; a flat picture is that of the first. */
   steps?: StepOptions[];
 }
 
-interface RenderedStep extends Picture, Step {
+interface RenderedStep extends Picture, TourStep {
   unfound: Unfound | null;
 }
 
@@ -52,7 +53,7 @@ interface Rendered extends Picture {
   state: State;
   /** Members of each rolled repeat, by its id. */
   rolled: Record<string, string[]>;
-  /** What each bundle stands for, by its id. */
+  /** Members of each bundle, by its id. */
   bundled: Record<string, string[]>;
   outline: OutlineRow[];
   unmatched: Unmatched | null;
@@ -62,7 +63,7 @@ interface Rendered extends Picture {
 interface Drawing {
   data: GraphData;
   graph: GraphIndex;
-  /** What draws steps; keeps count of crashes, too. */
+  /** Draws steps, and counts crashes. */
   session?: Session;
   request: RenderRequest;
   /** Retries terminate because the cache counts crashes: after two, a container is laid out without dot. */
@@ -88,7 +89,7 @@ function render(graphJson: string, requestJson: string): string {
 
 function shownGraph(graphJson: string, { before = null, details = false, overlay }: RenderRequest): GraphData {
   if (before !== null) return comparedGraphs(before, graphJson, details).graph;
-  return annotated(JSON.parse(graphJson) as GraphData, overlay);
+  return annotate(JSON.parse(graphJson) as GraphData, overlay);
 }
 
 /** Repeats the last `render`. Synchronous, because V8 can only interrupt code before the first `await`. */
@@ -146,7 +147,7 @@ function bundledIn(shown: GraphIndex): Record<string, string[]> {
   return Object.fromEntries(bundles.map(({ id }) => [id, childrenOf(shown, id, isBundle)]));
 }
 
-/** The outline of a graph that is not drawn; returns its rows as JSON. */
+/** The outline of a graph that isn't drawn; returns its rows as JSON. */
 function outline(graphJson: string): string {
   return JSON.stringify(outlineRows(index(JSON.parse(graphJson) as GraphData)));
 }

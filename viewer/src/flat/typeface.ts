@@ -1,8 +1,8 @@
-/** The typeface of flat pictures, from font files; with kerning, without ligatures. */
+/** The typeface of flat pictures, from font files, with kerning and without ligatures. */
 import { type Font, type Glyph, parse } from "opentype.js";
-import type { SetText, Typeface } from "./painter.js";
+import type { SetText, Typeface } from "./flat_painter.js";
 
-/** From two TrueType files, regular and semibold. */
+/** Make a typeface from two TrueType files, regular and semibold. */
 export function makeTypeface(regular: ArrayBuffer, semibold: ArrayBuffer): Typeface {
   const fonts = [parse(regular), parse(semibold)] as const;
   return {

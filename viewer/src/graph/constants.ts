@@ -1,14 +1,14 @@
-/** Removes what depends on no input and no parameter. */
+/** Removes ops whose result depends on neither an input nor a parameter. */
 import { each, type Steps } from "../shared/slices.js";
-import type { Edge, Graph, OpNode } from "./graph.js";
+import { containersOf, type Edge, type Graph, type OpNode } from "./graph.js";
 import { shortName } from "./names.js";
-import { leavingOut, withNames } from "./without.js";
+import { withNames, withoutSteps } from "./without.js";
 import { isDrawn, isInPlace, writersOf } from "./writes.js";
 
 /** Ops that produce new values without a tensor input. */
 const RANDOM = /rand|normal|bernoulli|multinomial|uniform|poisson/;
 
-/** Removes ops that depend on no input, no parameter and no module that shows, such as position indices and masks. */
+/** Removes constant ops, such as position indices and masks. Modules that hold nothing else stay, with what reads them. */
 export function* withoutConstants(graph: Graph): Steps<Graph> {
   const constants = yield* constantNodes(graph);
   yield;
@@ -16,12 +16,12 @@ export function* withoutConstants(graph: Graph): Steps<Graph> {
   yield;
   const kept = yield* withFollowing(graph, modules);
   const removed = new Set([...constants].filter((id) => !kept.has(id)));
-  // a model that only uses constants (such as a generator or a table) stays as it is
+  // a model of constants only, such as a table, stays as it is
   const hasVariableOps = graph.nodes.some((node) => node.kind === "op" && !constants.has(node.id));
   if (!hasVariableOps) return graph;
   const named = withNames(graph, removed);
   yield;
-  return yield* leavingOut(named, removed);
+  return yield* withoutSteps(named, removed);
 }
 
 function* constantNodes(graph: Graph): Steps<Set<string>> {
@@ -44,23 +44,17 @@ function isVariable(node: OpNode, edges: Edge[]): boolean {
   return Object.keys(node.weights ?? {}).length > 0 || node.opaque === true || RANDOM.test(shortName(node.name));
 }
 
-/** Modules with only these nodes inside, such as rotary tables; they stay as one box. */
+/** Modules that hold only these nodes, such as rotary tables. */
 function modulesWhollyIn(graph: Graph, nodes: ReadonlySet<string>): Set<string> {
   const whole = new Set(graph.nodes.filter((node) => node.kind === "module").map((node) => node.id));
   for (const node of graph.nodes) {
     if (node.kind === "module" || nodes.has(node.id)) continue;
-    for (
-      let at = graph.hierarchy.get(node.id) ?? null;
-      at !== null && whole.has(at);
-      at = graph.hierarchy.get(at) ?? null
-    ) {
-      whole.delete(at);
-    }
+    for (const at of containersOf(graph.hierarchy, node.id)) if (!whole.delete(at)) break;
   }
   return whole;
 }
 
-/** The nodes inside modules, and those that use what the modules return: a box without its readers would be untrue. */
+/** The nodes in these modules and everything that uses their results: a box without its readers would be wrong. */
 function* withFollowing(graph: Graph, modules: ReadonlySet<string>): Steps<Set<string>> {
   const found = new Set<string>();
   yield* each(graph.nodes, ({ id }) => {

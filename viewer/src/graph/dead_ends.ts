@@ -1,30 +1,30 @@
-/** Removes what only Python reads: checks, sizes and counts that no output depends on. */
+/** Removes ops that only Python reads, such as checks, sizes and counts that no output depends on. */
 import { each, type Steps } from "../shared/slices.js";
 import type { Graph, OpNode } from "./graph.js";
 import { shortName } from "./names.js";
-import { leavingOut } from "./without.js";
+import { withoutSteps } from "./without.js";
 import { isDrawn, writersOf } from "./writes.js";
 
-/** Ops that decide what a model does next: a sampled token, though only Python may go on with it. */
+/** Ops that decide what a model does next, such as sampling a token, even if only Python reads the result. */
 const DECIDING = /^(argmax|argmin|multinomial|topk|sort|argsort|bernoulli|categorical|nms)$/;
-/** Ops that compute nothing: what nothing reads of them was only asked for its shape. */
+/** Ops that compute nothing: if nothing reads the result, only its shape was wanted. */
 const PART = /^(getitem|select|narrow|slice|view|reshape|expand)$/;
 const DISCRETE = /^(u?int|bool)/;
 
 /**
- * The graph without ops from which nothing leads to what shows: those that Python reads (`item`, `tolist`, asserts) with
- * the plain arithmetic before them, and numbers and parts of tensors that nothing reads, but their shape. Losses, decisions and whatever has weights stay.
+ * The graph without dead ends: ops whose values Python reads (`item`, `tolist`, asserts) with the plain arithmetic before
+ * them, and integers and parts of tensors that nothing reads. Losses, decisions and ops with weights stay.
  */
 export function* withoutDeadEnds(graph: Graph): Steps<Graph> {
-  // a failed trace ends everywhere, and without outputs all are dead ends
+  // a failed trace ends anywhere, and without outputs every op is a dead end
   if (graph.status.state !== "complete" || !graph.nodes.some(({ kind }) => kind === "output")) return graph;
-  return yield* leavingOut(graph, yield* deadEnds(graph));
+  return yield* withoutSteps(graph, yield* deadEnds(graph));
 }
 
 function* deadEnds(graph: Graph): Steps<Set<string>> {
   const writers = writersOf(graph);
   const found = new Set<string>();
-  /** Those that end where Python reads a value. */
+  /** Dead ends whose value Python reads. */
   const read = new Set<string>();
   yield* each([...graph.nodes].reverse(), (node) => {
     if (node.kind !== "op" || stays(node)) return;

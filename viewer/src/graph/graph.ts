@@ -1,15 +1,16 @@
-/**
- * A traced graph, and its index. The format's types come from the published schema: `npm run types` makes
- * `generated/format.ts`, which git does not keep and no build needs. `docs/pages/reference/format.md` explains them.
- */
 import type * as format from "../../generated/format.js";
 import type { Image, Node as NodeAnnotation } from "../../generated/overlay.js";
 
+/**
+ * A traced graph and its index. The types of the format are generated from the published schema: `npm run types` writes
+ * `generated/format.ts`. `docs/pages/reference/format.md` explains them.
+ */
+
 export type { InputNode, OutputNode, ParameterCount } from "../../generated/format.js";
-/** The graph of a difference that has something, where the other has not. */
+/** In a difference: which of the two graphs has something that the other lacks. */
 export type OnlyIn = "before" | "after";
 
-/** In the union of two graphs, `only` says which of them has the edge. */
+/** In the union of two graphs, `only` names the graph that has the edge. */
 export type Edge = format.Edge & { only?: OnlyIn | undefined };
 export type TensorSpec = format.TensorSpec;
 
@@ -18,25 +19,25 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 /** Plain data without a schema of its own. */
 type Values = Record<string, Json>;
 
-export type ModelInfo = format.ModelInfo & { attributes?: Values };
+type ModelInfo = format.ModelInfo & { attributes?: Values };
 export type ModuleNode = format.ModuleNode & { attributes?: Values };
 export type OpNode = format.OpNode & { arguments?: Values };
 
-/** Neighbours that views show as one closed box, "… 214 ops"; no trace has any. */
+/** Neighbours that views show as one closed box, "… 214 ops". Traces have none. */
 export interface BundleNode {
   kind: "bundle";
   id: string;
-  /** How much of what it holds. */
+  /** What it holds: "… 214 ops". */
   name: string;
   content: string;
   outputs?: string[];
 }
 
-/** A call of a function, or a `record_function`, that views show as a box; in a trace, nodes have it as their `scope`. */
+/** A call of a function, or a `record_function` scope, that views show as a box. In a trace it is the `scope` of nodes. */
 export interface FunctionNode extends format.FunctionCall {
   kind: "function";
   outputs?: string[];
-  /** Whether it is none, but a group that the author made. */
+  /** Set for a group made by the author. */
   group?: true;
 }
 
@@ -53,9 +54,9 @@ export type GraphNode =
 
 export type Flow = NonNullable<format.Edge["flow"]>;
 
-/** What a picture of a difference says of a node. */
+/** What the picture of a difference shows at a node. */
 export interface Mark {
-  /** `holds`: nothing of itself, but of nodes inside. */
+  /** `holds`: only nodes inside it changed. */
   status: "added" | "removed" | "changed" | "holds";
   words: string;
   /** Positions in the list of changes. */
@@ -75,24 +76,24 @@ export interface Annotation extends NodeAnnotation {
 type Text = readonly [name: string, detail: string];
 export type Texts = readonly [before: Text, after: Text];
 
-/** A graph as files and data scripts have it. */
+/** A graph as stored in files and data scripts. */
 export interface GraphData extends Omit<format.Graph, "model" | "nodes" | "adjacency"> {
   adjacency: Record<string, Edge[]>;
   model: ModelInfo;
   nodes: GraphNode[];
   /** Only in the union of two graphs: node id → what changed. */
   marks?: Record<string, Mark>;
-  /** Only there: tensor of both graphs → what it was in the earlier one. */
+  /** Only there: tensor in both graphs → its spec in the earlier one. */
   formerTensors?: Record<string, TensorSpec>;
-  /** Only there: node of both graphs → name and detail in the earlier and in the later one, where they differ. */
+  /** Only there: node in both graphs → its name and detail before and after, where they differ. */
   texts?: Record<string, Texts>;
   /** Only with an overlay: annotations of nodes, functions and groups. */
   annotations?: Record<string, Annotation>;
-  /** The same: its images, by number from 1. */
+  /** Only with an overlay: its images, numbered from 1. */
   images?: Image[];
 }
 
-/** Parts of a graph that are found by id or name. */
+/** Parts of a graph that are looked up by id or name. */
 interface ById {
   adjacency: ReadonlyMap<string, Edge[]>;
   hierarchy: ReadonlyMap<string, string | null>;
@@ -104,20 +105,20 @@ interface ById {
   annotations?: ReadonlyMap<string, Annotation>;
 }
 
-/** A graph in maps: in a plain object, a module named `constructor` would be found where there is none. */
+/** A graph with maps instead of plain objects, which would find a module named `constructor` where there is none. */
 export interface Graph extends Omit<GraphData, keyof ById>, ById {}
 
 /** Id of the root container; the root module's call has no node. */
 export const ROOT = "";
 
-/** A tensor on its way inside one container: from a child or the border (null) to a child or the border. */
+/** A tensor's way inside one container, from a child or the border (null) to a child or the border. */
 export interface Link {
   from: string | null;
   to: string | null;
   tensor: string;
   /**
-   * The port at each end: the tensor's id there. Differs from `tensor` at folded runs, which stand for all repeats, and at
-   * series of inputs or outputs, which share one port.
+   * The port at each end: the tensor's id there. It differs from `tensor` at folded runs, which represent all repeats, and
+   * at series of inputs or outputs, which share one port.
    */
   fromPort: string;
   toPort: string;
@@ -127,25 +128,25 @@ export interface Link {
 
 /** The direct contents of a container, independent of the state. */
 export interface Contents {
-  /** Ids in execution order, after weights that are read again and again. */
+  /** Ids in execution order, after weights that are read repeatedly. */
   children: string[];
   links: Link[];
-  /** What a repeat of several children hands to the next. */
+  /** What a repeat of several children passes to the next. */
   returns?: Link[];
-  /** Ports: the tensors that enter or leave, in order of first use. */
+  /** Ports, in order of first use. */
   inputs: string[];
   outputs: string[];
   /** Input port → its first use inside; equal for corresponding ports of equal containers. */
   uses: Map<string, string>;
 }
 
-/** Lookup tables of a graph, built once. */
+/** Lookup tables for a graph. */
 export interface GraphIndex {
   graph: Graph;
   nodes: Map<string, GraphNode>;
-  /** Nodes in execution order, after weights that are read again and again; without groups, which only some views have. */
+  /** Nodes without groups in execution order, after weights that are read repeatedly. */
   steps: readonly GraphNode[];
-  /** Node id → position there; of a group, that of its first node. */
+  /** Node id → position in `steps`; a group has that of its first node. */
   order: Map<string, number>;
   /** Node id → id of the container, `ROOT` at the top. */
   parent: Map<string, string>;
@@ -153,11 +154,11 @@ export interface GraphIndex {
   contents: Map<string, Contents>;
   /** Tensor id → id of the node that produces it. */
   producer: Map<string, string>;
-  /** Id of an input or output that stands for a series → the ids of all members. */
+  /** Id of an input or output that represents a series → the ids of all members. */
   series: Map<string, string[]>;
-  /** Paths of modules with a weight that has several names. */
+  /** Paths of modules with tied weights. */
   tiedOwners: Set<string>;
-  /** Op that returns a size which had to be assumed → what was assumed, as `every element`. */
+  /** Op that returns a size which had to be assumed → the assumption, such as `every element`. */
   assumedSizes: Map<string, string>;
   /** Whether there are bundles or function calls. */
   hasGroups: boolean;
@@ -165,14 +166,14 @@ export interface GraphIndex {
 
 const NOTHING: Contents = { children: [], links: [], inputs: [], outputs: [], uses: new Map() };
 
-/** The children of a container, with those of bundles and function calls in place of these. */
+/** The children of a container, with bundles and function calls replaced by their children. */
 export function childrenOf(index: GraphIndex, id: string, replaced = isGroup): string[] {
   const { children } = contentsOf(index, id);
   if (!index.hasGroups || !children.some((child) => replaced(index.nodes.get(child)))) return children;
   return children.flatMap((child) => (replaced(index.nodes.get(child)) ? childrenOf(index, child, replaced) : [child]));
 }
 
-/** Whether a node groups others and is no module. */
+/** Whether a node is a bundle or a function call. */
 export function isGroup(node: GraphNode | undefined): boolean {
   return node?.kind === "bundle" || node?.kind === "function";
 }
@@ -180,6 +181,21 @@ export function isGroup(node: GraphNode | undefined): boolean {
 /** The contents of a container; empty for leaves. */
 export function contentsOf(index: GraphIndex, id: string): Contents {
   return index.contents.get(id) ?? NOTHING;
+}
+
+/** Whether nodes of a kind are weights: parameters or buffers. */
+export function isWeight(kind: GraphNode["kind"] | undefined): boolean {
+  return kind === "parameter" || kind === "buffer";
+}
+
+/** Whether nodes of a kind have the same value in every pass. */
+export function isFixed(kind: GraphNode["kind"] | undefined): boolean {
+  return isWeight(kind) || kind === "constant";
+}
+
+/** The modules around a node, innermost first. */
+export function* containersOf(hierarchy: ReadonlyMap<string, string | null>, id: string): Iterable<string> {
+  for (let at = hierarchy.get(id) ?? null; at !== null; at = hierarchy.get(at) ?? null) yield at;
 }
 
 /** The containers of a node, innermost first, `ROOT` last. */
@@ -191,4 +207,9 @@ export function ancestors(result: GraphIndex, id: string): string[] {
     found.push(at);
   }
   return found;
+}
+
+/** What a module contributes: FLOPs or, if the trace didn't count them, parameters. */
+export function costOf({ graph }: GraphIndex, of: ModuleNode | ModelInfo): number {
+  return graph.model.flops ? (of.flops ?? 0) : of.parameters.total;
 }

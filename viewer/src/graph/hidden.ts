@@ -1,12 +1,12 @@
-/** Leaves out what an author hides; what it connects stays connected, with the tensors as they arrive. */
+/** Leaves out what an author hides, and connects its neighbours. */
 import { each, type Steps } from "../shared/slices.js";
 import type { Edge, Flow, Graph, GraphNode } from "./graph.js";
-import { leavingOut } from "./without.js";
+import { withoutSteps } from "./without.js";
 
 /** From the weakest. */
 const FLOWS: readonly Flow[] = ["shape", "inferred", "data"];
 
-/** The graph without hidden nodes and what is inside of them. */
+/** The graph without hidden nodes and what is inside them. */
 export function* withoutHidden(graph: Graph): Steps<Graph> {
   const hidden = hiddenIn(graph);
   if (hidden.size === 0) return graph;
@@ -22,23 +22,23 @@ export function* withoutHidden(graph: Graph): Steps<Graph> {
       distinct.map(({ tensor }) => tensor),
     );
   });
-  // what arrives is known as made where it set out
+  // a tensor that arrives counts as made where its path began
   const nodes = graph.nodes.map((node): GraphNode => {
     if (node.kind === "module" || !("outputs" in node)) return node;
     return { ...node, outputs: [...new Set([...(node.outputs ?? []), ...(passedOn.get(node.id) ?? [])])] };
   });
   yield;
-  return yield* leavingOut({ ...graph, nodes, adjacency }, hidden);
+  return yield* withoutSteps({ ...graph, nodes, adjacency }, hidden);
 }
 
-/** Ids of nodes that are hidden, or inside of what is. */
+/** Ids of hidden nodes and of nodes inside hidden ones. */
 export function hiddenIn({ nodes, hierarchy, functions = {}, annotations }: Graph): Set<string> {
   const hidden = new Set([...(annotations ?? [])].filter(([, { hide }]) => hide).map(([id]) => id));
   if (hidden.size === 0) return hidden;
   const isInHiddenCall = (scope: string | null | undefined): boolean =>
     scope != null &&
     (hidden.has(scope) || (Object.hasOwn(functions, scope) && isInHiddenCall(functions[scope]?.parent)));
-  // modules precede what is inside of them
+  // modules precede what is inside them
   for (const node of nodes) {
     const parent = hierarchy.get(node.id) ?? null;
     if ((parent !== null && hidden.has(parent)) || ("scope" in node && isInHiddenCall(node.scope))) hidden.add(node.id);
@@ -61,7 +61,7 @@ function bridged(graph: Graph, hidden: ReadonlySet<string>, start: Edge): Edge[]
   return found;
 }
 
-/** Two edges in a row as one: where both tensors look the same, what arrives is the one that set out. */
+/** Two consecutive edges as one. Of two tensors with equal shape and dtype, the first is kept. */
 function joined({ tensors }: Graph, one: Edge, next: Edge): Edge {
   const look = (tensor: string) => JSON.stringify([tensors.get(tensor)?.shape, tensors.get(tensor)?.dtype]);
   const tensor = look(one.tensor) === look(next.tensor) ? one.tensor : next.tensor;

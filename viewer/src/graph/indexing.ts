@@ -16,13 +16,13 @@ import {
   ROOT,
 } from "./graph.js";
 
-/** Index a graph as files have it. */
+/** Index a graph as stored in files. */
 export function index(data: GraphData): GraphIndex {
-  return atOnce(indexingData(data));
+  return atOnce(indexDataSteps(data));
 }
 
 /** The same in steps. */
-export function* indexingData({ marks, formerTensors, texts, annotations, ...data }: GraphData): Steps<GraphIndex> {
+export function* indexDataSteps({ marks, formerTensors, texts, annotations, ...data }: GraphData): Steps<GraphIndex> {
   const mapped = <T>(values: Record<string, T>) => new Map(Object.entries(values));
   const adjacency = mapped(data.adjacency);
   yield;
@@ -30,7 +30,7 @@ export function* indexingData({ marks, formerTensors, texts, annotations, ...dat
   yield;
   const tensors = mapped(data.tensors);
   yield;
-  return yield* indexing({
+  return yield* indexGraphSteps({
     ...{ ...data, adjacency, hierarchy, tensors },
     parameters: mapped(data.parameters),
     ...(marks && { marks: mapped(marks) }),
@@ -41,13 +41,13 @@ export function* indexingData({ marks, formerTensors, texts, annotations, ...dat
 }
 
 /** Index a graph: the children of every container in execution order, and the links between them. */
-export function indexed(data: Graph, series?: Map<string, string[]>): GraphIndex {
-  return atOnce(indexing(data, series));
+export function indexGraph(data: Graph, series?: Map<string, string[]>): GraphIndex {
+  return atOnce(indexGraphSteps(data, series));
 }
 
 /** The same in steps. */
-export function* indexing(data: Graph, series: Map<string, string[]> = new Map()): Steps<GraphIndex> {
-  const graph = yield* readAgainFirst(data);
+export function* indexGraphSteps(data: Graph, series: Map<string, string[]> = new Map()): Steps<GraphIndex> {
+  const graph = yield* withRereadWeightsFirst(data);
   yield;
   const steps = graph.nodes.filter((node) => !isGroup(node));
   const result: GraphIndex = {
@@ -81,7 +81,7 @@ export function* indexing(data: Graph, series: Map<string, string[]> = new Map()
   return result;
 }
 
-/** Node id → number of nodes before it that are no groups. */
+/** Node id → number of nodes before it, groups not counted. */
 function positions(nodes: readonly GraphNode[]): Map<string, number> {
   const found = new Map<string, number>();
   let at = 0;
@@ -92,17 +92,17 @@ function positions(nodes: readonly GraphNode[]): Map<string, number> {
   return found;
 }
 
-/** The graph with weights that each step of a loop reads before the loop, not in the first step. */
-function* readAgainFirst(graph: Graph): Steps<Graph> {
+/** The graph with weights that every step of a loop reads before the loop instead of in its first step. */
+function* withRereadWeightsFirst(graph: Graph): Steps<Graph> {
   const nodes = new Map(graph.nodes.map((node) => [node.id, node]));
   const early: GraphNode[] = [];
   yield* each(graph.nodes, (node) => {
-    if (isReadAgain(graph, nodes, node)) early.push(node);
+    if (isReread(graph, nodes, node)) early.push(node);
   });
   return early.length === 0 ? graph : { ...graph, nodes: [...new Set([...early, ...graph.nodes])] };
 }
 
-function isReadAgain(graph: Graph, nodes: ReadonlyMap<string, GraphNode>, { id, kind }: GraphNode): boolean {
+function isReread(graph: Graph, nodes: ReadonlyMap<string, GraphNode>, { id, kind }: GraphNode): boolean {
   if (kind !== "parameter" && kind !== "buffer" && kind !== "constant") return false;
   const parent = (node: string) => graph.hierarchy.get(node) ?? ROOT;
   const beside = (graph.adjacency.get(id) ?? []).filter(({ to }) => parent(to) === parent(id));
@@ -146,7 +146,7 @@ function addEdge(result: GraphIndex, links: Map<string, Map<string, Link>>, sour
   const series = [edge.to, source].find((id) => result.series.has(id));
   const toPort = series === undefined ? edge.tensor : seriesPort(series);
   for (const [container, from, to] of crossings(result, source, edge.to)) {
-    // the op that produces a member of a series has a port of its own; the series starts in its container
+    // the op that makes a member of a series has its own port: the series begins in its container
     const fromPort = from === source && series !== source ? edge.tensor : toPort;
     addLink(links, container, {
       from,
@@ -215,7 +215,7 @@ interface Flowing {
   only?: OnlyIn | undefined;
 }
 
-/** Adds a link unless there is one under its key; then the stronger flow counts: where values flow, a shape may, too. */
+/** Adds a link. If its key is taken, the stronger flow counts: where values flow, a shape may flow too. */
 export function addStrongest<T extends Flowing>(links: Map<string, T>, key: string, link: T): void {
   const known = links.get(key);
   if (known === undefined) {
@@ -223,7 +223,7 @@ export function addStrongest<T extends Flowing>(links: Map<string, T>, key: stri
     return;
   }
   if (FLOWS.indexOf(link.flow) > FLOWS.indexOf(known.flow)) links.set(key, { ...known, flow: link.flow });
-  // what only one graph has and what only the other has is in both
+  // one link in each of two graphs: the merged link is in both
   if (known.only !== link.only) links.set(key, { ...known, flow: links.get(key)?.flow ?? known.flow, only: undefined });
 }
 

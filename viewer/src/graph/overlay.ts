@@ -1,10 +1,10 @@
-/** Applies an overlay: what an author says about nodes becomes part of the graph that views start from. */
+/** Applies an overlay: adds an author's annotations and groups to a graph. */
 import type { Overlay } from "../../generated/overlay.js";
 import { append } from "./append.js";
 import type { Annotation, FunctionNode, GraphData, GraphNode } from "./graph.js";
 
-/** The graph with what an overlay says of it. Ids that the graph does not have are ignored. */
-export function annotated(data: GraphData, overlay: Overlay | null | undefined): GraphData {
+/** The graph with an overlay applied. Ids that the graph lacks are ignored. */
+export function annotate(data: GraphData, overlay: Overlay | null | undefined): GraphData {
   if (overlay == null) return data;
   const annotations = new Map<string, Annotation>(Object.entries(overlay.nodes ?? {}));
   for (const kind of ["notes", "images"] as const)
@@ -13,12 +13,16 @@ export function annotated(data: GraphData, overlay: Overlay | null | undefined):
         annotations.set(id, { ...annotations.get(id), [kind]: [...(annotations.get(id)?.[kind] ?? []), i + 1] });
     });
   const graph = new Grouping(data).with(overlay.groups ?? []);
-  return { ...graph, annotations: Object.fromEntries(withKeys(graph, annotations)), images: overlay.images ?? [] };
+  return {
+    ...graph,
+    annotations: Object.fromEntries(withContentKeys(graph, annotations)),
+    images: overlay.images ?? [],
+  };
 }
 
 type Calls = Map<string, FunctionNode>;
 
-/** Puts groups into a graph, as calls of functions that nobody made. */
+/** Adds groups to a graph, as calls of functions. */
 class Grouping {
   readonly #data: GraphData;
   readonly #calls: Calls;
@@ -61,10 +65,10 @@ class Grouping {
       if (call === undefined) this.#scopes.set(member, id);
       else this.#calls.set(member, { ...call, parent: id });
     }
-    this.#nodes = gathered(this.#data, this.#nodes, held, parent);
+    this.#nodes = gatherGroup(this.#data, this.#nodes, held, parent);
   }
 
-  /** The calls of functions, and groups, around a node or another call in its module call; innermost first. */
+  /** The function calls and groups around a node or another call inside its module call, innermost first. */
   #callsAround(id: string): string[] {
     const found: string[] = [];
     let at = this.#calls.has(id) ? this.#calls.get(id)?.parent : this.#scopes.get(id);
@@ -78,7 +82,7 @@ class Grouping {
     return (call === undefined ? this.#data.hierarchy[outermost] : call.parent) ?? null;
   }
 
-  /** Whether a node is one of these, or inside of one. */
+  /** Whether a node is one of these or inside one. */
   #isIn(id: string, members: readonly string[]): boolean {
     for (let at: string | null = id; at !== null; at = this.#data.hierarchy[at] ?? null)
       if ([at, ...this.#callsAround(at)].some((around) => members.includes(around))) return true;
@@ -91,8 +95,13 @@ class Grouping {
   }
 }
 
-/** Nodes with those of a group after each other: what does not need them comes before, all else after. */
-function gathered(data: GraphData, nodes: GraphNode[], held: ReadonlySet<string>, parent: string | null): GraphNode[] {
+/** Nodes with the group's nodes next to each other: what doesn't depend on them comes before, the rest after. */
+function gatherGroup(
+  data: GraphData,
+  nodes: GraphNode[],
+  held: ReadonlySet<string>,
+  parent: string | null,
+): GraphNode[] {
   const isHeld = ({ id }: GraphNode) => held.has(id);
   const first = nodes.findIndex(isHeld);
   const last = nodes.length - 1 - [...nodes].reverse().findIndex(isHeld);
@@ -116,8 +125,8 @@ function gathered(data: GraphData, nodes: GraphNode[], held: ReadonlySet<string>
   ];
 }
 
-/** Tells containers with different annotations inside apart; equal ones may be shown as one. */
-function withKeys(
+/** Adds keys that distinguish containers with different annotations inside, so that only equal ones are shown as one. */
+function withContentKeys(
   { nodes, hierarchy, functions = {} }: GraphData,
   annotations: ReadonlyMap<string, Annotation>,
 ): Map<string, Annotation> {

@@ -1,9 +1,17 @@
-/** Removes plumbing that a figure in a paper would omit, such as reshapes, and reconnects its neighbours. */
+/** Removes plumbing, such as reshapes, and connects its neighbours. */
 import { each, type Steps } from "../shared/slices.js";
 import { append } from "./append.js";
-import type { Edge, Graph, ModuleNode, OnlyIn, OpNode, TensorSpec } from "./graph.js";
+import {
+  containersOf,
+  type Edge,
+  type Graph,
+  type ModuleNode,
+  type OnlyIn,
+  type OpNode,
+  type TensorSpec,
+} from "./graph.js";
 import { shortName } from "./names.js";
-import { emptiedModules, leavingOut } from "./without.js";
+import { emptiedModules, withoutSteps } from "./without.js";
 import { isDrawn, writersOf } from "./writes.js";
 
 /** Ops that return their input unchanged or as another view. */
@@ -29,8 +37,8 @@ interface Source {
 }
 
 /**
- * A passing op: its short name, the source of its tensor, its direct predecessor, and its output. In the union of two graphs
- * it may have had other sources.
+ * A passing op: its short name, the source of its tensor, its direct predecessor and its output. In the union of two
+ * graphs, `former` are its sources in the earlier one.
  */
 interface Passed {
   name: string;
@@ -41,7 +49,7 @@ interface Passed {
 }
 
 /** Removes passing ops: their sources feed their readers, all with the source's tensor. */
-export function* removingPlumbing(graph: Graph): Steps<Graph> {
+export function* withoutPlumbing(graph: Graph): Steps<Graph> {
   const passed = yield* passedNodes(graph, yield* stepsOfRearrangements(graph));
   yield;
   const labelled = yield* labelTensors(graph, passed);
@@ -62,31 +70,31 @@ export function* removingPlumbing(graph: Graph): Steps<Graph> {
       passOn(passedOn, [source, ...(from?.former ?? [])], edge);
     }
   });
-  const nodes = graph.nodes.map((node) => (node.kind === "module" ? returningSources(node, passed) : node));
+  const nodes = graph.nodes.map((node) => (node.kind === "module" ? moduleReturningSources(node, passed) : node));
   yield;
-  const taking = takingSources(graph, passed);
+  const taking = functionsTakingSources(graph, passed);
   yield;
   const tensors = tensorsAsRead(graph, readAs);
   yield;
-  return yield* leavingOut({ ...graph, ...taking, nodes, adjacency: passedOn, tensors }, new Set(passed.keys()));
+  return yield* withoutSteps({ ...graph, ...taking, nodes, adjacency: passedOn, tensors }, new Set(passed.keys()));
 }
 
 /** Adds edges from the sources of a passing op to the op's reader. */
 function passOn(passedOn: Map<string, Edge[]>, sources: Source[], edge: Edge): void {
   const flow = edge.flow === "inferred" ? "inferred" : "data";
   for (const { node, tensor, only = edge.only } of sources) {
-    // what one graph has before the op and only the other after it is a path in neither
+    // an edge of one graph before the op and one of the other after it are a path in neither
     if (only === (edge.only ?? only)) append(passedOn, node, { ...edge, tensor, flow, ...onlyIn(only) });
   }
 }
 
 /** A module that returns the result of a passing op returns its source. */
-function returningSources(node: ModuleNode, passed: Map<string, Passed>): ModuleNode {
+function moduleReturningSources(node: ModuleNode, passed: Map<string, Passed>): ModuleNode {
   return { ...node, outputs: asSources(node.outputs, passed) };
 }
 
 /** A function that takes the result of a passing op takes its source. */
-function takingSources({ functions }: Graph, passed: Map<string, Passed>): Pick<Graph, "functions"> {
+function functionsTakingSources({ functions }: Graph, passed: Map<string, Passed>): Pick<Graph, "functions"> {
   if (functions === undefined) return {};
   const taking = Object.entries(functions).map(([id, call]) => [
     id,
@@ -103,7 +111,7 @@ function asSources(tensors: Record<string, string> = {}, passed: Map<string, Pas
   return Object.fromEntries(sources);
 }
 
-/** Inputs keep their shape, which readers copy to call the model, and weights that of their own, as in the code. */
+/** Tensors with the shape at their readers. Inputs and weights keep their own: readers copy it to call the model. */
 function tensorsAsRead(graph: Graph, readAs: Map<string, TensorSpec[]>): Graph["tensors"] {
   const tensors = new Map(graph.tensors);
   const given = new Set(
@@ -120,8 +128,8 @@ function tensorsAsRead(graph: Graph, readAs: Map<string, TensorSpec[]>): Graph["
 
 /**
  * Passing op → the tensor whose shape labels the wire from its source. Only reshapes inside the source's container count:
- * a norm keeps its shape if the next linear layer begins with a `view`, but a projection shows the heads that its parent
- * splits it into. Copies, such as repeated heads, don't count.
+ * a norm keeps its shape if the next linear layer begins with a `view`, but a projection shows the heads into which its
+ * parent splits it. Copies, such as repeated heads, don't count.
  */
 function* labelTensors(graph: Graph, passed: Map<string, Passed>): Steps<Map<string, string>> {
   const emptied = emptiedModules(graph, new Set(passed.keys()));
@@ -139,7 +147,7 @@ function* labelTensors(graph: Graph, passed: Map<string, Passed>): Steps<Map<str
   return labelled;
 }
 
-/** Whether the shapes differ only in axes of size 1, inserted for broadcasting. */
+/** Whether the shapes differ only in axes of size 1 inserted for broadcasting. */
 function hasMoreOnes(before: TensorSpec | undefined, after: TensorSpec | undefined): boolean {
   const [was, is] = [before?.shape ?? [], after?.shape ?? []];
   const relevant = (shape: readonly (number | string)[]) => shape.filter((size) => size !== 1).join();
@@ -147,15 +155,12 @@ function hasMoreOnes(before: TensorSpec | undefined, after: TensorSpec | undefin
 }
 
 function visibleParent(graph: Graph, emptied: ReadonlySet<string>, id: string): string | null {
-  let at = graph.hierarchy.get(id) ?? null;
-  while (at !== null && emptied.has(at)) at = graph.hierarchy.get(at) ?? null;
-  return at;
+  for (const at of containersOf(graph.hierarchy, id)) if (!emptied.has(at)) return at;
+  return null;
 }
 
 function isInside(graph: Graph, id: string, parent: string | null): boolean {
-  let at = graph.hierarchy.get(id) ?? null;
-  while (at !== null && at !== parent) at = graph.hierarchy.get(at) ?? null;
-  return at === parent;
+  return parent === null || [...containersOf(graph.hierarchy, id)].includes(parent);
 }
 
 /** The shape and dtype of a tensor at its readers, if all agree. */
@@ -190,8 +195,8 @@ function* passedNodes(graph: Graph, kept: ReadonlySet<string> = new Set()): Step
 }
 
 /**
- * Ops of functions that split axes, permute them and join them anew, and do nothing else: a window partition, a channel
- * shuffle, `einops.rearrange`. Such a step has a name in papers, and is a box.
+ * Ops of functions that only split, permute and rejoin axes: a window partition, a channel shuffle, `einops.rearrange`.
+ * Such a step has a name in papers and is shown as a box.
  */
 function* stepsOfRearrangements(graph: Graph): Steps<Set<string>> {
   const ops = new Map<string, OpNode[]>();
@@ -208,7 +213,7 @@ function* stepsOfRearrangements(graph: Graph): Steps<Set<string>> {
   return new Set(found.flat().map(({ id }) => id));
 }
 
-/** The sources of an op; those that it only had in an earlier graph are apart, unless there are no others. */
+/** The sources of an op. Sources from the earlier graph only are separate, unless there are no others. */
 function bySide(sources: Source[]): [now: Source[], former: Source[]] {
   const now = sources.filter(({ only }) => only !== "before");
   return now.length === 0 ? [sources, []] : [now, sources.filter(({ only }) => only === "before")];
@@ -237,7 +242,7 @@ function passes(node: OpNode, before: TensorSpec | undefined, after: TensorSpec 
   return PICKING.test(name) && count(before) !== null && count(before) === count(after);
 }
 
-/** Whether a module returned its input: the tracer puts one op inside, named after the module's class. */
+/** Whether a module returned its input: the tracer adds one op inside it, named after the module's class. */
 function doesNothing(graph: Graph, node: OpNode, before?: TensorSpec, after?: TensorSpec): boolean {
   const parent = graph.hierarchy.get(node.id);
   if (!parent || `${parent}/${shortName(node.name)}` !== node.id || (node.outputs ?? []).length !== 1) return false;

@@ -1,23 +1,23 @@
 /** Merges series of inputs, outputs or weights, such as the keys and values of a cache, or a list of parameters. */
 import { each, type Steps } from "../shared/slices.js";
 import { append } from "./append.js";
-import type { Edge, Graph, GraphNode } from "./graph.js";
+import { type Edge, type Graph, type GraphNode, isWeight } from "./graph.js";
 
 /** A simplified graph. */
 export interface Simplified {
   graph: Graph;
-  /** Id of an input, output or weight that stands for several → the ids of all of them. */
+  /** Id of an input, output or weight that represents several → the ids of all of them. */
   series: Map<string, string[]>;
 }
 
 /** Fewest nodes with a common name that are merged. */
 const MIN_NAMED = 3;
-/** Fewest outputs without names (`[0]`, `[1]`) that are merged; a few may be different things. */
+/** Fewest outputs without names (`[0]`, `[1]`) that are merged: a few may be different things. */
 const MIN_UNNAMED = 9;
 
 type Member = Extract<GraphNode, { kind: "input" | "output" | "parameter" | "buffer" }>;
 
-/** Merge inputs (or outputs) that belong to one argument, and listed weights that several modules read. */
+/** Merge inputs (or outputs) of one argument, and weights of one list that several modules read. */
 export function* foldSeries(graph: Graph): Steps<Simplified> {
   const stems = new Map<string, Member[]>();
   yield* each(graph.nodes, (node) => {
@@ -34,10 +34,10 @@ export function* foldSeries(graph: Graph): Steps<Simplified> {
     );
     for (const member of members) leader.set(member.id, first.id);
   }
-  return { graph: series.size === 0 ? graph : yield* merging(graph, series, leader), series };
+  return { graph: series.size === 0 ? graph : yield* mergeSeries(graph, series, leader), series };
 }
 
-/** Weights that ops of their own container read are drawn beside these. */
+/** A weight belongs to a series if ops of another container read it; otherwise it is drawn next to its reader. */
 function isMember(graph: Graph, node: GraphNode): node is Member {
   if (node.kind === "input" || node.kind === "output") return true;
   if ((node.kind !== "parameter" && node.kind !== "buffer") || !/\.\d+$/.test(node.name)) return false;
@@ -47,12 +47,11 @@ function isMember(graph: Graph, node: GraphNode): node is Member {
 
 /** `cache` of `cache[0].keys`, `layers.tables` of the weight `layers.tables.0`. */
 function stem({ kind, name }: Member): string {
-  const isWeight = kind === "parameter" || kind === "buffer";
-  return isWeight ? name.replace(/\.\d+$/, "") : (name.split(/[.[]/, 1)[0] ?? "");
+  return isWeight(kind) ? name.replace(/\.\d+$/, "") : (name.split(/[.[]/, 1)[0] ?? "");
 }
 
 /** Keep the first of each series, with the edges of all. */
-function* merging(graph: Graph, series: Map<string, string[]>, leader: Map<string, string>): Steps<Graph> {
+function* mergeSeries(graph: Graph, series: Map<string, string[]>, leader: Map<string, string>): Steps<Graph> {
   const adjacency = new Map<string, Edge[]>();
   const merge = (id: string) => leader.get(id) ?? id;
   yield* each(graph.adjacency, ([id, edges]) => {

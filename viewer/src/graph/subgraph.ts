@@ -1,4 +1,4 @@
-/** A module or function call as a separate graph, with the tensors across its border as inputs and outputs. */
+/** The inside of a module or function call as a graph, with the tensors across its border as inputs and outputs. */
 import { append } from "./append.js";
 import {
   ancestors,
@@ -11,7 +11,7 @@ import {
   ROOT,
 } from "./graph.js";
 
-/** The graph of what a module or a function call contains, without calls of functions; ids stay as in the whole graph. */
+/** The graph of what a module or function call contains; ids stay as in the whole graph. */
 export function subgraph(index: GraphIndex, id: string): Graph {
   const { graph } = index;
   const container = index.nodes.get(id) as ModuleNode | FunctionNode;
@@ -47,13 +47,13 @@ export function subgraph(index: GraphIndex, id: string): Graph {
   };
 }
 
-/** The calls of functions that are not around a container. */
+/** The function calls that don't contain a container. */
 function within(index: GraphIndex, id: string): NonNullable<Graph["functions"]> {
   const around = [id, ...ancestors(index, id)];
   return Object.fromEntries(Object.entries(index.graph.functions ?? {}).filter(([call]) => !around.includes(call)));
 }
 
-/** The innermost module that a container is, or lies in; or the root. */
+/** The innermost module that is the container or contains it; else the root. */
 function moduleAround(index: GraphIndex, id: string): string {
   return [id, ...ancestors(index, id)].find((at) => index.nodes.get(at)?.kind !== "function") ?? ROOT;
 }

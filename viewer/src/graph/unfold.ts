@@ -1,25 +1,26 @@
 /**
- * Graphs as pages bring them: equal blocks are stored once, as templates. `ir/folding.py` folds, and tells the form.
- * Holes are filled in JSON text, because engines replace and parse long texts much faster than they copy small objects.
+ * Unfolds graphs as stored in pages, where equal blocks are stored once, as templates. `ir/folding.py` folds them and
+ * documents the form. Holes are filled in JSON text: engines replace and parse long texts much faster than they copy
+ * small objects.
  */
 import type { Steps } from "../shared/slices.js";
 import type { GraphData, Json } from "./graph.js";
 
-/** Number of the template, id of the module call, and the values in which uses differ. */
+/** Number of the template, id of the module call, and the values that differ between uses. */
 type Use = [number, string, ...Json[]];
 type Items = readonly (Json | Use)[];
 
-/** A graph whose sections are lists of items, if it has templates; else a graph as its file has it. */
+/** A graph with templates, whose sections are lists of items; or a graph as in its file. */
 export type FoldedGraph = GraphData | ({ templates: Items[] } & Record<string, Json>);
 
 const SECTIONS = ["nodes", "adjacency", "hierarchy", "tensors", "parameters", "functions"];
-/** Characters that are parsed in one step: about ten ms. */
+/** Characters that are parsed in one step; takes about 10 ms. */
 const TEXT = 2_000_000;
 const ID = /\\u0001/g;
 const VALUE = /"\\u000([23])(\d+)"/;
 
-/** A graph as its file has it, in steps. */
-export function* unfolding(folded: FoldedGraph): Steps<GraphData> {
+/** A graph as in its file. */
+export function* unfoldGraph(folded: FoldedGraph): Steps<GraphData> {
   if (!("templates" in folded)) return folded;
   const { templates, ...graph } = folded;
   const made = new Map<number, Template>();
@@ -51,7 +52,7 @@ function* section(name: string, items: Items, textOf: (item: Json | Use) => stri
     waiting.push(text);
     length += text.length;
     if (length < TEXT) continue;
-    // to make the text takes about as long as to parse it
+    // making the text takes about as long as parsing it
     yield;
     parse();
     yield;
@@ -59,7 +60,7 @@ function* section(name: string, items: Items, textOf: (item: Json | Use) => stri
   yield;
   parse();
   yield;
-  // most sections are one part; to copy it would cost as much as to parse it
+  // most sections are one part; copying it would cost as much as parsing it
   const [first = null, ...others] = parts;
   if (others.length === 0) return first;
   return isList ? parts.flat() : Object.assign(first as Record<string, Json>, ...others);
@@ -74,7 +75,7 @@ function entry(item: Json): string {
   return Array.isArray(item) ? item.map((part) => JSON.stringify(part)).join(":") : JSON.stringify(item);
 }
 
-/** What is between the holes of values, and in turn with it the holes. */
+/** Texts and the holes between them. */
 type Template = (string | Hole)[];
 
 interface Hole {
@@ -102,7 +103,7 @@ function filled(template: Template, id: string, values: readonly Json[]): string
     .join("");
 }
 
-/** The text of a number; in a template, where it is a hole of what is around, one for a number. */
+/** The text of a number. Inside another template it may be a hole, which becomes a hole for a number. */
 function numberIn(text: string): string {
   return text.startsWith("\u0002") ? JSON.stringify(text.replace("\u0002", "\u0003")) : text;
 }

@@ -1,14 +1,14 @@
 /** A graph without some of its nodes. */
 import { atOnce, each, type Steps } from "../shared/slices.js";
-import type { Edge, Graph, GraphNode } from "./graph.js";
+import { containersOf, type Edge, type Graph, type GraphNode } from "./graph.js";
 
 /** The graph without some nodes, their edges, and modules that become empty. */
 export function without(graph: Graph, removed: ReadonlySet<string>): Graph {
-  return atOnce(leavingOut(graph, removed));
+  return atOnce(withoutSteps(graph, removed));
 }
 
 /** The same in steps. */
-export function* leavingOut(graph: Graph, removed: ReadonlySet<string>): Steps<Graph> {
+export function* withoutSteps(graph: Graph, removed: ReadonlySet<string>): Steps<Graph> {
   if (removed.size === 0) return graph;
   const emptied = emptiedModules(graph, removed);
   yield;
@@ -26,26 +26,21 @@ export function emptiedModules(graph: Graph, removed: ReadonlySet<string>): Set<
   const nonEmpty = new Set<string>();
   for (const node of graph.nodes) {
     if (node.kind === "module" || removed.has(node.id)) continue;
-    for (
-      let at = graph.hierarchy.get(node.id) ?? null;
-      at !== null && !nonEmpty.has(at);
-      at = graph.hierarchy.get(at) ?? null
-    ) {
+    for (const at of containersOf(graph.hierarchy, node.id)) {
+      if (nonEmpty.has(at)) break;
       nonEmpty.add(at);
     }
   }
   for (const id of removed) {
-    for (
-      let at = graph.hierarchy.get(id) ?? null;
-      at !== null && !nonEmpty.has(at);
-      at = graph.hierarchy.get(at) ?? null
-    )
+    for (const at of containersOf(graph.hierarchy, id)) {
+      if (nonEmpty.has(at)) break;
       emptied.add(at);
+    }
   }
   return emptied;
 }
 
-/** Shows the names of removed constants and weights at the ops that use them. */
+/** Names removed constants and weights at the ops that use them. */
 export function withNames(graph: Graph, removed: ReadonlySet<string>): Graph {
   const used = new Map<string, Record<string, string>>();
   for (const node of graph.nodes) {

@@ -11,7 +11,7 @@ export function isInPlace({ name }: OpNode): boolean {
   return name.endsWith("_") && !name.endsWith("__");
 }
 
-/** Whether values flow along an edge, or it leads to an op that overwrites them for later readers. */
+/** Whether values flow along an edge, or it leads to an op that overwrites the tensor for later readers. */
 export function isDrawn({ to, flow }: Edge, writers: ReadonlySet<string>): boolean {
   return flow !== "shape" || writers.has(to);
 }

@@ -1,13 +1,12 @@
-/** Reduces a frame to a plan, the input of ranking and routing. */
-
+import { memoByObject, memoInObject } from "../shared/memo.js";
 import { BORDER, type Frame, type Item, type Wire } from "../view/frame.js";
-import { SHAPES, type Shape } from "../view/shapes.js";
-import { isDense } from "./dense.js";
-import { openFans } from "./fans.js";
-import type { Ports } from "./geometry.js";
+import { SHAPES, type Shape } from "../view/state.js";
+import type { Ports } from "./coord/geometry.js";
+import { BEHIND_PANEL, boxSize, ceilTo, GLYPH, GRID, isTerminal } from "./coord/metrics.js";
+import type { Order } from "./decross/order.js";
+import { besideOthers } from "./layering/tables.js";
+import { markRails, markTrunk, slotWeight } from "./layering/trunk.js";
 import { openLoops, returnsOf } from "./loops.js";
-import { BEHIND_PANEL, boxSize, ceilTo, GLYPH, GRID, isTerminal } from "./metrics.js";
-import type { Order } from "./order.js";
 import {
   type Exit,
   hasTwoLabels,
@@ -20,30 +19,31 @@ import {
   type PlanWire,
   type Slot,
 } from "./plan.js";
-import { markRails } from "./rails.js";
-import { openStreams, placesOf, streamsOf } from "./streams.js";
-import { besideOthers } from "./tables.js";
-import { markTrunk, slotWeight } from "./trunk.js";
+import { isDense } from "./structures/dense.js";
+import { openFans } from "./structures/fans.js";
+import { openStreams, placesOf, streamsOf } from "./structures/streams.js";
+
+/** Reduces a frame to a plan, the input of ranking and routing. */
 
 const EXIT_STEP = 16;
 const EDGE_MARGIN = 16;
 /** Smallest distance between wires that arrive at one item. */
 const ARRIVAL_ROOM = 7;
 const ARC_ROOM = 8;
-/** With more arcs into one item, the trunk is not in its middle. */
+/** With more arcs into an item, the trunk is not in its middle. */
 const MOST_ARCS = 12;
 
 /** Most wires into a circular glyph; with more, it is a pill. */
 const MAX_INTO_CIRCLE = 3;
 
-/** Size and ports of an expanded item's layout. */
+/** Size and ports of the layout of an expanded item. */
 export interface Inner {
   width: number;
   height: number;
   ports: Ports;
 }
 
-/** Reduce a frame; `inner` has the layouts of its expanded items, and `order` is to be kept. */
+/** @param inner the layouts of the expanded items @param order to keep */
 export function plan(
   frame: Frame,
   inner: readonly (Inner | null)[],
@@ -84,9 +84,9 @@ export function plan(
   return result;
 }
 
-/** The wires of a frame, but for its returns. */
+/** The wires of a frame without its returns. */
 function wiresOf({ wires }: Frame, nets: readonly number[]): PlanWire[] {
-  // returns are last
+  // returns come last
   const onwards = wires.filter(({ flow }) => flow !== "return");
   return onwards.map(({ from, to, fromPort, toPort }, i) => ({
     from,
@@ -101,8 +101,8 @@ function wiresOf({ wires }: Frame, nets: readonly number[]): PlanWire[] {
 }
 
 /**
- * What decides the weight of an item: as if it were closed, because what is opened beside the trunk would else become the
- * trunk, and move everything. Groups are always open.
+ * What determines the weight of an item: its size as if closed. Otherwise a module opened beside the trunk would become the
+ * trunk and move everything. Groups are always open.
  */
 function closedIfOpen(slot: Slot, item: Item | undefined, vertical: boolean): Pick<Slot, "round" | "along" | "ports"> {
   if (slot.ports === null || item === undefined || item.kind === "group") return slot;
@@ -110,29 +110,17 @@ function closedIfOpen(slot: Slot, item: Item | undefined, vertical: boolean): Pi
   return { round: false, along: vertical ? size.height : size.width, ports: null };
 }
 
-/** Items are immutable, and planned several times. */
-const closedSizes = new WeakMap<Item, ReturnType<typeof boxSize>>();
+/** Items are planned several times. */
+const closedSize = memoByObject(boxSize);
 
-function closedSize(item: Item): ReturnType<typeof boxSize> {
-  const size = closedSizes.get(item) ?? boxSize(item);
-  closedSizes.set(item, size);
-  return size;
-}
-
-/** What all plans of a frame have in common. */
+/** What all plans of a frame share. */
 interface Facts {
-  dense: boolean;
   nets: number[];
   /** Item → its slot while it is closed. */
   closed: (item: number) => Slot;
 }
 
-/** Frames are immutable, and planned several times. */
-const known = new WeakMap<Frame, Facts>();
-
-function factsOf(frame: Frame, dense: boolean): Facts {
-  const before = known.get(frame);
-  if (before?.dense === dense) return before;
+const factsOf = memoInObject((frame: Frame, dense: boolean): Facts => {
   const { items, wires } = frame;
   const vertical = frame.direction === "TB";
   const nets = numberNets(wires);
@@ -154,10 +142,8 @@ function factsOf(frame: Frame, dense: boolean): Facts {
     slots[i] = slot;
     return slot;
   };
-  const facts = { dense, nets, closed };
-  known.set(frame, facts);
-  return facts;
-}
+  return { nets, closed };
+});
 
 /** Wire → the number of its tensor. */
 export function numberNets(wires: Wire[]): number[] {
@@ -170,7 +156,7 @@ export function numberNets(wires: Wire[]): number[] {
   });
 }
 
-/** Item → the distinct tensors that leave it; a common label is shown once, at the last. */
+/** Item → the distinct tensors that leave it; a common label is shown once, at the last one. */
 function exitsOf(frame: Frame, nets: number[]): Exit[][] {
   const labels = frame.items.map(() => new Map<number, string>());
   const onwards = new Set<number>();
@@ -190,7 +176,7 @@ function exitsOf(frame: Frame, nets: number[]): Exit[][] {
   });
 }
 
-/** `behind` is the space for the cards of a folded panel, at its right and below. */
+/** @param behind the space for the cards of a folded panel, on the right and below */
 function innerSlot({ width, height, ports }: Inner, vertical: boolean, behind: number): Slot {
   const across = vertical ? width : height;
   const along = vertical ? height : width;
@@ -200,7 +186,7 @@ function innerSlot({ width, height, ports }: Inner, vertical: boolean, behind: n
   };
 }
 
-/** A box with space at its side for wires back to itself. */
+/** A box with space beside it for wires back to itself. */
 function withLanes(slot: Slot, vertical: boolean, wires: Wire[]): Slot {
   const rooms = wires.map(({ label }) => laneRoom(vertical, label));
   const lanes = rooms.reduce((sum, { before, after }) => sum + before + after, 0);
@@ -215,7 +201,7 @@ function boxSlot(item: Item, vertical: boolean, exits: Exit[], arrivals: number,
   const across = Math.max(
     vertical ? box.width : box.height,
     roomFor(exits.length, room.exitStep),
-    // arcs arrive at one side of the trunk
+    // arcs arrive on one side of the trunk
     dense && arrivals <= MOST_ARCS ? roomFor(2 * arrivals - 1, ARC_ROOM) : roomFor(arrivals, ARRIVAL_ROOM),
   );
   return {
@@ -236,11 +222,11 @@ function boxSlot(item: Item, vertical: boolean, exits: Exit[], arrivals: number,
 /** Space for labels around the centre of an item. */
 type LabelRoom = Pick<Slot, "exitStep" | "low" | "high" | "labelDepth">;
 
-/** Top to bottom: labels are below the item, right of their wires. */
+/** Top to bottom: labels are below the item, to the right of their wires. */
 function roomBelow(exits: Exit[]): LabelRoom {
   const widest = widestLabel(exits);
   const labelled = exits.filter((exit) => exit.label !== "").length;
-  // two labels, or a common one, may be at either side
+  // two labels, or a common one, may be on either side
   const bothSides = exits.length > 1 && (labelled === 1 || hasTwoLabels(exits));
   const several = labelled > 1 && !bothSides;
   const exitStep = several ? Math.max(EXIT_STEP, widest + LABEL_GAP + GRID) : EXIT_STEP;
@@ -260,7 +246,7 @@ function widestLabel(exits: Exit[]): number {
   return Math.max(0, ...exits.map((exit) => labelWidth(exit.label)));
 }
 
-/** Extent of the exits; with few, the trunk keeps the middle and all others may be on one side. */
+/** Extent of the exits; if there are few, the trunk keeps the middle and all others may be on one side. */
 function spreadOf(exits: Exit[], step: number): number {
   return Math.max(0, exits.length - 1) * step * (exits.length <= MOST_AROUND_TRUNK ? 2 : 1);
 }

@@ -2,31 +2,31 @@
  * View → layout. Containers are laid out separately, innermost first, with expanded children as boxes of fixed size.
  * Equal containers share one geometry, and containers untouched by a toggle keep theirs.
  */
-import { checkpoint } from "../shared/slices.js";
+import { atOnce, mapSteps, type Steps } from "../shared/slices.js";
+import { AROUND_LINES } from "../view/expand/page_limits.js";
 import type { Frame, Item, View } from "../view/frame.js";
-import { AROUND_LINES } from "../view/page.js";
 import type { Direction } from "../view/state.js";
-import { type Alike, frameKey, innerKey, onceFor } from "./alike.js";
-import { sidewaysCell } from "./cells.js";
-import type { Viz } from "./dot.js";
-import { type LayoutCache, layoutCache } from "./engine.js";
-import { type Context, closedGeometry, geometryIn, placeIn } from "./flow.js";
-import { isStep } from "./frame.js";
-import type { Box, Geometry, Label, Title } from "./geometry.js";
+import { type Context, closedGeometry, geometryIn, placeIn } from "./container.js";
+import { isStep } from "./coord/enclosure.js";
+import type { Box, Geometry, Label, Title } from "./coord/geometry.js";
+import { titleForms } from "./coord/metrics.js";
+import { A_LINE, type Surrounding } from "./coord/to_page.js";
+import { ofPorts, orderOf, type PortOrder, portOrders } from "./decross/order.js";
 import type { Inner } from "./input.js";
-import { tangleIn } from "./line_order.js";
-import { titleForms } from "./metrics.js";
-import { ofPorts, orderOf, type PortOrder, portOrders } from "./order.js";
-import { A_LINE, type Surrounding } from "./page.js";
-import { AROUND, type Arms } from "./structures/arms.js";
+import type { Viz } from "./layering/dot.js";
+import { type LayoutCache, layoutCache } from "./layering/rank.js";
+import { frameKey, innerKey, onceFor, type SharedLayout } from "./shared_layout.js";
 import { aroundTowers } from "./structures/around_towers.js";
-import { Panels } from "./structures/panels.js";
+import { sidewaysCell } from "./structures/cells.js";
 import { hasColumns, joinedU, risingIn } from "./structures/structured.js";
-import { inU } from "./structures/u.js";
-import { uprightU } from "./structures/upright.js";
-import { BROAD } from "./wrap.js";
+import { AROUND, type Arms } from "./structures/u/arms.js";
+import { Panels } from "./structures/u/panels.js";
+import { inU } from "./structures/u/u.js";
+import { uprightU } from "./structures/u/upright.js";
+import { tangleIn } from "./wrapping/line_order.js";
+import { LEGIBLE_STRETCH } from "./wrapping/wrap.js";
 
-export { isBroken, type LayoutCache, layoutCache } from "./engine.js";
+export { isBroken, type LayoutCache, layoutCache } from "./layering/rank.js";
 export type { Box, Geometry, Label, Title, Viz };
 
 /** A container with its positions. */
@@ -35,7 +35,7 @@ export interface Placed {
   geometry: Geometry;
   /** Item → the layout of its inside; null unless expanded. */
   inner: (Placed | null)[];
-  /** Whether it, or anything inside it, has a structure with a layout of its own. */
+  /** Whether it, or anything inside it, has a structure with its own layout. */
   shaped: boolean;
 }
 
@@ -45,13 +45,13 @@ export interface Layout {
   height: number;
   direction: Direction;
   shaped: boolean;
-  /** Whether the colours are explained. */
+  /** Whether a legend explains the colours. */
   legend: boolean;
 }
 
-/** Frame → its layouts by surrounding and length of lines; frames are immutable. */
+/** Frame → its layouts by surrounding and length of lines. */
 const placedFrames = new WeakMap<Frame, Map<string, Placed>>();
-/** More than one picture needs: those left to right try several lengths of lines. */
+/** More than a picture needs: from left to right, several lengths of lines are tried. */
 const MOST_PLACED = 8;
 
 /**
@@ -59,7 +59,12 @@ const MOST_PLACED = 8;
  *
  * @throws if the instance crashes (`isBroken`); call again with a new one. The cache stays valid.
  */
-export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutCache()): Layout {
+export function layout(view: View, viz: Viz | null, cache?: LayoutCache): Layout {
+  return atOnce(layoutSteps(view, viz, cache));
+}
+
+/** The same in steps. */
+export function* layoutSteps(view: View, viz: Viz | null, cache: LayoutCache = layoutCache()): Steps<Layout> {
   const place = (around: number, frame = view.root) =>
     placeFrame(
       { viz, cache, line: view.line, shapes: view.shapes, around, isNarrow: view.narrow, up: false },
@@ -67,51 +72,54 @@ export function layout(view: View, viz: Viz | null, cache: LayoutCache = layoutC
       null,
       frame.direction,
     );
-  const root = placeU(view, place) ?? placeLines(view, place);
+  const root = (yield* placeU(view, place)) ?? (yield* placeLines(view, place));
   const { geometry, shaped } = root;
   const { direction, legend } = view;
   return { root, width: geometry.width, height: geometry.height, direction, shaped, legend };
 }
 
-/** A model that is a U, from left to right, too. */
-function placeU(view: View, place: (around: number, frame: Frame) => Placed): Placed | null {
+/** A U, also from left to right. */
+function* placeU(view: View, place: (around: number, frame: Frame) => Steps<Placed>): Steps<Placed | null> {
   const upright = uprightU(view);
-  const placed = upright && place(AROUND_FRAMES[0], upright);
+  const placed = upright && (yield* place(AROUND_FRAMES[0], upright));
   return placed?.geometry.shaped === true ? placed : null;
 }
 
-/** In one flow or, left to right, in lines that are shorter if they would be too wide and nothing becomes a tangle for it. */
-function placeLines(view: View, place: (around: number) => Placed): Placed {
+/** In one flow or, left to right, in lines, which are shortened if they are too wide and that doesn't tangle the wires. */
+function* placeLines(view: View, place: (around: number) => Steps<Placed>): Steps<Placed> {
   const [first, ...tighter] = AROUND_FRAMES;
-  let root = place(first);
+  let root = yield* place(first);
   if (view.root.direction === "TB") return root;
   const room = view.line + AROUND_LINES;
   for (const around of tighter) {
     const { width } = root.geometry;
     if (width <= room || width > HOPELESS * room) break;
-    const other = place(around);
-    const isLegible = width <= BROAD * room && tangle(other) > tangle(root) + A_TANGLE;
+    const other = yield* place(around);
+    const isLegible = width <= LEGIBLE_STRETCH * room && tangle(other) > tangle(root) + A_TANGLE;
     if (other.geometry.width < width && !isLegible) root = other;
   }
   return root;
 }
 
-/** Longer lines are worth this difference. */
+/** Longer lines are better than this much tangle. */
 const A_TANGLE = 4;
 
-/** How hard it is to follow the wires in a container and all in it. */
+/** How hard it is to follow the wires in a container and inside it. */
 function tangle({ frame, geometry, inner }: Placed): number {
   return inner.reduce((sum, one) => sum + (one === null ? 0 : tangle(one)), tangleIn(geometry, frame));
 }
 
-/** `around` is the direction of the parent frame, and `ports` the order of the frame's ports there. */
-function placeFrame(
+/**
+ * @param around the direction of the parent frame
+ * @param ports the order of the frame's ports there
+ */
+function* placeFrame(
   context: Context,
   frame: Frame,
   item: Item | null,
   around: Direction,
   ports: PortOrder | null = null,
-): Placed {
+): Steps<Placed> {
   const title = item === null ? "" : titleForms(item, context.isNarrow).map(({ lines, width }) => `${lines} ${width}`);
   const looks = `${context.shapes} ${context.isNarrow} ${context.up}`;
   const kind = item !== null && isStep(item) ? "step" : "";
@@ -120,49 +128,50 @@ function placeFrame(
   const wholeKey = `${placeKey} ${context.line} ${context.around}`;
   const before = placedFrames.get(frame)?.get(wholeKey);
   if (before !== undefined) return before;
-  const alike = alikeOf(context, frame, { around, key, placeKey }, ports);
+  const alike = yield* alikeOf(context, frame, { around, key, placeKey }, ports);
   const outer = item === null ? context.line + AROUND_LINES : context.line;
   const inside = { ...context, isNarrow: context.isNarrow || alike.hasColumns };
   inside.line = Math.max(SHORTEST_LINE, outer - context.around);
-  const place = (arms: Arms | null): Placed | null => {
-    const inner = frame.items.map((child, i) => {
+  const place = function* (arms: Arms | null): Steps<Placed | null> {
+    const inner = yield* mapSteps(frame.items, function* (child, i) {
       const within = arms === null ? inside : { ...inside, isNarrow: true, up: arms.right.includes(i) };
-      return child.frame && placeFrame(within, child.frame, child, frame.direction, alike.ports[i] ?? null);
+      const order = alike.ports[i] ?? null;
+      return child.frame && (yield* placeFrame(within, child.frame, child, frame.direction, order));
     });
     const surrounding = { item, around, isNarrow: context.isNarrow, key, order: alike.order };
     const [sizes, insides] = [inner.map(innerSize), innerKey(inner)];
-    // only what runs left to right depends on the length of lines
+    // only flows from left to right depend on the length of lines
     const within = `${frame.direction === "LR" ? context.line : ""} ${insides}`;
     const lay = () =>
       arms === null
         ? geometryIn(context, frame, surrounding, sizes, onceFor(alike, insides))
         : inU(frame, sizes, arms, placeIn(context, surrounding));
-    const geometry = alike.geometries.get(within) ?? lay();
+    const geometry = alike.geometries.get(within) ?? (yield* lay());
     if (geometry === null) return null;
     alike.geometries.set(within, geometry);
     return { frame, geometry, inner, shaped: geometry.shaped === true || inner.some((one) => one?.shaped) };
   };
-  const joined = alike.arms === null ? placeJoined(inside, frame, { ...A_LINE, item, around, key }) : null;
-  const placed = joined ?? (alike.arms && place(alike.arms)) ?? place(null);
+  const joined = alike.arms === null ? yield* placeJoined(inside, frame, { ...A_LINE, item, around, key }) : null;
+  const placed = joined ?? (alike.arms && (yield* place(alike.arms))) ?? (yield* place(null));
   if (placed === null) throw new Error("expected a layout");
-  const best = narrower(context, placed, { item, around }, alike.width);
+  const best = yield* narrower(context, placed, { item, around }, alike.width);
   remember(frame, wholeKey, best);
-  checkpoint();
+  yield;
   return best;
 }
 
-/** A cell that is too broad for a column while all in it is closed runs from left to right, if it is narrower then. */
-function narrower(
+/** A cell that is too wide for a column with everything closed runs from left to right, if that makes it narrower. */
+function* narrower(
   context: Context,
   placed: Placed,
   { item, around }: { item: Item | null; around: Direction },
   closedWidth: number | null,
-): Placed {
+): Steps<Placed> {
   const width = closedWidth ?? placed.geometry.width;
-  // what flows up is laid out downwards and turned upside down
-  const mayTurn = item !== null && !context.up && around === "TB" && width > BROAD * context.line;
+  // containers that flow up are laid out downwards and turned upside down
+  const mayTurn = item !== null && !context.up && around === "TB" && width > LEGIBLE_STRETCH * context.line;
   const sideways = mayTurn ? sidewaysCell(placed.frame) : null;
-  const other = sideways && placeFrame(context, sideways, item, "TB");
+  const other = sideways && (yield* placeFrame(context, sideways, item, "TB"));
   return other !== null && other.geometry.width < placed.geometry.width ? other : placed;
 }
 
@@ -172,20 +181,20 @@ function remember(frame: Frame, key: string, placed: Placed): void {
   else known.set(key, placed);
 }
 
-/** A frame with two open containers that are one U; null if it has none. */
-function placeJoined(context: Context, frame: Frame, surrounding: Surrounding): Placed | null {
+/** A frame with two open containers that form a U; null without any. */
+function* placeJoined(context: Context, frame: Frame, surrounding: Surrounding): Steps<Placed | null> {
   if (context.up || frame.placing || frame.direction !== "TB" || surrounding.around !== "TB") return null;
   const joined = joinedU(frame, context.shapes);
   if (joined === null) return null;
   const { frame: whole, arms, owners, pair, insides } = joined;
-  const inner = whole.items.map((child, i) => {
+  const inner = yield* mapSteps(whole.items, function* (child, i) {
     const within = { ...context, isNarrow: true, up: arms.right.includes(i) };
-    return child.frame && placeFrame(within, child.frame, child, "TB");
+    return child.frame && (yield* placeFrame(within, child.frame, child, "TB"));
   });
   const panels = new Panels(joined);
   const sizes = inner.map(innerSize);
   const at = { ...surrounding, isNarrow: context.isNarrow, key: `joined ${surrounding.key}` };
-  const geometry = inU(whole, sizes, arms, placeIn(context, at), panels);
+  const geometry = yield* inU(whole, sizes, arms, placeIn(context, at), panels);
   const [outside, ...parts] = (geometry && panels.apart(geometry)) ?? [];
   if (outside === undefined) return null;
   const ownedBy = (owner: number) => inner.filter((_, i) => owners[i] === owner);
@@ -200,22 +209,22 @@ function placeJoined(context: Context, frame: Frame, surrounding: Surrounding): 
   return { frame, geometry: outside, inner: all, shaped: true };
 }
 
-/** What a frame shares with equal ones in equal surroundings. */
-function alikeOf(
+/** What a frame shares with equal frames in equal surroundings. */
+function* alikeOf(
   context: Context,
   frame: Frame,
   { around, key, placeKey }: { around: Direction; key: string; placeKey: string },
   ports: PortOrder | null,
-): Alike {
+): Steps<SharedLayout> {
   const { alike } = context.cache;
   const whole = `${placeKey} ${aroundTowers(frame, context.shapes).join(";")}|${frameKey(frame)}`;
   const known = alike.get(whole);
   if (known !== undefined) return known;
-  const closed = closedGeometry(context, frame, ports);
-  const made: Alike = {
+  const closed = yield* closedGeometry(context, frame, ports);
+  const made: SharedLayout = {
     ports: closed === null ? [] : portOrders(frame, closed),
     order: closed === null ? ofPorts(ports) : orderOf(closed, frame, ports),
-    arms: armsOf(context, frame, around, key),
+    arms: yield* armsOf(context, frame, around, key),
     geometries: new Map(),
     hasColumns: hasColumns(frame, context.shapes),
     width: closed?.width ?? null,
@@ -224,17 +233,17 @@ function alikeOf(
   return made;
 }
 
-/** The arms of a frame that is drawn as a U; inside of one, all runs in one flow. */
-function armsOf(context: Context, frame: Frame, around: Direction, key: string): Arms | null {
+/** The arms of a frame that is drawn as a U; inside a U, everything is in one flow. */
+function* armsOf(context: Context, frame: Frame, around: Direction, key: string): Steps<Arms | null> {
   if (context.up || frame.placing || frame.direction !== "TB" || around !== "TB") return null;
-  return risingIn(frame, context.shapes, placeIn(context, { ...A_LINE, key: `closed ${key}` }));
+  return yield* risingIn(frame, context.shapes, placeIn(context, { ...A_LINE, key: `closed ${key}` }));
 }
 
-/** Space around the lines of open containers, as `AROUND_LINES`: more if the picture becomes too wide. */
+/** Space around the lines of open containers, like `AROUND_LINES`: more if the picture becomes too wide. */
 const AROUND_FRAMES = [80, 140, 200, 240] as const;
-/** Pictures that are wider by this factor don't fit with shorter lines, either. */
+/** Pictures that are wider by this factor don't fit with shorter lines either. */
 const HOPELESS = 2;
-/** Shorter lines say nothing. */
+/** Least length of lines. */
 const SHORTEST_LINE = 160;
 
 function innerSize(placed: Placed | null): Inner | null {

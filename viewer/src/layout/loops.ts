@@ -1,9 +1,9 @@
 /**
- * Returns of a loop. For routing, each is a wire out of the frame and another one in, over one lane at the right; then
- * both are joined on that lane. Ranking knows nothing of them.
+ * Returns of a loop. For routing, each is a wire out of the frame and another one into it, over one lane on the right; then
+ * both are joined on that lane. Ranking ignores them.
  */
 import { BORDER, type Frame, type Wire } from "../view/frame.js";
-import type { Ranking } from "./dot.js";
+import type { Ranking } from "./layering/dot.js";
 import { LABEL_GAP, LABEL_HEIGHT, labelWidth, type Plan } from "./plan.js";
 import type { Point, Routed } from "./routing/route.js";
 
@@ -15,7 +15,7 @@ export function returnsOf(frame: Frame, nets: number[]): Return[] {
   }
   return wires.map((wire) => {
     const same = wires.filter(({ net }) => net === wire.net);
-    // a tensor has one lane and one label, however many items take it
+    // a tensor has one lane and one label, however many items read it
     const farthest = same.reduce((best, other) => (other.to < best.to ? other : best));
     return {
       ...wire,
@@ -27,11 +27,11 @@ export function returnsOf(frame: Frame, nets: number[]): Return[] {
 
 interface Return extends Wire {
   net: number;
-  /** Whether it only leads back to its own item, which is closed. */
+  /** Whether it leads back to its own item, which is closed. */
   isAround: boolean;
 }
 
-/** Leads returns out of the frame, and in again. */
+/** Leads returns out of the frame and back into it. */
 export function openLoops(plan: Plan, frame: Frame, nets: number[]): void {
   const returns = returnsOf(frame, nets);
   const backs = returns.map(({ from, to, fromPort, toPort, label, net, isAround }, i) => {
@@ -68,7 +68,7 @@ export function closeLoops(plan: Plan, routed: Routed): [Plan, Routed] {
   ];
 }
 
-/** The label of a return: right of its lane or, left to right, above it; clear of lines that lead to lanes further out. */
+/** The label of a return: right of its lane or, left to right, above it; clear of lines to lanes further out. */
 function labelOf(
   vertical: boolean,
   all: Point[][],
@@ -102,8 +102,8 @@ const BELOW_STEPS = 12;
 const WIRE_STEP = 16;
 
 /**
- * Aligns the steps of a loop at their tops, though states may leave them at another height. Output wires pass close below
- * the steps, because dot keeps wires as far apart as items.
+ * Aligns the tops of the steps of a loop, although states may leave them at another height. Output wires pass close below
+ * the steps, because dot would keep wires as far apart as items.
  */
 export function inOneRow(planned: Plan, ranking: Ranking): Ranking {
   if (new Set(ranking.rank).size < planned.slots.length) return ranking;

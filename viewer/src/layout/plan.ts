@@ -1,16 +1,17 @@
 /** The input of ranking and routing: sizes, ports and wires in flow coordinates (u across, v along the flow). */
+import { memoByKey } from "../shared/memo.js";
 import type { Alignment } from "../view/frame.js";
-import type { Ports } from "./geometry.js";
-import { LABEL_SIZE } from "./metrics.js";
-import type { Order } from "./order.js";
-import { textWidth } from "./text_metrics.js";
+import type { Ports } from "./coord/geometry.js";
+import { LABEL_SIZE } from "./coord/metrics.js";
+import { textWidth } from "./coord/text_metrics.js";
+import type { Order } from "./decross/order.js";
 
 /** A tensor that leaves an unexpanded item. */
 export interface Exit {
   net: number;
-  /** Empty if another exit of this item shows the same label, or if the tensor only returns. */
+  /** Empty if another exit of the item shows the label, or if the tensor only returns. */
   label: string;
-  /** Whether the tensor only goes to the next step of a loop. */
+  /** Whether the tensor only leads to the next step of a loop. */
   returns: boolean;
 }
 
@@ -45,21 +46,21 @@ export interface PlanWire {
   trunk: boolean;
   /** Whether it is on the main path of a branch: the heaviest wire of both its source and its target. */
   spine: boolean;
-  /** Whether a longer path has the same ends; rails are ignored in ranking. */
+  /** Whether a longer path has the same ends; ranking ignores rails. */
   rail: boolean;
 }
 
 /** A wire from a step of a loop to the next: out to the border, along the side, and in again. */
-export interface PlanReturn {
-  /** Position of the wire out, and of the wire in, which is after all wires of the frame. */
+interface PlanReturn {
+  /** Positions of the wire out and of the wire in, which comes after all wires of the frame. */
   out: number;
   in: number;
   label: string;
-  /** Whether it only leads back to its own item. */
+  /** Whether it leads back to its own item. */
   isAround: boolean;
 }
 
-/** A stage's wire from the one before, and the module that derives another stream. */
+/** The wire of a stage from the one before, and the module that derives another stream. */
 export interface Stream {
   wire: number;
   beside: number;
@@ -72,42 +73,36 @@ export interface Plan {
   wires: PlanWire[];
   inputs: number;
   outputs: number;
-  /** Their wires are the last, and their ports after those of the frame. */
+  /** Their wires come last, and their ports after those of the frame. */
   returns: PlanReturn[];
   /** The order to keep; null for any. */
   order: Order | null;
   /** Whether width is scarce. */
   isNarrow?: boolean;
-  /** Pairs of items that have no wire between them, of which the first is above the second. */
+  /** Pairs of items without a wire between them, of which the first goes above the second. */
   apart: (readonly [above: number, below: number])[];
-  /** The first of parallel streams, which are drawn straight. */
+  /** The first of parallel streams, which is drawn straight. */
   streams: Stream[];
-  /** Whether its wires are arcs at one side. */
+  /** Whether its wires are arcs on one side. */
   dense: boolean;
-  /** Which edges of items of one row are in line; absent where their lengths decide. */
+  /** Which edges of the items of a row are aligned; absent if their lengths decide. */
   align?: Alignment | undefined;
-  /** Output port → the input port with the same stream; empty without streams. */
+  /** Output port → the input port of the same stream; empty without streams. */
   places: number[];
 }
 
 /** Distance of a label from its wire. */
 export const LABEL_GAP = 5;
 export const LABEL_HEIGHT = 12;
-/** With more wires than this at one side of an item, the trunk is not centred. */
+/** With more wires on one side of an item, the trunk is not centred. */
 export const MOST_AROUND_TRUNK = 3;
 
-/** Label → its width: there are few, each on many wires. */
-const widths = new Map<string, number>();
+/** Width of a tensor's label in bold, so that layouts don't depend on which labels are bold. */
+export const labelWidth = memoByKey((label: string) =>
+  label === "" ? 0 : Math.ceil(textWidth(label, LABEL_SIZE, true)),
+);
 
-/** Width of a tensor's label, bold as some are, so that layouts don't depend on which. */
-export function labelWidth(label: string): number {
-  if (label === "") return 0;
-  const width = widths.get(label) ?? Math.ceil(textWidth(label, LABEL_SIZE, true));
-  widths.set(label, width);
-  return width;
-}
-
-/** Distance of the lane of a return from what is left of it. */
+/** Distance of the lane of a return from what is to its left. */
 const BESIDE_LANE = 12;
 
 /** Space across for the lane of a return with its label. Left to right, the label is above the lane. */

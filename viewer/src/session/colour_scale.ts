@@ -5,19 +5,19 @@ import { shortName } from "../graph/names.js";
 import { typeOf } from "./naming.js";
 
 /** A step of the scale, numbered from 1, and its meaning. */
-export interface Entry {
+export interface ScaleEntry {
   step: number;
   text: string;
 }
 
-export interface Scale {
-  entries: Entry[];
-  /** The step of a node; 0 where it has none. */
+export interface ColourScale {
+  entries: ScaleEntry[];
+  /** The step of a node; 0 if it has none. */
   stepOf(id: string): number;
 }
 
 /** The most frequent classes and functions among these nodes, each with a colour. */
-export function classScale(index: GraphIndex, ids: Iterable<string>): Scale {
+export function classScale(index: GraphIndex, ids: Iterable<string>): ColourScale {
   const counts = new Map<string, number>();
   const nameOf = (id: string) => {
     const node = index.nodes.get(id);

@@ -1,4 +1,4 @@
-/** What nodes cost: parameters, FLOPs, bytes of activations, bytes that their ops move, and the time that those took. */
+/** The costs of nodes: parameters, FLOPs, bytes of activations, bytes moved by ops, and their time. */
 import { sum } from "d3-array";
 import { childrenOf, type GraphIndex, type GraphNode, ROOT } from "../graph/graph.js";
 import { movedBytes, sizeOf } from "./moved_bytes.js";
@@ -6,27 +6,27 @@ import { movedBytes, sizeOf } from "./moved_bytes.js";
 export const LENSES = ["parameters", "flops", "memory", "intensity", "time"] as const;
 export type CostLens = (typeof LENSES)[number];
 
-/** Those that add up. */
-export type Measure = Exclude<CostLens, "intensity">;
+/** Measures that add up. */
+export type AdditiveLens = Exclude<CostLens, "intensity">;
 const COUNTS = { flops: "flops", memory: "activation_bytes", time: "time_ns" } as const;
 
 export interface Cost {
-  /** Weights that several nodes use count once. */
+  /** Weights used by several nodes count once. */
   parameters: number;
-  /** Undefined where the trace could not count them. */
+  /** Undefined if the trace couldn't count them. */
   flops: number | undefined;
   memory: number | undefined;
   moved: number;
-  /** Nanoseconds; undefined where the trace did not measure them. */
+  /** Nanoseconds; undefined if the trace didn't measure them. */
   time: number | undefined;
 }
 
-/** Whether a box of this kind can cost something. */
+/** Whether a box of this kind can have costs. */
 export function isCosted(kind: string): boolean {
   return !/^(input|output|constant|buffer)$/.test(kind);
 }
 
-/** An amount; FLOPs per byte moved are none that adds up. */
+/** An amount, including FLOPs per byte moved, which don't add up. */
 export function amountOf(cost: Cost, lens: CostLens): number | undefined {
   if (lens !== "intensity") return cost[lens];
   return cost.flops === undefined || cost.moved === 0 ? undefined : cost.flops / cost.moved;
@@ -55,7 +55,7 @@ export class Costs {
     };
   }
 
-  /** What several nodes cost together. @param shown the graph of the picture, which may group nodes that the trace doesn't */
+  /** The total cost of several nodes. @param shown the graph of the picture, with groups that the trace lacks */
   of(ids: readonly string[], shown: GraphIndex = this.#index): Cost {
     const nodes = ids.flatMap((id) => this.#traced(id, shown));
     return {
@@ -67,15 +67,15 @@ export class Costs {
     };
   }
 
-  /** One amount of several nodes together; 0 where it is not known. */
-  amount(ids: readonly string[], measure: Measure, shown: GraphIndex = this.#index): number {
+  /** One amount of several nodes together; 0 if unknown. */
+  amount(ids: readonly string[], measure: AdditiveLens, shown: GraphIndex = this.#index): number {
     const nodes = ids.flatMap((id) => this.#traced(id, shown));
     if (measure === "parameters") return this.#parameters(nodes);
     return known(nodes, COUNTS[measure]) ?? 0;
   }
 
   /** Of the whole model. */
-  total(measure: Measure): number {
+  total(measure: AdditiveLens): number {
     const { model } = this.#index.graph;
     return measure === "parameters" ? model.parameters.total : (model[COUNTS[measure]] ?? 0);
   }
@@ -85,7 +85,7 @@ export class Costs {
     return this.#moved.get(id) ?? 0;
   }
 
-  /** A node, or those that a group of a view holds. */
+  /** A node, or the nodes in a group of the view. */
   #traced(id: string, shown: GraphIndex): GraphNode[] {
     const node = this.#index.nodes.get(id);
     if (node !== undefined && (node.kind !== "function" || node.group !== true)) return [node];
@@ -99,13 +99,13 @@ export class Costs {
     for (const node of nodes.flatMap((each) => this.#owners(each))) {
       const names = this.#names(node);
       for (const name of names) counted.set(name, this.#size(name));
-      // what the graph doesn't name
+      // weights that the graph doesn't name
       if (node.kind === "module") rest += node.parameters.total - sum(names, (name) => this.#size(name));
     }
     return sum(counted.values()) + rest;
   }
 
-  /** The modules, ops and weights inside of function calls, each module once. */
+  /** The modules, ops and weights inside function calls, each module once. */
   #owners(node: GraphNode): GraphNode[] {
     if (node.kind !== "function") return [node];
     return childrenOf(this.#index, node.id).flatMap((id) => {
@@ -114,7 +114,7 @@ export class Costs {
     });
   }
 
-  /** Of weights with several names, the first. */
+  /** The first name of a weight with several. */
   #names(node: GraphNode): Set<string> {
     const { parameters } = this.#index.graph;
     const used =

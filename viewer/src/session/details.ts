@@ -1,27 +1,27 @@
-/** What is known of a node; of equal blocks that are drawn as one, what all have together, each, and where they differ. */
+/** The details of a node; for equal blocks drawn as one: totals, each, and where they differ. */
 import { words } from "../shared/explore_strings.js";
 import { fill } from "../shared/strings.js";
-import { formatCount } from "../view/labels.js";
+import { formatCount } from "../view/labels/labels.js";
 import type { Cost } from "./costs.js";
 import { exact, formatBytes, formatTime, ofWhole, pathOf } from "./naming.js";
-import { describe, type Fact, factsOf, type NodeDetails } from "./node_details.js";
+import { type Detail, describe, factsOf, type NodeDetails } from "./node_details.js";
 import type { Session } from "./session.js";
 
-/** More are not compared. */
+/** Most blocks that are compared. */
 const MAX_COMPARED = 200;
-/** Facts that tell of a block and not of its place in the model. */
+/** Facts about a block rather than its place in the model. */
 const OWN = new Set(["author", "inputs", "outputs", "arguments", "weights", "tied", "parameters", "flops", "memory"]);
 
-type Amounts = Partial<Record<Fact["label"], string>>;
+type Amounts = Partial<Record<Detail["label"], string>>;
 
-/** What is known of a node and what it stands for, or of the model where the id is empty. */
+/** The details of a node and of what it represents; of the model if the id is empty. */
 export function detailsOf(session: Session, id: string): NodeDetails {
   const details = describe(session.indexOf(id), id);
   const ids = session.rolled().all(id);
   return ids.length > 1 ? detailsOfAll(session, details, ids) : details;
 }
 
-/** The details of the first of them → those of all. */
+/** Extends the details of the first block to all. */
 function detailsOfAll(session: Session, details: NodeDetails, ids: readonly string[]): NodeDetails {
   const amounts = amountsOf(session, ids);
   const all = (text: string) => fill(words.ofAll, ids.length, text);
@@ -57,13 +57,13 @@ function amountsOf(session: Session, ids: readonly string[]): Amounts {
   };
 }
 
-/** Equal blocks are measured one by one: from the shortest to the longest. */
+/** The shortest and the longest time of equal blocks, which are measured one by one. */
 function timesOf({ costs }: Session, ids: readonly string[]): string {
   const times = ids.flatMap((id) => costs.of([id]).time ?? []).sort((a, b) => a - b);
   return [...new Set([times[0] ?? 0, times.at(-1) ?? 0].map(formatTime))].join("–");
 }
 
-/** For each of several, the lines that not all of them have. */
+/** For each block, the lines that not all have. */
 function differences(session: Session, ids: readonly string[]): string[] {
   const index = session.visibleGraph();
   const said = ids.slice(0, MAX_COMPARED).map((id) =>
@@ -80,7 +80,7 @@ function differences(session: Session, ids: readonly string[]): string[] {
   });
 }
 
-/** Names of other nodes have the same numbers in them as this one's. */
+/** A line with `*` for numbers of blocks, which names of other nodes also contain. */
 function placeless(line: string): string {
   return line.replace(/(?<=[.\s]|^)\d+(?=\.[a-z_])/gi, "*");
 }

@@ -1,25 +1,28 @@
-/** Levels of detail: where a picture is too small to read, which containers are one block each, and which boxes get larger names. */
-import type { Box, Placed } from "../layout/layout.js";
+/** Levels of detail: in a picture too small to read, which containers become blocks and which boxes get larger names. */
 
-/** Names are 12 px high at scale 1, and legible from 7 px on. Blocks appear below the first scale, and disappear above the second. */
+import type { Box, Placed } from "../layout/layout.js";
+import { memoByObject } from "../shared/memo.js";
+import type { Item } from "../view/frame.js";
+
+/** Blocks appear below the first scale and disappear above the second. Names have 12 px at scale 1, and are legible from 7 px. */
 const FAR = 7 / 12;
 const NEAR = 0.64;
-/** Height of a block's name, and the least that it may be reduced to, px on screen; the least of other names. */
+/** Largest and smallest height of a block's name, smallest height of other names, px on screen. */
 const LARGEST_TEXT = 13;
 const SMALLEST_TEXT = 9;
 const LEGIBLE = 7;
 const LARGEST_TITLE = 11;
-/** Width of a character, more than that of most letters, and room around a line, in heights of the text. */
+/** Width of a character (more than most letters need) and room around a line, in heights of the text. */
 const CHARACTER = 0.64;
 const ROOM = 0.8;
-/** The same above and below, where there is little. */
+/** Room above and below a line if there is little. */
 const TIGHT = 0.15;
-/** A container is a block until this share of what is in it has room for names; of containers, at a scale smaller by a factor. */
+/** A container is a block until this share of its items has room for names; inner containers at a scale smaller by a factor. */
 const SHARE = 0.5;
 const AMPLE = 1.5;
-/** More notes are not told by their numbers. */
+/** Most notes that are listed by number. */
 const MOST_NOTES = 3;
-/** Blocks open at a scale larger than that at which they closed by this factor. */
+/** Blocks open at a scale that is larger by this factor than the one at which they closed. */
 const STEADY = 1.1;
 
 export interface Block {
@@ -29,24 +32,22 @@ export interface Block {
   lines: readonly string[];
   /** Height of the first line, px on screen. */
   size: number;
-  /** `block` covers the inside of a container; `box` and `title` are larger names of what is closed and open. */
+  /** `block` covers the inside of a container; `box` and `title` are larger names of closed and open nodes. */
   kind: "block" | "box" | "title";
-  /** Numbers of the author's notes on a block and, as that is hidden, on its inside. */
+  /** Numbers of the author's notes on a block and on its hidden inside. */
   notes: readonly number[];
-  /** Those of its inside as its second line has them: `[2] [3]`. */
+  /** The numbers of notes inside as on its second line: `[2] [3]`. */
   inside?: string;
-  /** The middle of the text, of a title its beginning, from the upper left corner. */
+  /** The middle of the text, or the start of a title, from the upper left corner. */
   x: number;
   y: number;
 }
 
-export type Item = Placed["frame"]["items"][number];
-
 /**
  * The blocks of a picture at a scale, by id: of nested containers, the innermost that leave most names legible.
  *
- * @param before the blocks that are shown, which stay as long as they can
- * @param detailOf what a block says below its name
+ * @param before the blocks that are shown, which stay as long as possible
+ * @param detailOf the text below the name of a block
  */
 export function blocks(
   root: Placed,
@@ -90,12 +91,12 @@ function formOf(item: Item, box: Box, inside: Placed | null, context: Context): 
   if (block === undefined || opens(inside, scale / steady)) return titled(item, box, inside.geometry.title, scale);
   const detail = detailOf(item);
   const signs = signsOf(block.notes.filter((note) => !item.notes?.includes(note)));
-  const told = [`${signs} · ${detail}`, signs].map((line) => withDetail(block, line, scale));
-  const found = signs === "" ? undefined : told.find(({ lines }) => lines.length > 1);
+  const withSigns = [`${signs} · ${detail}`, signs].map((line) => withDetail(block, line, scale));
+  const found = signs === "" ? undefined : withSigns.find(({ lines }) => lines.length > 1);
   return found === undefined ? withDetail(block, detail, scale) : { ...found, inside: signs };
 }
 
-/** Whether enough of what is directly inside has room for its name. */
+/** Whether enough direct children have room for their names. */
 function opens({ frame, geometry, inner }: Placed, scale: number): boolean {
   let [all, legible] = [0, 0];
   frame.items.forEach((item, i) => {
@@ -108,7 +109,7 @@ function opens({ frame, geometry, inner }: Placed, scale: number): boolean {
   return all > 0 && legible >= SHARE * all;
 }
 
-/** A name in the middle; undefined where it does not fit. */
+/** A name in the middle; undefined if it doesn't fit. */
 function labelled(item: Item, box: Box, scale: number, kind: "block" | "box"): Block | undefined {
   const name = nameOf(item);
   const size = Math.min(fitting(name, box, scale), (box.height * scale) / (1 + (kind === "box" ? TIGHT : ROOM)));
@@ -124,19 +125,19 @@ function labelled(item: Item, box: Box, scale: number, kind: "block" | "box"): B
   };
 }
 
-/** With a line below, if it fits. */
+/** Adds a line below if it fits. */
 function withDetail(block: Block, detail: string, scale: number): Block {
   const size = Math.min(block.size, fitting(detail, block.box, scale));
   const isRoomy = detail !== "" && size >= SMALLEST_TEXT && block.box.height * scale >= 4 * block.size;
   return isRoomy ? { ...block, lines: [...block.lines, detail], size } : block;
 }
 
-/** How high a line can be, px. */
+/** The greatest height of a line, px. */
 function fitting(text: string, { width }: Box, scale: number): number {
   return Math.min(LARGEST_TEXT, (width * scale) / (text.length * CHARACTER + ROOM));
 }
 
-/** The name of a container whose inside is shown, as large as the place of its title allows. */
+/** The name of an open container, as large as the space of its title allows. */
 function titled(item: Item, box: Box, title: Box | null, scale: number): Block | undefined {
   if (title === null) return undefined;
   const name = nameOf(item);
@@ -147,21 +148,13 @@ function titled(item: Item, box: Box, title: Box | null, scale: number): Block |
   return name === "" || size < LEGIBLE ? undefined : { ...at, lines: [name], size };
 }
 
-/** Asked for at every step of a zoom. */
-const notesInside = new WeakMap<Item, readonly number[]>();
+/** The numbers of the notes on an item and inside it. Every step of a zoom needs them. */
+const notesIn = memoByObject((item: Item): readonly number[] => {
+  const all = [...(item.notes ?? []), ...(item.frame?.items.flatMap(notesIn) ?? [])];
+  return [...new Set(all)].sort((one, other) => one - other);
+});
 
-/** The numbers of the notes on a part and on what is in it. */
-function notesIn(item: Item): readonly number[] {
-  let found = notesInside.get(item);
-  if (found === undefined) {
-    const all = [...(item.notes ?? []), ...(item.frame?.items.flatMap(notesIn) ?? [])];
-    found = [...new Set(all)].sort((one, other) => one - other);
-    notesInside.set(item, found);
-  }
-  return found;
-}
-
-/** A name, the number of repeats and the numbers of notes, which signs tell in the picture. */
+/** A name with the number of repeats and the numbers of notes. */
 export function nameOf({ name, times, notes = [] }: Item): string {
   return [name, ...(times > 1 ? [`×${times}`] : []), signsOf(notes)].filter((part) => part !== "").join(" ");
 }

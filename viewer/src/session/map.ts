@@ -1,31 +1,31 @@
 /**
- * A map of a picture that is too large for the screen: nested blocks in the order of the pass, whose areas are shares of
- * what they cost. What costs nothing is left out.
+ * A map of a picture that is too large for the screen: nested blocks in execution order, whose areas are shares of their
+ * cost. Nodes without cost are left out.
  */
 import { sum } from "d3-array";
 import { drawMap } from "../draw/map.js";
+import { DETAIL_SIZE, NAME_SIZE } from "../layout/coord/metrics.js";
+import { fitText, textWidth } from "../layout/coord/text_metrics.js";
 import type { Box } from "../layout/layout.js";
-import { DETAIL_SIZE, NAME_SIZE } from "../layout/metrics.js";
-import { fitText, textWidth } from "../layout/text_metrics.js";
 import { fill, strings } from "../shared/strings.js";
 import type { Item } from "../view/frame.js";
-import { isCosted, type Measure } from "./costs.js";
+import { type AdditiveLens, isCosted } from "./costs.js";
 import { percent } from "./naming.js";
 
-/** Height of the line below a map that says what areas are, px. */
+/** Height of the line below a map that explains the areas, px. */
 const CAPTION = 20;
-/** Room between blocks, and in a block for its title, px. */
+/** Room between blocks, and for the title of a block, px. */
 const GAP = 4;
 const TITLE = 20;
 /** Height of a line of text, and room beside it, px. */
 const LINE = 15;
 const PADDING = 4;
-/** Blocks are wider than high, as names are; no block is smaller than this, as far as there is room, px. */
+/** Wanted ratio of the sides of blocks, and their least size as far as there is room, px. */
 const RATIO = 3;
 const [LEAST_WIDTH, LEAST_HEIGHT] = [56, LINE + 3];
-/** At most this share of the area is given to blocks that would be smaller. */
+/** Most of the area that may go to blocks that would be smaller. */
 const LENT = 0.5;
-/** Fewer characters say nothing. */
+/** Fewest characters of a shortened name. */
 const SHORTEST = 6;
 /** A block shows its inside if parts with this share of its cost have room for their names. */
 const LEGIBLE = 0.5;
@@ -33,13 +33,13 @@ const LEGIBLE = 0.5;
 export interface Cell {
   item: Item;
   box: Box;
-  /** Of the whole. */
+  /** Share of the whole. */
   share: number;
-  /** Empty where not even a short name fits. */
+  /** Empty if not even a short name fits. */
   name: string;
-  /** The text beside or below the name. */
+  /** The text next to or below the name. */
   detail: string;
-  /** Whether other cells are in it. */
+  /** Whether it contains other cells. */
   isOpen: boolean;
 }
 
@@ -48,17 +48,17 @@ interface Size {
   height: number;
 }
 
-/** What a part costs. */
+/** The cost of items. */
 type CostOf = (item: Item) => number;
 
 interface Amounts {
-  of(item: Item, measure: Measure): number;
-  total(measure: Measure): number;
+  of(item: Item, measure: AdditiveLens): number;
+  total(measure: AdditiveLens): number;
 }
 
-/** The map as SVG text. Areas are shares of an amount or, where that is not known, of another. */
-export function mapOf(items: readonly Item[], amounts: Amounts, wanted: Measure | undefined, size: Size): string {
-  const amountIn = (measure: Measure) => {
+/** The map as SVG text. Areas are shares of an amount or, if that is unknown, of another. */
+export function mapOf(items: readonly Item[], amounts: Amounts, wanted: AdditiveLens | undefined, size: Size): string {
+  const amountIn = (measure: AdditiveLens) => {
     const found = new Map<Item, number>();
     return (item: Item) => {
       const amount = found.get(item) ?? (isCosted(item.kind) ? amounts.of(item, measure) : 0);
@@ -82,7 +82,7 @@ export function mapOf(items: readonly Item[], amounts: Amounts, wanted: Measure 
   );
 }
 
-/** What is said of a block, and of what it does not show: a change in it changes it. */
+/** The status of a block: a change inside it counts as a change of the block. */
 function marksIn({ marks, frame }: Item): string[] {
   const inside = new Set(frame?.items.flatMap(marksIn));
   const hasChange = ["added", "removed", "changed"].some((mark) => inside.has(mark));
@@ -95,7 +95,7 @@ function textOf({ item, share }: Cell): string {
   return [times > 1 ? `${name} ×${times}` : name, detail, percent(share)].filter((line) => line !== "").join("\n");
 }
 
-/** @param whole of which shares are told */
+/** @param whole the total for the shares */
 export function cellsOf(items: readonly Item[], costOf: CostOf, whole: number, size: Size): Cell[] {
   const costed = items.filter((item) => costOf(item) > 0);
   return cellsIn(costed, costOf, whole, { x: 0, y: 0, ...size });
@@ -115,7 +115,7 @@ function cellsIn(items: readonly Item[], costOf: CostOf, whole: number, around: 
   });
 }
 
-/** What is in a block, if enough of it is legible. */
+/** The cells inside a block, if enough of them are legible. */
 function partsOf(items: readonly Item[], costOf: CostOf, whole: number, { x, y, width, height }: Box): Cell[] {
   const room = { x: x + GAP, y: y + TITLE, width: width - 2 * GAP, height: height - TITLE - GAP };
   const costed = items.filter((item) => costOf(item) > 0);
@@ -147,9 +147,9 @@ export function strips(weights: readonly number[], box: Box): Box[] {
   });
 }
 
-/** A row ends where the next block would make its ratios less like the wanted one. */
+/** A row ends where the next block would move its ratios away from the wanted one. */
 function rowsOf(shares: readonly number[], box: Box): number[][] {
-  // many blocks are as high as a name, rather than as wide
+  // with many blocks, the height of a name matters more than its width
   const ratio = Math.min(RATIO, (box.width * box.height) / shares.length / (LINE + GAP) ** 2);
   const rows: number[][] = [];
   for (const share of shares) {
@@ -160,7 +160,7 @@ function rowsOf(shares: readonly number[], box: Box): number[][] {
   return rows;
 }
 
-/** Shares of weights; the smallest are raised at the cost of the others. */
+/** Shares of weights; the smallest are raised at the expense of the others. */
 function raised(weights: readonly number[], least: number): number[] {
   const whole = sum(weights);
   const floor = Math.min(least, LENT / weights.length);
@@ -170,14 +170,14 @@ function raised(weights: readonly number[], least: number): number[] {
   return shares.map((share) => (share < floor ? floor : (share * (1 - low * floor)) / high));
 }
 
-/** How far the blocks of a row are from the wanted ratio of sides, 1 at best. */
+/** How far the blocks of a row are from the wanted ratio of sides; 1 at best. */
 function distortion(row: readonly number[], { width, height }: Box, ratio: number): number {
   const all = sum(row);
   const ratios = row.map((share) => ((share / all) * width) / (all * height) / ratio);
   return sum(ratios, (each) => Math.max(each, 1 / each)) / row.length;
 }
 
-/** The name, or what of it fits: the end of its path, or its own two ends. */
+/** The name as far as it fits: the end of the path, or the start and the end. */
 function nameIn({ name, times }: Item, { width, height }: Box): string {
   if (height < LINE) return "";
   const ending = times > 1 ? ` ×${times}` : "";

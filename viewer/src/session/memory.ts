@@ -1,7 +1,7 @@
 /**
- * Bytes of activations that are alive while each op runs: a tensor from the op that makes it to the last one that needs it.
- * Views and writes in place share the memory of what they view or write, which counts once and lives as long as any of
- * them. Weights, buffers and inputs exist before the pass: neither they nor their views count.
+ * Bytes of activations that are alive while each op runs. A tensor lives from the op that makes it to the last one that
+ * needs it. Views and in-place writes share the memory of what they view or write, which counts once and lives as long as
+ * any of them. Weights, buffers and inputs exist before the pass: neither they nor their views count.
  */
 import { maxIndex } from "d3-array";
 import { append } from "../graph/append.js";
@@ -9,11 +9,11 @@ import { ancestors, type GraphIndex, type OpNode, ROOT } from "../graph/graph.js
 import { bytesOf } from "./moved_bytes.js";
 
 export interface MemoryCurve {
-  /** Ids of the ops in the order in which they run. */
+  /** Ids of the ops in execution order. */
   ops: string[];
-  /** Bytes alive during each. */
+  /** Bytes alive during each op. */
   alive: number[];
-  /** Position of the op during which most are. */
+  /** Position of the op with the most. */
   peak: number;
 }
 
@@ -24,7 +24,7 @@ interface Block {
   to: number;
 }
 
-/** The first argument of functions that view or write one of several. */
+/** The first argument of functions that view or write one of their arguments. */
 const TARGETS = ["out", "self", "input", "tensor", "0", "x"];
 
 export function memoryCurve(index: GraphIndex): MemoryCurve {
@@ -43,7 +43,7 @@ export function memoryCurve(index: GraphIndex): MemoryCurve {
   return { ops: ops.map(({ id }) => id), alive, peak: maxIndex(alive) };
 }
 
-/** Tensor → its memory; none for what exists before the pass. */
+/** Tensor → its memory; none for tensors that exist before the pass. */
 function blocksOf(index: GraphIndex, ops: readonly OpNode[]): Map<string, Block> {
   const found = new Map<string, Block>();
   const read = readTensors(index);
@@ -72,7 +72,7 @@ interface Read {
   argument: string;
 }
 
-/** Op → the tensors that it reads, in the order of execution of what made them. */
+/** Op → the tensors that it reads, in the execution order of their producers. */
 function readTensors(index: GraphIndex): Map<string, Read[]> {
   const found = new Map<string, Read[]>();
   for (const edges of index.graph.adjacency.values())
@@ -81,7 +81,7 @@ function readTensors(index: GraphIndex): Map<string, Read[]> {
   return found;
 }
 
-/** Output by output, the tensor that it views, if it views any: one each, or all of them views of the same. */
+/** For each output, the tensor that it views, if any: one each, or the same for all. */
 function viewedBy(outputs: readonly string[], read: readonly Read[]): (string | undefined)[] {
   const places = new Map(read.map(({ argument, tensor }) => [argument, tensor]));
   const all = [...places].sort(([a], [b]) => rank(a) - rank(b)).map(([, tensor]) => tensor);
@@ -94,9 +94,9 @@ function rank(argument: string): number {
   return at < 0 ? TARGETS.length : at;
 }
 
-/** Tensors with the position of an op until which they are needed; some tensors several times. */
+/** Tensors with the position of an op that needs them; a tensor may occur several times. */
 function uses(index: GraphIndex, positions: ReadonlyMap<string, number>, end: number): [string, number][] {
-  // what the model returns stays
+  // the model's outputs stay
   const until = (id: string) => (index.nodes.get(id)?.kind === "output" ? end : (positions.get(id) ?? 0));
   const reads = [...index.graph.adjacency.values()]
     .flat()
@@ -105,7 +105,7 @@ function uses(index: GraphIndex, positions: ReadonlyMap<string, number>, end: nu
   return [...reads, ...held(index, lastOps(index, positions))];
 }
 
-/** PyTorch holds what a module is called with, and the module what it returns, until the call ends. */
+/** A module call keeps its arguments and results alive until it ends. */
 function held(index: GraphIndex, ends: ReadonlyMap<string, number>): [string, number][] {
   return index.graph.nodes.flatMap((node) => {
     if (node.kind !== "module") return [];

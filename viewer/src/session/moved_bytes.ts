@@ -1,17 +1,17 @@
 /**
- * Bytes that ops move: what each reads (tensors and weights) and writes, as the roofline model counts them for ops that run
- * one after the other and keep nothing in a cache (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009).
+ * Bytes that ops move: what each reads (tensors and weights) and writes, as counted by the roofline model for ops that run
+ * one after the other without caches (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009).
  */
 import { sum } from "d3-array";
 import { ancestors, type GraphIndex, type OpNode } from "../graph/graph.js";
 
 type Shape = readonly (number | string)[] | null | undefined;
 
-/** These read only the rows that they return. */
+/** Ops that read only the rows that they return. */
 const LOOKUPS = /^(embedding|embedding_bag|index_select|gather|index|take|take_along_dim|getitem)$/;
 const IN_PLACE = /^i(add|sub|mul|truediv|floordiv|mod|pow|and|or|xor|lshift|rshift|matmul)$|[a-z0-9]_$/;
 
-/** Number of elements; 0 where a size isn't known. */
+/** Number of elements; 0 if a size is unknown. */
 export function sizeOf(shape: Shape): number {
   return (shape ?? [0]).reduce<number>((size, length) => size * (typeof length === "number" ? length : 0), 1);
 }
@@ -26,12 +26,12 @@ export function bytesOf(index: GraphIndex, tensor: string): number {
   return spec === undefined ? 0 : sizeOf(spec.shape) * widthOf(spec.dtype);
 }
 
-/** The name of an op without what Python puts around it: `torch.Tensor.__setitem__` → `setitem`; `add_` keeps its mark. */
+/** The name of an op without Python's underscores: `torch.Tensor.__setitem__` → `setitem`; `add_` keeps its mark. */
 export function opName({ name }: OpNode): string {
   return name.replace(/^.*[.:]/, "").replace(/^__(\w+)__$/, "$1");
 }
 
-/** Op, module or function call → the bytes that it moves; of the whole model at `ROOT`. */
+/** Op, module or function call → the bytes that it moves; at `ROOT`, those of the whole model. */
 export function movedBytes(index: GraphIndex): Map<string, number> {
   const read = readBytes(index);
   const moved = new Map<string, number>();
@@ -43,7 +43,7 @@ export function movedBytes(index: GraphIndex): Map<string, number> {
   return moved;
 }
 
-/** Op → argument → bytes of the tensor whose values it reads; it reads one tensor once. */
+/** Op → argument → bytes of the tensor whose values it reads; each tensor is read once. */
 type Read = Map<string, number>;
 
 function readBytes(index: GraphIndex): Map<string, Read> {
@@ -55,7 +55,7 @@ function readBytes(index: GraphIndex): Map<string, Read> {
       seen.add(`${to}\n${tensor}`);
       const read = found.get(to) ?? new Map<string, number>();
       found.set(to, read);
-      // a tensor whose parts were written one by one comes from several ops
+      // a tensor whose parts were written separately comes from several ops
       read.set(argument, Math.max(read.get(argument) ?? 0, bytesOf(index, tensor)));
     }
   }
@@ -64,7 +64,7 @@ function readBytes(index: GraphIndex): Map<string, Read> {
 
 function movedBy(index: GraphIndex, op: OpNode, read: Read): number {
   const name = opName(op);
-  // writes a part of its first argument
+  // it writes a part of its first argument
   if (name === "setitem") return 2 * (read.get("value") ?? 0);
   const isInPlace = IN_PLACE.test(name) || op.arguments?.inplace === true;
   // a view moves nothing

@@ -1,9 +1,9 @@
 /** Nodes, tensors and amounts as words. */
 import type { GraphIndex, GraphNode } from "../graph/graph.js";
 import { fill, strings } from "../shared/strings.js";
-import { tensorLabel } from "../view/labels.js";
+import { tensorLabel } from "../view/labels/labels.js";
 
-/** The class of a module, the function of an op, what a bundle holds, else the kind of node. */
+/** The class of a module, the function of an op, the contents of a bundle, else the kind of node. */
 export function typeOf(node: GraphNode): string {
   if (node.kind === "module") return node.class;
   if (node.kind === "bundle") return node.content;
@@ -11,14 +11,14 @@ export function typeOf(node: GraphNode): string {
   return node.kind === "op" ? node.name : node.kind;
 }
 
-/** The name a node is known by: a module's dotted path, a weight's name. */
+/** The name of a node: a module's dotted path, a weight's name. */
 export function pathOf(node: GraphNode): string {
   if (node.kind === "op" || node.kind === "function") return node.id;
   if (node.kind !== "module") return node.name ?? node.id;
   return (node.call ?? 1) > 1 ? `${node.path} · ${fill(strings.call, node.call ?? 1)}` : node.path;
 }
 
-/** Bytes as people read them: `1.5 MiB`. */
+/** Bytes as text: `1.5 MiB`. */
 export function formatBytes(bytes: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   let value = bytes;
@@ -31,7 +31,7 @@ export function formatBytes(bytes: number): string {
   return `${value.toLocaleString(locale(), { maximumFractionDigits: digits })} ${units[unit]}`;
 }
 
-/** A time as people read it: `1.5 ms`. */
+/** A time as text: `1.5 ms`. */
 export function formatTime(nanoseconds: number): string {
   const units = ["ns", "µs", "ms", "s"];
   let value = nanoseconds;
@@ -50,7 +50,7 @@ export function tensorText(index: GraphIndex, tensor: string, name?: string): st
   return [name ?? spec?.name, look].filter(Boolean).join(": ");
 }
 
-/** The language tag for numbers: the site's, or English where that is no valid tag. */
+/** The language tag for numbers: the site's, or English if that is invalid. */
 export function locale(): string {
   try {
     return Intl.getCanonicalLocales(strings.numbers)[0] ?? "en";
@@ -64,7 +64,7 @@ export function exact(count: number): string {
   return count.toLocaleString(locale());
 }
 
-/** A share, to stand after its amount. */
+/** A share, to follow an amount. */
 export function ofWhole(part: number, whole: number | null | undefined): string {
   return whole ? ` (${percent(part / whole)})` : "";
 }

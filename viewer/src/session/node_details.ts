@@ -1,4 +1,4 @@
-/** What is known of a node, as text for the details panel. */
+/** The details of a node, as text for the details panel. */
 
 import {
   ancestors,
@@ -12,11 +12,11 @@ import {
 import { shortName } from "../graph/names.js";
 import { words } from "../shared/explore_strings.js";
 import { fill } from "../shared/strings.js";
-import { formatCount } from "../view/labels.js";
+import { formatCount } from "../view/labels/labels.js";
 import { exact, formatBytes, formatTime, ofWhole, pathOf, tensorText, typeOf } from "./naming.js";
 
-export interface Fact {
-  /** A key of the table of words. */
+export interface Detail {
+  /** A key of the messages. */
   label: keyof typeof words;
   lines: string[];
 }
@@ -24,19 +24,19 @@ export interface Fact {
 export interface NodeDetails {
   /** A module's dotted path, a weight's name, the model's name. */
   title: string;
-  /** The class of a module or the model, the function of an op, else the kind of node; in full, and its last part. */
+  /** The class of a module or the model, the function of an op, else the kind of node; in full, and the last part. */
   type: string;
   shortType: string;
   /** File and line, as `src/pkg/model.py:12`. */
   source: string | undefined;
-  /** How many it stands for. */
+  /** How many it represents. */
   times: number;
-  facts: Fact[];
+  facts: Detail[];
 }
 
 const OPTION = /^(model|args|kwargs|config|inputs|inputs_from)(?:\.(.+)|\[(\d+)\])?$/;
 
-/** The details of a node, or of the whole model where there is no node with this id. */
+/** The details of a node, or of the whole model if no node has this id. */
 export function describe(index: GraphIndex, id: string): NodeDetails {
   const node = index.nodes.get(id);
   const { model } = index.graph;
@@ -52,12 +52,12 @@ export function describe(index: GraphIndex, id: string): NodeDetails {
   };
 }
 
-/** What is known of a node, or of the whole model where there is no node with this id. */
-export function factsOf(index: GraphIndex, id: string): Fact[] {
+/** The facts about a node, or about the whole model if no node has this id. */
+export function factsOf(index: GraphIndex, id: string): Detail[] {
   const node = index.nodes.get(id);
   const { model } = index.graph;
   const known = node ?? model;
-  const facts: Fact[] = [
+  const facts: Detail[] = [
     { label: "author", lines: annotationsOf(index, id) },
     { label: "inputs", lines: inputsOf(index, id, node) },
     { label: "outputs", lines: outputsOf(index, node) },
@@ -76,7 +76,7 @@ export function factsOf(index: GraphIndex, id: string): Fact[] {
   return facts.filter(({ lines }) => lines.length > 0);
 }
 
-/** What the picture shows otherwise than it was traced, here and directly inside. */
+/** How the picture differs from the trace, here and directly inside. */
 function annotationsOf(index: GraphIndex, id: string): string[] {
   const { annotations } = index.graph;
   if (annotations === undefined) return [];
@@ -106,7 +106,7 @@ function inputsOf(index: GraphIndex, id: string, node: GraphNode | undefined): s
   return named.map(([name, tensor]) => tensorText(index, tensor, name));
 }
 
-/** The tensors that an op or output reads, and where they come from. */
+/** The tensors that an op or output reads, and their sources. */
 function arrivingAt(index: GraphIndex, id: string): string[] {
   const lines: string[] = [];
   for (const [source, edges] of index.graph.adjacency) {
@@ -197,7 +197,7 @@ function assumptionsOf(index: GraphIndex, id: string): string[] {
   const about = node === undefined ? null : id; // guesses without a node are about the whole model
   const guesses = (status.guesses ?? []).filter((guess) => guess.node === about);
   const guessed = guesses.map(({ value, reason }) => `${valueText(value as Json)}: ${reason}`);
-  // assumptions are about how the model is called: about the whole, and about its inputs
+  // assumptions concern the call of the model: the whole, and its inputs
   const assumed = node === undefined || node.kind === "input" ? assumptions : [];
   const said = assumed.map(({ subject, value, reason }) =>
     subject === "rule" ? reason : `${subject} = ${value}: ${reason}`,
@@ -205,7 +205,7 @@ function assumptionsOf(index: GraphIndex, id: string): string[] {
   return [...said, ...guessed];
 }
 
-/** What was assumed, as an author writes it: `kwargs: {depth: 2}`. */
+/** The assumptions as an author would write them: `kwargs: {depth: 2}`. */
 function optionsOf(index: GraphIndex): string[] {
   const found = new Map<string, Entry[]>();
   for (const { subject, value } of index.graph.assumptions ?? []) {
@@ -221,7 +221,7 @@ interface Entry {
   value: string;
 }
 
-/** A map; a list if all entries have a position, or the value itself where one has neither. */
+/** A map; a list if all entries have positions; the value itself if it has neither name nor position. */
 function asYaml(entries: Entry[]): string {
   const [first] = entries;
   if (first !== undefined && first.name === undefined && first.position === undefined) return first.value;
@@ -232,7 +232,7 @@ function asYaml(entries: Entry[]): string {
   return `{${pairs.join(", ")}}`;
 }
 
-/** A name that YAML does not take for a value. */
+/** A name, quoted if YAML would read it as a value. */
 function yamlKey(name: string): string {
   return /^(y|n|yes|no|on|off|true|false|null)$|[^\w.-]/i.test(name) ? JSON.stringify(name) : name;
 }

@@ -1,22 +1,21 @@
 /**
- * Rolled repeats: what is drawn for a node, and what a drawn node stands for. Details, search, lenses and recordings tell
- * their ×n by this. Repeats have the same children in the same order, so a node's counterpart in another repeat is the one
- * at its position.
+ * Rolled repeats: what is drawn for a node, and what a drawn node represents. Details, search, lenses and recordings use it
+ * for ×n. Repeats have the same children in the same order, so a node's counterpart in another repeat has its position.
  */
 import { contentsOf, type GraphIndex, ROOT } from "../graph/graph.js";
-import { type ShownContents, shownContents } from "../view/contents.js";
 import type { Frame, Item } from "../view/frame.js";
+import { type ShownContents, shownContents } from "../view/repeats/contents.js";
 
-/** A box, or the panel of what is open. */
+/** A box, or the panel of an open node. */
 export interface StandingBox {
   item: Item;
-  /** All that it stands for, itself first. */
+  /** All nodes this box represents, itself first. */
   ids: string[];
-  /** How many equal blocks these are; a container may share its box with the blocks in it. */
+  /** How many equal blocks they are; a container may share its box with the blocks inside. */
   times: number;
 }
 
-/** A child of a container, by the repeats that it is in. */
+/** A child of a container and its repeats. */
 interface Place {
   /** Its position among the children. */
   at: number;
@@ -49,12 +48,12 @@ export class Rolled {
     return drawn;
   }
 
-  /** Those that are drawn for several, each once. */
+  /** The nodes that are drawn for several, each once. */
   standIns(ids: readonly string[]): string[] {
     return [...new Set(ids.map((id) => this.standIn(id)))];
   }
 
-  /** All that are drawn as this one is: each way through the repeats around it, the drawn one first. */
+  /** All nodes that are drawn as one with a node: every path through the repeats around it, the drawn one first. */
   all(id: string): readonly string[] {
     if (id === ROOT || !this.#index.nodes.has(id)) return [id];
     const drawn = this.standIn(id);
@@ -73,7 +72,7 @@ export class Rolled {
     return root.items.flatMap((item) => [this.box(item), ...(item.frame === null ? [] : this.boxes(item.frame))]);
   }
 
-  /** One of them. */
+  /** The box or panel of a node. */
   box(item: Item): StandingBox {
     const isOfMembers = item.kind === "group" || item.members.includes(item.id);
     const drawn = this.standIns(isOfMembers ? item.members : [item.id]);
@@ -116,7 +115,7 @@ function placesIn(index: GraphIndex, container: string, unrolled: ReadonlySet<st
   const places = new Map<string, Place>();
   children.forEach((child, at) => {
     let first = child;
-    // a repeat of several children may have repeats in it
+    // a repeat of several children may contain repeats
     for (let next = firsts.get(first); next !== undefined && next !== first; next = firsts.get(first)) first = next;
     const repeats = shared.get(first) ?? [];
     shared.set(first, repeats);

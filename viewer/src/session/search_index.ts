@@ -1,26 +1,26 @@
 /** Finds nodes by what a reader types (path, class, function, shape), grouped by what they are. */
 import { contentsOf, type GraphIndex, type GraphNode, ROOT } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
-import { tensorLabel } from "../view/labels.js";
+import { tensorLabel } from "../view/labels/labels.js";
 import { pathOf, typeOf } from "./naming.js";
 
 interface Entry {
   node: GraphNode;
-  /** Everything that can be searched, on one line in lower case. */
+  /** The searchable text, on one line in lower case. */
   text: string;
-  /** Where in it the node's own name begins, after those of the modules around it. */
+  /** Where the node's own name begins in it, after the names of the modules around it. */
   own: number;
-  /** Where it ends, and class and shapes follow. */
+  /** Where the name ends, and class and shapes follow. */
   end: number;
 }
 
 /** Equal nodes of repeated blocks. */
 export interface HitGroup {
-  /** The name from the last number on: `attn.c_proj`. */
+  /** The name after the last number: `attn.c_proj`. */
   name: string;
-  /** What stands before it, with `*` for numbers that differ: `h.*`. */
+  /** The part before it, with `*` for numbers that differ: `h.*`. */
   place: string;
-  /** Class or function, unless the name says it. */
+  /** Class or function, unless the name contains it. */
   type: string;
   /** Ids in execution order. */
   ids: string[];
@@ -30,7 +30,7 @@ export interface Hits {
   groups: HitGroup[];
   /** Whether no node matches exactly. */
   isSimilar: boolean;
-  /** Whether these are nodes that the picture leaves out, because no others match. */
+  /** Whether only nodes that the picture leaves out match. */
   isLeftOut: boolean;
 }
 
@@ -41,7 +41,7 @@ export class SearchIndex {
   readonly #isShown: (id: string) => boolean;
   readonly #entries: Entry[];
 
-  /** @param isShown whether the picture has a node once all around it is open */
+  /** @param isShown whether the picture has a node once everything around it is open */
   constructor(graph: GraphIndex, isShown: (id: string) => boolean = () => true) {
     this.#graph = graph;
     this.#isShown = isShown;
@@ -49,8 +49,8 @@ export class SearchIndex {
   }
 
   /**
-   * The nodes that contain every word of a query, modules first. Where no node does: those that have the words' letters in
-   * order. What the picture leaves out is found where nothing else is.
+   * The nodes that contain every word of a query, modules first. If there are none, those with the letters of the words in
+   * order. Nodes that the picture leaves out are found only if no others match.
    */
   search(query: string): Hits {
     const words = normalise(query).split(/\s+/).filter(Boolean);
@@ -68,7 +68,7 @@ export class SearchIndex {
   }
 }
 
-/** Without what only lies inside of a match: the ops of a module that was asked for by its path. */
+/** Without nodes that only match by their module: the ops of a module that was searched by its path. */
 function themselves(found: Entry[], words: string[]): Entry[] {
   const matching = found.filter(({ text, own }) => words.some((word) => text.lastIndexOf(word) + word.length > own));
   return matching.length > 0 ? matching : found;
@@ -80,7 +80,7 @@ function rankOf({ node, text, end }: Entry, words: string[]): number {
   return KINDS.indexOf(node.kind) * 2 + (words.every((word) => name.includes(word)) ? 0 : 1);
 }
 
-/** In the order of the list; all others come first. */
+/** In the order of the list of hits; other kinds come first. */
 const KINDS: string[] = ["module", "function", "op"];
 
 function grouped(nodes: GraphNode[]): HitGroup[] {
@@ -100,7 +100,7 @@ function groupOf(nodes: GraphNode[]): HitGroup {
   return { name, place, type: name.endsWith(type) ? "" : type, ids: nodes.map(({ id }) => id) };
 }
 
-/** The same for corresponding nodes of equal blocks. */
+/** A key that is equal for corresponding nodes of equal blocks. */
 function placeless(name: string): string {
   return name.replace(NUMBER, "*").replace(/#\d+/g, "");
 }
@@ -117,7 +117,7 @@ function fuzzy(entries: Entry[], words: string[]): Entry[] {
     .map(({ entry }) => entry);
 }
 
-/** A module that holds one op is drawn as one box, so both are one hit. */
+/** A module with one op is drawn as one box, so both are one hit. */
 function withoutOnlyChildren(index: GraphIndex, hits: Entry[]): Entry[] {
   const found = new Set(hits.map(({ node }) => node.id));
   return hits.filter(({ node }) => {
@@ -126,12 +126,12 @@ function withoutOnlyChildren(index: GraphIndex, hits: Entry[]): Entry[] {
   });
 }
 
-/** Letters that may stand between those of a word, for each of them. */
+/** Most letters between two letters of a word, on average. */
 const MAX_GAP = 3;
-/** How far into a line letters are compared: names in models can be megabytes long. */
+/** Most characters of a line that are compared: names in models can be megabytes long. */
 const MAX_COMPARED = 500;
 
-/** How many letters stand between those of a word where they are closest together; infinite where they are too far apart. */
+/** The fewest letters between those of a word; infinite if they are too far apart. */
 export function gaps(text: string, word: string): number {
   const line = text.slice(0, MAX_COMPARED);
   const limit = MAX_GAP * word.length;
@@ -143,7 +143,7 @@ export function gaps(text: string, word: string): number {
       at = line.indexOf(letter, at + 1);
       if (at < 0) break;
     }
-    // a later start can't find what this one did not
+    // a later start can't succeed where this one failed
     if (at < 0) break;
     best = Math.min(best, at - start + 1 - word.length);
   }

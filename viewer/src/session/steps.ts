@@ -1,14 +1,15 @@
-/** The steps of a tour: what an author wants a picture to show → the state that shows it, and the nodes that it is about. */
+/** The steps of a tour: turns an author's options into the state to show and the nodes to focus and light. */
+
 import { ancestors, type GraphIndex, type GraphNode, ROOT } from "../graph/graph.js";
 import { hiddenIn } from "../graph/hidden.js";
 import { shortName } from "../graph/names.js";
 import type { Layout, Placed, Viz } from "../layout/layout.js";
+import { atOnce } from "../shared/slices.js";
 import { glob, matching } from "../view/patterns.js";
+import type { Lens, SessionState, TourStep } from "./diagram_data.js";
 import type { Session } from "./session.js";
-import type { Lens, SessionState, Step } from "./state.js";
-import { isolate, withNode } from "./transitions.js";
 
-/** One step as its author wrote it: patterns of modules and functions as of `expand`, or ids and names of other nodes. */
+/** A step as its author wrote it: patterns of modules and functions as for `expand`, or ids and names of other nodes. */
 export interface StepOptions {
   open?: string[] | null;
   focus?: string[] | null;
@@ -19,20 +20,20 @@ export interface StepOptions {
 
 const PATTERNS = ["open", "focus", "highlight", "alone"] as const;
 
-/** Patterns of a step that find nothing in its graph, or only what the author hides. */
+/** Patterns of a step that match nothing in its graph, or only hidden nodes. */
 export interface Unfound {
   option: (typeof PATTERNS)[number];
   patterns: string[];
   hidden: boolean;
 }
 
-/** The step of a tour, which begins with what the author chose for the whole diagram: steps don't build on each other. */
-export function stepOf(session: Session, options: StepOptions, viz: Viz | null): { step: Step; layout: Layout } {
+/** A step of a tour. Each begins with the author's choice for the whole diagram, not with the step before. */
+export function stepOf(session: Session, options: StepOptions, viz: Viz | null): { step: TourStep; layout: Layout } {
   const found = (patterns: string[] | null | undefined) => (patterns ?? []).flatMap((one) => nodesOf(session, one));
   const [focus, lit] = [found(options.focus), found(options.highlight)];
   const alone = found(options.alone == null ? [] : [options.alone])[0];
-  const root = alone !== undefined && session.canIsolate(alone) ? alone : undefined;
-  const opened = withOpen(session.grouped, isolate(session, session.initial, root), found(options.open));
+  const root = alone !== undefined && session.transitions.canIsolate(alone) ? alone : undefined;
+  const opened = withOpen(session.grouped, session.transitions.isolate(root, session.initial), found(options.open));
   const { state, layout } = [found(options.open), focus, lit].reduce(
     (at, ids) => (ids.length === 0 || ids.some((id) => at.drawn.has(id)) ? at : reach(session, at.state, ids[0], viz)),
     shown(session, opened, viz),
@@ -44,7 +45,7 @@ export function stepOf(session: Session, options: StepOptions, viz: Viz | null):
   return { step: { state, focus: visible(focus), lit: visible(lit), lens }, layout };
 }
 
-/** The first option of a step with patterns that find nothing that the picture can show. */
+/** The first option of a step with patterns that match nothing visible. */
 export function unfound(session: Session, options: StepOptions): Unfound | null {
   const left = hiddenIn(session.grouped.graph);
   for (const option of PATTERNS) {
@@ -58,7 +59,7 @@ export function unfound(session: Session, options: StepOptions): Unfound | null 
   return null;
 }
 
-/** The author's groups of this name, or else what a pattern matches: the rule of `Graph.matching` in Python. */
+/** The author's groups with this name, else the matches of a pattern, as for `Graph.matching` in Python. */
 export function nodesOf({ grouped }: Session, pattern: string): string[] {
   const { nodes } = grouped.graph;
   const groups = nodes.filter((node) => node.kind === "function" && node.group);
@@ -71,7 +72,7 @@ export function nodesOf({ grouped }: Session, pattern: string): string[] {
   return nodes.filter((node) => namesOf(node).some((name) => rule.test(name))).map(({ id }) => id);
 }
 
-/** The names of a node that is no call. */
+/** The names of a node that isn't a call. */
 function namesOf(node: GraphNode): string[] {
   if (node.kind === "module" || node.kind === "function") return [];
   const name = ("name" in node && node.name) || node.id;
@@ -101,13 +102,13 @@ interface Shown {
 }
 
 function shown(session: Session, state: SessionState, viz: Viz | null): Shown {
-  const layout = session.layoutOf(state, viz);
+  const layout = atOnce(session.layOutState(state, viz));
   return { state, layout, drawn: drawnIn(layout.root) };
 }
 
-/** Make a node visible that a closed module or a rolled repeat hides. */
+/** Make a node visible that is hidden by a closed module or a rolled repeat. */
 function reach(session: Session, state: SessionState, id: string | undefined, viz: Viz | null): Shown {
-  return shown(session, id === undefined ? state : withNode(session, state, id), viz);
+  return shown(session, id === undefined ? state : session.transitions.reveal(id, state), viz);
 }
 
 function withOpen(index: GraphIndex, state: SessionState, ids: string[]): SessionState {

@@ -1,4 +1,4 @@
-/** The words of comparisons, which come with `compare.js`; sites translate them as all others. */
+/** Messages of `compare.js`. */
 import { withTranslations } from "./strings.js";
 
 export const words = withTranslations({
@@ -10,11 +10,10 @@ export const words = withTranslations({
   compareWith: "Compare with",
   chooseVersion: "Choose a version",
   thisVersion: "this version",
-  endComparison: "End the comparison (Esc)",
   noVersions: "No other version of this documentation was found.",
   noSuchVersion: "This documentation has no version {0}.",
   notLoaded: "{0} can't be compared: {1} did not load.",
-  notShown: "{0} does not show this model, called in the same way.",
+  notShown: "{0} has no diagram of this model with the same call.",
   noGraph: "{0} can't be compared: {1} is not a graph.",
   newerFormat: "{0} can't be compared: its graph has format {1}, which is newer than this viewer.",
   incomplete: "{0} can't be compared: its graph is incomplete, because the model raised an error or was not run.",

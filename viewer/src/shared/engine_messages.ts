@@ -1,11 +1,11 @@
-/** What a page and the worker with its layout engine say to each other. */
+/** Messages between a page and the worker that runs its layout engine. */
 export interface Question {
   number: number;
-  /** What `render` of the engine is called with. */
+  /** The arguments of the engine's `render`. */
   words: unknown[];
 }
 
-/** The first one has number 0: the engine has started; or -1: it can't. */
+/** The first one has number 0 if the engine has started, or -1 if it can't. */
 export interface Answer {
   number: number;
   /** Absent where the engine crashed. */

@@ -1,4 +1,4 @@
-/** The words of search and details, which come with `explore.js`; sites translate them as all others. */
+/** Messages of `explore.js`: search and details. */
 import { withTranslations } from "./strings.js";
 
 export const words = withTranslations({
@@ -12,7 +12,7 @@ export const words = withTranslations({
   shownAs: "shown as “{0}”",
   hiddenNode: "left out of the picture",
   leftOut: "left out of the picture: {0}",
-  authorsGroup: "a group of several, not in the code",
+  authorsGroup: "a group made by the author, not a module in the code",
   inputs: "Inputs",
   outputs: "Outputs",
   arguments: "Arguments",
@@ -38,7 +38,7 @@ export const words = withTranslations({
   hitList: "Found nodes",
   found: "{0} found",
   noHits: "Nothing found",
-  leftOutHits: "Only what the picture leaves out matches: reshapes, casts and constants.",
+  leftOutHits: "Only nodes that the picture leaves out match: reshapes, casts and constants.",
   similarHits: "Nothing matches exactly; these are similar.",
   moreHits: "{0} more kinds match.",
   next: "Next (Enter)",

@@ -1,4 +1,4 @@
-/** Where the entries of a legend stand: a colour sample and a text each, in rows. */
+/** Places the entries of a legend, each a colour sample and a text, in rows. */
 
 /** Side of a colour sample, and where the text beside it begins, px. */
 export const SWATCH = 12;
@@ -14,7 +14,7 @@ export interface Rows {
   height: number;
 }
 
-/** Put entries with texts of these widths into rows no wider than `limit`, as far as each entry fits. */
+/** Place entries with texts of these widths in rows no wider than `limit`; a wider entry gets its own row. */
 export function placeInRows(textWidths: readonly number[], limit: number): Rows {
   let x = MARGIN;
   let y = 0;
@@ -33,7 +33,7 @@ export function placeInRows(textWidths: readonly number[], limit: number): Rows 
   return { positions, width, height: y + ROW + MARGIN };
 }
 
-/** Whether rows fit into a box if the outer margins are ignored. */
+/** Whether rows fit into a box, ignoring the outer margins. */
 export function fits({ width, height }: Rows, box: { width: number; height: number }): boolean {
   return width - MARGIN <= box.width && height - MARGIN <= box.height;
 }

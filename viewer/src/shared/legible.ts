@@ -1,4 +1,4 @@
-/** Pictures on pages are not shown smaller than this: their labels of 10 px then have 9 px. */
+/** Smallest scale of pictures on pages: labels of 10 px then have 9 px. */
 export const READABLE_SCALE = 0.9;
-/** Those that have to fit a screen or paper, and steps of tours, not smaller than this: their labels are then as large as footnote marks. */
+/** Smallest scale of pictures that must fit a screen or paper, and of steps of tours: labels are as large as footnote marks. */
 export const LEGIBLE_SCALE = 0.7;

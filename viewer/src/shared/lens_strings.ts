@@ -1,16 +1,16 @@
-/** The words of lenses, which come with `lenses.js`; sites translate them as all others. */
+/** Messages of `lenses.js`. */
 import { withTranslations } from "./strings.js";
 
 export const words = withTranslations({
-  lensOf: "{0}: {1} in all",
-  ofWhole: "{0} of all",
+  lensOf: "{0}: {1} in total",
+  ofWhole: "{0} of the total",
   unitFlops: "FLOPs",
   unitIntensity: "FLOP/B",
   lensHint: "A bar is a box’s share of the whole model; a box with ×12 counts all 12.",
-  intensityHint: "FLOPs per byte that the ops read and write; a bar is on a scale of ratios.",
-  timeHint: "The measured time inside PyTorch’s functions, without the Python between them.",
-  sharedHint: "Weights that several boxes use count in each of them.",
-  notShown: "{0} is in no box of the picture.",
+  intensityHint: "FLOPs per byte that ops read or write; bars are on a logarithmic scale.",
+  timeHint: "Time measured inside PyTorch’s functions, without the Python code between them.",
+  sharedHint: "Weights that several boxes share count in each of them.",
+  notShown: "No box of the picture contains {0}.",
   atLeast: "≥ {0}",
   lessThan: "< {0}",
 
@@ -18,7 +18,7 @@ export const words = withTranslations({
   costTable: "Costs",
   table: "Table (T)",
   tableHint: "A row for each closed box of the picture; open a module to see its parts.",
-  moreRows: "{0} more are in the file.",
+  moreRows: "{0} more rows are in the file.",
   saveCsv: "Save as CSV",
   box: "Box",
   times: "Count",

@@ -1,26 +1,27 @@
-/** The words of the menu, which come with `menu.js`; sites translate them as all others. */
+/** Messages of `menu.js`. */
 import { withTranslations } from "./strings.js";
 
 export const words = withTranslations({
   all: "all",
-  reset: "As the author shows it",
-  plumbing: "Show reshapes, casts and constants, too",
+  reset: "Reset to the author’s view",
+  plumbing: "Show reshapes, casts and constants",
   direction: "Direction",
   TB: "Down",
   LR: "Right",
   theme: "Theme",
-  page: "As the page",
+  page: "Same as the page",
   light: "Light",
   dark: "Dark",
   save: "Save as",
   copyLink: "Copy a link to this view",
   linkCopied: "The link was copied.",
   linkShown: "The link is in the address bar.",
-  linkGone: "The link names {0}, which this model does not have; the nearest is {1}.",
-  diagramGone: "The link leads to the diagram {0}, which this page does not have.",
+  linkGone: "The link refers to {0}, which this model doesn't have; the nearest is {1}.",
+  diagramGone: "The link refers to the diagram {0}, which this page doesn't have.",
   copyCommand: "Copy the command that draws this",
   commandCopied: "The command was copied.",
-  commandLacks: "It can't say that one module is alone, that a stack is shown one by one, or that casts are shown.",
+  commandLacks:
+    "The command can't express that a module is isolated, that a stack is shown one by one, or that casts are shown.",
   help: "Keys and gestures (?)",
 
   // in the help
@@ -29,29 +30,29 @@ export const words = withTranslations({
   click: "click, tap",
   clickDoes: "opens or closes a module, shows details of a node",
   stack: "click ×12",
-  stackDoes: "the blocks of a stack one by one, or as one again",
+  stackDoes: "shows the blocks of a stack one by one, or as one again",
   drag: "drag, two fingers",
   dragDoes: "moves the picture",
   wheelKeys: "Ctrl (⌘) + wheel, two fingers",
   wheelDoes: "zooms",
   hover: "pointer over an edge",
-  hoverDoes: "its tensor",
+  hoverDoes: "shows its tensor",
   arrows: "Arrows, Home, End",
   arrowsDo: "move between nodes; right and left also open and close",
   enter: "Enter, I",
   enterDoes: "details; Enter also opens or closes a module",
   space: "Space",
   spaceDoes: "opens or closes a module",
-  siblingsDo: "opens the modules beside this one",
-  runDoes: "on a stack: its blocks one by one, or as one again",
+  siblingsDo: "opens this module and its siblings",
+  runDoes: "on a stack: shows its blocks one by one, or as one again",
   zoomDoes: "zoom in, zoom out, show the whole picture",
   searchDoes: "search",
-  tableDoes: "with a lens on costs: their table, and from a box to its row",
-  changesDo: "next and previous change, where changes are shown",
+  tableDoes: "with a cost lens: opens the table, at the row of the box",
+  changesDo: "next and previous change, in a comparison",
   escapeDoes: "one step back",
 });
 
-/** The rows of the help, by parts. */
+/** The rows of the help, by section. */
 export function keys(): Record<string, (readonly [key: string, effect: string])[]> {
   return {
     [words.pointer]: [

@@ -1,11 +1,10 @@
-/** The words of recordings, which come with `recording.js`; sites translate them as all others. */
+/** Messages of `recording.js`. */
 import { withTranslations } from "./strings.js";
 
 export const words = withTranslations({
   training: "Training",
   recorded: "Recorded values",
   stepOf: "Step {0}",
-  stepRange: "Steps {0} to {1}",
   lossAt: "loss {0}",
   noLoss: "no loss was recorded",
   tintBy: "Tint by",
@@ -44,14 +43,13 @@ export const words = withTranslations({
 
   // legend
   unseen: "not seen",
-  noValue: "has no such value",
+  noValue: "no such value",
   isNotFinite: "not finite",
-  worst: "A box has the colour of the worst it stands for; the strips below it are its repeats.",
+  worst: "A box has the colour of the worst of its values; the strips below it are its repeats.",
   twoRuns: "The upper strips are those of {0}, the lower ones of {1}.",
 
   findings: "What to look at",
   nothingFound: "Nothing unusual was found.",
-  notInDiagram: "not in this diagram",
   missing: "Recorded, but not in this diagram",
   chooseNode: "Choose a node of the diagram to see its values over time.",
   nothingRecorded: "Nothing was recorded of {0}.",
@@ -76,6 +74,6 @@ export const words = withTranslations({
   noRecording: "it is not a recording (.mdwatch)",
   otherModel: "it is a recording of another model",
   onlyNoticed:
-    "Read in the browser: the list has only what was noticed during the training. “modeldiagrams watch” also looks for dead units, gradients, frozen layers and jumps.",
+    "Read in the browser: the list contains only what was noticed during the training. “modeldiagrams watch” also looks for dead units, gradients, frozen layers and jumps.",
   wasTraced: "The model was also exported or traced, which is not recorded.",
 });

@@ -1,27 +1,15 @@
 /**
- * Long work in slices, so that a page stays responsive: work that remembers what it did is stopped where its time is used
- * up, and called again after the browser had its turn. It then finds what it remembers, and goes on.
+ * Long work in steps. Pages run them in slices, between which the browser has its turn; builds run them at once. The clock
+ * decides only where a slice ends, never what the work gives.
  */
 
-/** Time per slice, ms. A step that has begun is finished; together they are to stay below 50 ms. */
+/** Work that may pause wherever it yields. Where it yields a promise, it goes on with what that resolves to. */
+export type Steps<T> = Generator<Promise<unknown> | undefined, T, unknown>;
+
+/** Time per slice, ms. A step that has begun is finished; together they should stay below 50 ms. */
 const SLICE = 12;
 
-/** What stops work: `until` tells when calling it again makes sense; at once if absent. */
-export class Pause {
-  constructor(readonly until?: Promise<unknown>) {}
-}
-
-let end = Number.POSITIVE_INFINITY;
-
-/** To be called after something was done and remembered. Throws a `Pause` where the slice's time is used up. */
-export function checkpoint(): void {
-  if (end !== Number.POSITIVE_INFINITY && performance.now() > end) throw new Pause();
-}
-
-/** Work in steps of a few ms: it may pause where it yields. */
-export type Steps<T> = Generator<void, T>;
-
-/** How many items of a list are one step. */
+/** Items of a list that are one step. */
 const ITEMS = 500;
 
 /** Do something with each of many items. */
@@ -34,43 +22,47 @@ export function* each<T>(items: Iterable<T>, action: (item: T) => void): Steps<v
   }
 }
 
-/** Begin work, or go on with what has begun under this key; done at once unless it is called in slices. */
-export function resumed<T>(begun: Map<string, Steps<T>>, key: string, begin: () => Steps<T>): T {
-  const work = begun.get(key) ?? begin();
-  for (;;) {
-    begun.delete(key); // a generator that throws has no result
-    const { done, value } = work.next();
-    if (done) return value;
-    begun.set(key, work);
-    checkpoint();
-  }
+/** What steps make of each item. */
+export function* mapSteps<T, R>(items: readonly T[], make: (item: T, i: number) => Steps<R>): Steps<R[]> {
+  const made: R[] = [];
+  for (const [i, item] of items.entries()) made.push(yield* make(item, i));
+  return made;
 }
 
-/** All steps at once. */
+/** A value that takes no steps. */
+export function* noSteps<T>(value: T): Steps<T> {
+  yield* [];
+  return value;
+}
+
+/** Run all steps at once. */
 export function atOnce<T>(work: Steps<T>): T {
   for (;;) {
     const { done, value } = work.next();
     if (done) return value;
+    if (value !== undefined) throw new Error("this work has to wait: run it in slices");
   }
 }
 
-/** Run work that remembers what it did, in slices, unless it is stopped. */
-export async function inSlices<T>(work: () => T, stop?: AbortSignal): Promise<T> {
-  for (;;) {
-    let pause: Pause;
-    try {
-      end = performance.now() + SLICE;
-      return work();
-    } catch (error) {
-      if (!(error instanceof Pause)) throw error;
-      pause = error;
-    } finally {
-      // before the browser has its turn: what a reader does meanwhile is in no slice
-      end = Number.POSITIVE_INFINITY;
+/** Run steps in slices, unless they are stopped. */
+export async function inSlices<T>(work: Steps<T>, stop?: AbortSignal): Promise<T> {
+  let end = performance.now() + SLICE;
+  let step = work.next();
+  while (!step.done) {
+    const pause = step.value ?? (performance.now() > end ? turn() : undefined);
+    if (pause === undefined) step = work.next();
+    else {
+      step = await pause.then(
+        (value) => {
+          stop?.throwIfAborted();
+          end = performance.now() + SLICE;
+          return work.next(value);
+        },
+        (error) => work.throw(error),
+      );
     }
-    await (pause.until ?? turn());
-    stop?.throwIfAborted();
   }
+  return step.value;
 }
 
 /** Resolves once the browser had its turn. Timers wait 4 ms when they follow each other; messages don't. */

@@ -1,6 +1,6 @@
 /**
- * All words of the widget. A site translates them in a script that runs before the widget's:
- * `globalThis.modelDiagramsStrings = { zoomIn: "Vergrößern", … }`; missing keys stay English. `{0}` and `{1}` are
+ * All messages of the widget. A site translates them in a script that runs before the widget's:
+ * `globalThis.modelDiagramsStrings = { zoomIn: "Vergrößern", … }`. Missing keys stay English; `{0}` and `{1}` are
  * placeholders.
  */
 const ENGLISH = {
@@ -18,7 +18,7 @@ const ENGLISH = {
   stopped: "Stopped.",
   retry: "Try again",
   stillPicture:
-    "The diagram stays a picture: this page or browser does not allow WebAssembly (script-src 'wasm-unsafe-eval').",
+    "The diagram isn't interactive: this page or browser doesn't allow WebAssembly (script-src 'wasm-unsafe-eval').",
   loadFailed: "The diagram can't be opened because {0} did not load.",
   drawFailed: "This part of the diagram could not be drawn.",
 
@@ -68,7 +68,7 @@ const ENGLISH = {
   way: "Path from {0} to {1}",
   waysBefore: "All paths to {0}",
   waysAfter: "All paths from {0}",
-  noWay: "Nothing flows between these two.",
+  noWay: "There is no path between these two.",
 
   // colours
   colours: "Colour by",
@@ -99,29 +99,29 @@ const ENGLISH = {
 
 declare global {
   var modelDiagramsStrings: Partial<typeof ENGLISH> | undefined;
-  /** Set by the widget for its parts, which come later: each would bring all words again. */
+  /** Set by the widget for the scripts that it loads later, so that they don't repeat all messages. */
   var modelDiagramsWords: Readonly<typeof ENGLISH>;
 }
 
-/** Whether a script is a part of the widget; set by the build. */
-declare const IS_PART: boolean;
+/** Whether the widget loads this script later; set by the build. */
+declare const IS_LOADED_LATER: boolean;
 
-if (typeof IS_PART === "undefined" || !IS_PART)
+if (typeof IS_LOADED_LATER === "undefined" || !IS_LOADED_LATER)
   globalThis.modelDiagramsWords = { ...ENGLISH, ...globalThis.modelDiagramsStrings };
 
 export const strings: Readonly<typeof ENGLISH> = globalThis.modelDiagramsWords;
 
-/** No key of the widget's own words: a site's translation is of one of them. */
+/** Keys must differ from those of the widget's own messages: a site translates all of them in one object. */
 type Unshared = Record<string, string> & { [Key in keyof typeof ENGLISH]?: never };
 
-/** The words of a part of the widget, which come with its script, beside the widget's own; as the site translates them. */
+/** The messages of a script and those of the widget, translated by the site. */
 export function withTranslations<Words extends Unshared>(
   english: Words,
 ): Readonly<Record<keyof Words, string> & typeof ENGLISH> {
   return { ...english, ...strings };
 }
 
-/** A text with its placeholders filled in. */
+/** Fill in the placeholders of a text. */
 export function fill(text: string, ...values: (string | number)[]): string {
   return text.replace(/\{(\d)\}/g, (_, position: string) => String(values[Number(position)] ?? ""));
 }

@@ -1,9 +1,9 @@
 /**
- * Reads what was packed: compressed, and five characters for four bytes. Python packs in `html/packing.py`, the build in
- * `packing.mjs`.
+ * Unpacks text: compressed bytes, encoded as five characters for every four bytes. Python packs in `html/packing.py`, the
+ * build in `packing.mjs`.
  */
 
-/** No character of it means anything in HTML, in templates, or in a JavaScript string. */
+/** None of these characters is special in HTML, in templates or in a JavaScript string. */
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%,()*+-;.=/?@^_:[|]~";
 const [LETTERS, BYTES] = [5, 4];
 

@@ -1,14 +1,14 @@
-/** An author's annotations in the picture. */
+/** Applies an author's annotations to items and frames. */
 import { contentsOf, type GraphIndex } from "../graph/graph.js";
 import { BORDER, type Frame, type Item } from "./frame.js";
 import type { Direction } from "./state.js";
 
-/** The item with the annotations of its nodes, the outermost first; names are in `group_names.ts`. */
+/** The item with the annotations of its nodes, outermost first; `group_names.ts` applies names. */
 export function withAnnotations(index: GraphIndex, item: Item, chain: readonly string[]): Item {
   const { annotations } = index.graph;
   if (annotations === undefined) return item;
   const all = chain.flatMap((id) => annotations.get(id) ?? []);
-  // a closed box stands for what is inside
+  // a closed box represents what is inside it
   const numbers = (of: "notes" | "images") => all.flatMap((one) => one[of] ?? []);
   const inside = (of: "notes" | "images") => (item.frame === null ? numbersInside(index, item.id, of) : []);
   const notes = [...new Set([...numbers("notes"), ...inside("notes")])].sort((one, other) => one - other);
@@ -24,7 +24,7 @@ export function withAnnotations(index: GraphIndex, item: Item, chain: readonly s
   };
 }
 
-/** The first image of a node; a box for it has room, a glyph has none. */
+/** The first image of a node, whose glyph becomes a box: a glyph has no room for it. */
 function images({ graph }: GraphIndex, own: ReadonlySet<number>, inside: readonly number[]): Partial<Item> {
   const [first = 0] = own;
   const image = graph.images?.[first - 1];
@@ -42,7 +42,7 @@ function numbersInside(index: GraphIndex, id: string, of: "notes" | "images"): n
   ]);
 }
 
-/** The direction of a container that its author arranges; undefined for others. */
+/** The direction of a container that its author arranged; undefined for others. */
 export function arrangedDirection(index: GraphIndex, ids: readonly string[]): Direction | undefined {
   const arrange = arrangementOf(index, ids);
   if (arrange === undefined || arrange === "column") return arrange && "TB";
@@ -58,12 +58,12 @@ function arrangementOf(index: GraphIndex, ids: readonly string[]): "row" | "colu
   return firstSaid(index, ids, "arrange") ?? undefined;
 }
 
-/** The annotation of the first of several containers that are drawn as one. */
+/** The first annotation among several containers that are drawn as one. */
 function firstSaid<Word extends "arrange" | "align_items">({ graph }: GraphIndex, ids: readonly string[], word: Word) {
   return ids.map((id) => graph.annotations?.get(id)?.[word]).find((value) => value != null);
 }
 
-/** Puts into a frame how its author places the items. */
+/** Sets how the author arranged the items of a frame. */
 export function markPlacing(index: GraphIndex, frame: Frame, ids: readonly string[]): void {
   const arrange = arrangementOf(index, ids);
   const listed = ids.map((id) => index.graph.annotations?.get(id)?.order ?? []).find((order) => order.length > 0) ?? [];

@@ -1,8 +1,8 @@
-/** Modules that show as one box. */
+/** Modules that are shown as one box. */
 import { contentsOf, type GraphIndex, isGroup } from "../graph/graph.js";
-import { type FoldedRun, firstMember, isMember, onlyRun } from "./contents.js";
+import { type FoldedRun, firstMember, isMember, onlyRun } from "./repeats/contents.js";
 
-/** A module and its chain of only children, as long as each is a module. */
+/** A module followed by its only child, the only child of that, and so on, while these are modules. */
 export function singleChain(index: GraphIndex, id: string): string[] {
   const chain = [id];
   for (;;) {
@@ -13,14 +13,14 @@ export function singleChain(index: GraphIndex, id: string): string[] {
   }
 }
 
-/** Modules that show as one box, outermost first. */
+/** Modules that are shown as one box, outermost first. */
 export interface ModuleBox {
   chain: string[];
-  /** The run that the box stands for; its first member is in the chain. */
+  /** The run that the box represents; its first member is in the chain. */
   run: FoldedRun | null;
 }
 
-/** The box of a module: its chain of only children, continued by a folded run if that is the only content. */
+/** The box of a module: its chain of only children and, if nothing else is in the last one, a folded run. */
 export function boxOf(index: GraphIndex, id: string, unrolled: ReadonlySet<string>): ModuleBox {
   if (contentsOf(index, id).children.length === 0 || isGroup(index.nodes.get(id))) return { chain: [id], run: null };
   const chain = singleChain(index, id);
@@ -30,7 +30,7 @@ export function boxOf(index: GraphIndex, id: string, unrolled: ReadonlySet<strin
   return { chain: [...chain, ...singleChain(index, firstMember(run.id))], run };
 }
 
-/** Whether a container has more than one child; expanding it would otherwise show the same box again. */
+/** Whether a container has several children. With one, expanding it would show the same box again. */
 export function isExpandable(index: GraphIndex, id: string): boolean {
   return contentsOf(index, id).children.length > 1;
 }

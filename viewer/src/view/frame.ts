@@ -1,8 +1,8 @@
-/** The parts of a view: frames of items and wires, without positions. */
 import type { Flow, GraphNode, OnlyIn } from "../graph/graph.js";
-import type { Family, Glyph } from "./op_families.js";
-import type { Shape } from "./shapes.js";
-import type { Direction } from "./state.js";
+import type { Family, Glyph } from "./labels/op_families.js";
+import type { Direction, Shape } from "./state.js";
+
+/** The parts of a view: frames of items and wires, without positions. */
 
 /** The end of a wire at the container's border. */
 export const BORDER = -1;
@@ -11,28 +11,28 @@ export interface Wire {
   /** Position in `Frame.items`, or `BORDER`. */
   from: number;
   to: number;
-  /** Position among the frame's inputs or outputs (at the border) or the ports of an expanded item; else -1. */
+  /** Position among the frame's inputs or outputs (at the border) or among the ports of an expanded item; else -1. */
   fromPort: number;
   toPort: number;
   tensor: string;
-  /** Number of tensors, of which that is the first. */
+  /** Number of tensors; `tensor` is the first. */
   count: number;
-  /** The tensor's port at the source: wires with the same port start as one. */
+  /** The tensor's port at the source: wires with the same port start as one line. */
   source: string;
   /** `return`: from a step of a loop to the next. */
   flow: Flow | "return";
-  /** The tensor's shape, for the label; of a return also its name. */
+  /** The tensor's shape; for a return also its name. */
   label: string;
-  /** Whether the item in front of it keeps the shape; absent where nothing enters it. */
+  /** Whether the item that it leaves keeps the shape; absent if nothing enters that item. */
   shape?: "same-shape" | "new-shape";
   /** Step of thickness, from 1. */
   width?: number;
-  /** In the picture of a difference: which graph has it, and its label in the earlier one if that is another. */
+  /** In a difference: the graph that has it, and its label in the earlier one if that differs. */
   only?: OnlyIn | undefined;
   former?: string;
 }
 
-export type ItemKind = GraphNode["kind"] | "group";
+type ItemKind = GraphNode["kind"] | "group";
 
 /** A visible node, collapsed module, or expanded module with its frame. */
 export interface Item {
@@ -42,31 +42,31 @@ export interface Item {
   name: string;
   detail: string;
   glyph: Glyph | null;
-  /** Number of repeats that the item stands for. */
+  /** Number of repeats that the item represents. */
   times: number;
   /** Whether the repeats are a loop over time: chained, with shared or no weights. */
   loop: boolean;
   /** For the first member of an unrolled run, the number of members; else 1. */
   unrolled: number;
-  /** The run it stands for or, unrolled, is the first member of; empty if none. */
+  /** The run that it represents or, if unrolled, whose first member it is; empty if none. */
   run: string;
-  /** Ids of all that a rolled repeat stands for, in order; else empty. */
+  /** Ids of all nodes that a rolled repeat represents, in order; else empty. */
   members: string[];
   expandable: boolean;
-  /** Whether it stands for equal blocks, or holds them; absent in frames that fewer than two tensors enter. */
+  /** Whether it represents or holds equal blocks; absent in frames with fewer than two inputs. */
   stack?: boolean;
   /** Extra CSS classes: `error`, `unseen`, `again`, `highlight`, `faded`; in a difference `added`, `removed`, `changed`, `same`. */
   marks: string[];
   /** In a difference, positions in the list of changes. */
   changes?: readonly number[];
-  /** In a difference, its text in the earlier graph, where it was another. */
+  /** In a difference, its text in the earlier graph if that differs. */
   former?: { name: string; detail: string };
   frame: Frame | null;
-  /** What a closed container would show. */
+  /** What a closed container shows when opened. */
   inside?: () => Frame;
   /** Numbers of the author's notes. */
   notes?: readonly number[];
-  /** The author's images: the first of its own, and how many more there are, also inside of a closed box. */
+  /** The author's images: the first of the node, and the number of others, including those inside a closed box. */
   thumb?: Thumb;
   moreImages?: number;
   /** Whether its text is broken into shorter lines. */
@@ -76,7 +76,7 @@ export interface Item {
 export type Alignment = "start" | "center" | "end";
 
 /** An image at a node, shown small. */
-export interface Thumb {
+interface Thumb {
   /** Numbers of this image and others at the same node. */
   numbers: readonly number[];
   source: string;
@@ -85,15 +85,15 @@ export interface Thumb {
   height: number;
 }
 
-/** How the author places what is in a container. */
+/** How the author arranges a container. */
 export interface Placing {
-  /** Most items beside each other; 0 leaves that to the flow. */
+  /** Most items in a row; 0 for no limit. */
   most: number;
-  /** Number of lines of a flow from left to right; 0 for as many as the page needs. */
+  /** Number of lines of a flow from left to right; 0 for as many as fit the page. */
   lines: number;
-  /** Positions of items in their order. */
+  /** Positions of items in the author's order. */
   order: readonly number[];
-  /** Which of their edges are in line; absent where the layout decides. */
+  /** Which of their edges are aligned; absent if the layout decides. */
   align?: Alignment;
 }
 
@@ -107,7 +107,7 @@ export interface Frame {
   inputs: string[];
   outputs: string[];
   placing?: Placing;
-  /** Whether it runs across the direction of the picture, as its author wants. */
+  /** Whether the author turned it across the direction of the picture. */
   turned?: boolean;
 }
 

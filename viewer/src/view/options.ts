@@ -1,8 +1,7 @@
-import type { Family } from "./op_families.js";
-import type { Shape } from "./shapes.js";
-import type { Direction } from "./state.js";
+import type { Family } from "./labels/op_families.js";
+import type { Direction, Shape } from "./state.js";
 
-/** The author's options for the initial state; the viewer chooses those that are absent or null. */
+/** The author's options for the initial state. The viewer chooses options that are absent or null. */
 export interface ViewOptions {
   depth?: number | null;
   expand?: string[] | null;
@@ -13,16 +12,16 @@ export interface ViewOptions {
    * Pairs, because an object would order `0` before `*`.
    */
   direction?: Direction | readonly (readonly [pattern: string, direction: Direction])[] | null;
-  /** Whether calls of functions are boxes; null is true. */
+  /** Whether calls of functions are boxes; null means true. */
   functions?: boolean | null;
   /** Width and height of the page in px. */
   fit?: readonly [width: number, height: number] | null;
-  /** Whether edges are thicker the more their tensors hold. */
+  /** Whether the width of edges grows with the size of their tensors. */
   edge_width?: "bytes" | null;
-  /** Whether the colours are explained; null is true. */
+  /** Whether a legend explains the colours; null means true. */
   legend?: boolean | null;
-  /** The structures that have a layout of their own, or none of them. */
+  /** The structures with their own layout. */
   shapes?: readonly Shape[] | "none" | null;
-  /** Colours of kinds in flat pictures; others have a style sheet. */
+  /** Colours of kinds in flat pictures; other pictures have a style sheet. */
   palette?: Partial<Record<Family, string>> | null;
 }

@@ -1,11 +1,11 @@
-/** The outline: all modules and shown functions of a graph as rows, with repeats grouped as the picture groups them. */
+/** The outline: all modules and shown functions of a graph as rows, with repeats grouped as in pictures. */
 import { contentsOf, type FunctionNode, type GraphIndex, type ModuleNode, ROOT } from "../graph/graph.js";
-import { indexed } from "../graph/indexing.js";
-import { isLoop } from "./contents.js";
-import { withFunctions } from "./functions.js";
-import { spanName } from "./group_names.js";
-import { findRuns, repeat } from "./repeats.js";
-import { shownIndex } from "./shown_index.js";
+import { indexGraph } from "../graph/indexing.js";
+import { withFunctions } from "./grouping/functions.js";
+import { shownIndex } from "./grouping/shown_index.js";
+import { spanName } from "./labels/group_names.js";
+import { isLoop } from "./repeats/contents.js";
+import { findRuns, repeat } from "./repeats/repeats.js";
 
 /** One line of the outline. */
 export interface OutlineRow {
@@ -15,12 +15,12 @@ export interface OutlineRow {
   id: string;
   /** Relative to the parent row: `layers.0–11`. */
   name: string;
-  /** Empty for several modules that are repeated together. */
+  /** Empty if several modules repeat together. */
   class: string;
   times: number;
-  /** Whether some of its calls are of one module, and so use the same weights. */
+  /** Whether some of its calls are of one module and use the same weights. */
   shared: boolean;
-  /** What its author says of all of its modules: another name in the picture, that it leaves them out, numbers of notes. */
+  /** The author's annotations of all of its modules: another name, whether pictures omit them, numbers of notes. */
   renamed?: string;
   hidden?: true;
   notes?: number[];
@@ -38,9 +38,9 @@ interface Siblings {
 
 /** All rows in breadth-first order, so that any prefix outlines the upper levels. */
 export function outlineRows(traced: GraphIndex): OutlineRow[] {
-  // runs come from the simplified graph, as in pictures; modules from the trace, as pictures omit some
+  // runs come from the simplified graph, as in pictures; modules come from the trace, because pictures omit some
   const shown = shownIndex(traced, {});
-  const listed = indexed(withFunctions(traced.graph, (id) => shown.nodes.has(id)));
+  const listed = indexGraph(withFunctions(traced.graph, (id) => shown.nodes.has(id)));
   const inside = (id: string) => entriesOf(callsIn(listed, contentsOf(listed, id).children), repeatsIn(shown, id));
   const rows: OutlineRow[] = [];
   // the list grows while it is walked

@@ -1,35 +1,46 @@
 /** What the reader of a diagram can change. */
 
-import type { Shape } from "./shapes.js";
-
 export type Direction = "TB" | "LR";
 
 /** Plain data; ids are those of module calls. */
 export interface State {
   /** Modules shown with their contents. */
   expanded: string[];
-  /** Runs (`Item.run`) shown one by one instead of once with `×12`. */
+  /** Runs (`Item.run`) shown one by one instead of as one with `×12`. */
   unrolled: string[];
   direction: Direction;
   /** Modules laid out in the other direction. */
   turned?: string[];
-  /** Whether calls of functions are boxes; they are unless this is false. */
+  /** Whether calls of functions are boxes, as by default. */
   functions?: boolean;
-  /** Also show reshapes, casts, inactive dropout, constants and the like. */
+  /** Whether reshapes, casts, inactive dropout, constants and the like are shown. */
   plumbing?: boolean;
-  /** Containers with more children than `most`, inputs or outputs than `ends` show some as bundles, which can be expanded. */
+  /** Containers with more children than `most`, or more inputs or outputs than `ends`, show some as bundles. */
   most?: number | undefined;
   ends?: number | undefined;
   /** Whether edges are thicker the more their tensors hold. */
   edgeWidth?: "bytes";
-  /** Modules that are in no bundle. */
+  /** Modules that are never bundled. */
   kept?: readonly string[] | undefined;
-  /** Longest line of a left-to-right model in px, for pages of another width than a screen's. */
+  /** Longest line of a model from left to right, px; absent for that of a screen. */
   line?: number;
-  /** The structures that have a layout of their own; absent if all have. */
+  /** The structures with their own layout; absent for all. */
   shapes?: readonly Shape[];
-  /** Whether the colours are explained; they are unless this is false. */
+  /** Whether a legend explains the colours, as by default. */
   legend?: boolean;
-  /** Whether all containers are narrow, as those in columns are, and boxes, too. */
+  /** Whether all boxes and containers are narrow, as in columns. */
   narrow?: boolean;
 }
+
+/** Structures of models that have a layout of their own. */
+
+/**
+ * Towers and encoder | decoder beside each other; down, across and up again, with level skips; streams that keep their
+ * places; branches around the middle of what forks and joins them; arcs of dense blocks at one side.
+ */
+export const SHAPES = ["columns", "u", "streams", "fans", "dense"] as const;
+
+export type Shape = (typeof SHAPES)[number];
+
+/** Those that any flow may have, and that cost no width. */
+export const IN_ONE_FLOW: readonly Shape[] = ["streams", "fans", "dense"];

@@ -1,9 +1,16 @@
-/** Graph and state → view: the visible items and wires, without positions. */
 import { append } from "../graph/append.js";
 import { ancestors, childrenOf, contentsOf, type GraphIndex, type GraphNode, type Link, ROOT } from "../graph/graph.js";
-import { checkpoint } from "../shared/slices.js";
+import { atOnce, mapSteps, type Steps } from "../shared/slices.js";
 import { arrangedDirection, markPlacing, withAnnotations } from "./annotations.js";
 import { boxOf, isExpandable, type ModuleBox, singleChain } from "./boxes.js";
+import type { Frame, Item, View } from "./frame.js";
+import { shownIndexSteps } from "./grouping/shown_index.js";
+import { boxedWords, groupName, holdsWeights } from "./labels/group_names.js";
+import { closedDetail } from "./labels/inside_words.js";
+import { failureText, SAME_WEIGHTS, SHARED } from "./labels/labels.js";
+import { glyphOf, marksOf, withDifference } from "./labels/marks.js";
+import { familyOf, learnFamilies } from "./labels/op_families.js";
+import { nameParallels } from "./labels/port_names.js";
 import {
   type FoldedRun,
   firstMember,
@@ -11,37 +18,24 @@ import {
   type Group,
   type ShownContents,
   shownContents,
-} from "./contents.js";
-import { edgeWidth } from "./edge_widths.js";
-import { counterpart } from "./fold.js";
-import type { Frame, Item, View } from "./frame.js";
-import { boxedWords, groupName, holdsWeights } from "./group_names.js";
-import { closedDetail } from "./inside_words.js";
-import { failureText, SAME_WEIGHTS, SHARED } from "./labels.js";
-import { glyphOf, marksOf, withDifference } from "./marks.js";
-import { familyOf, learnFamilies } from "./op_families.js";
-import { nameParallels } from "./port_names.js";
-import { asReturns, handedOn, type Loop, loopInside, openInputs } from "./returns.js";
-import { markChanges } from "./shape_changes.js";
-import { SHAPES } from "./shapes.js";
-import { shownIndex } from "./shown_index.js";
-import { markStacks } from "./stacks.js";
-import type { Direction, State } from "./state.js";
-import { wiresOf } from "./wires.js";
+} from "./repeats/contents.js";
+import { counterpart } from "./repeats/fold.js";
+import { findRunsSteps } from "./repeats/repeats.js";
+import { asReturns, handedOn, type Loop, loopInside, openInputs } from "./repeats/returns.js";
+import { markStacks } from "./repeats/stacks.js";
+import { type Direction, SHAPES, type State } from "./state.js";
+import { edgeWidth, markChanges, wiresOf } from "./wires.js";
 
-/** Default for `State.line`: with what is around lines, as broad as a text column. */
+/** Graph and state → view: the visible items and wires, without positions. */
+
+/** Default for `State.line`: with the space around lines, as wide as a text column. */
 const LINE = 636;
 
-/** What a graph's last view leaves for the next. */
-interface Memo {
-  /** Container → its last frame, with the part of the state it depends on. */
-  frames: Map<string, { key: string; frame: Frame }>;
-  /** The last state, and its parts: views are made in slices, which begin anew. */
-  keys: { state: State; parts: Map<string, string> } | undefined;
-}
+/** Container → its last frame, with the part of the state it depends on. */
+type Frames = Map<string, { key: string; frame: Frame }>;
 
 /** Cached per graph, so that a toggle rebuilds only the container and its ancestors. */
-const memos = new WeakMap<GraphIndex, Memo>();
+const lastFrames = new WeakMap<GraphIndex, Frames>();
 
 interface Context {
   index: GraphIndex;
@@ -51,30 +45,32 @@ interface Context {
   turned: Set<string>;
   /** Container → the part of the state that its frame depends on. */
   keys: Map<string, string>;
-  memo: Memo;
+  frames: Frames;
 }
 
 /** The view of a graph in a state. */
 export function view(traced: GraphIndex, state: State): View {
-  const index = shownIndex(traced, state);
+  return atOnce(viewSteps(traced, state));
+}
+
+/** The same in steps. */
+export function* viewSteps(traced: GraphIndex, state: State): Steps<View> {
+  const index = yield* shownIndexSteps(traced, state);
   learnFamilies(index);
-  let memo = memos.get(index);
-  if (memo === undefined) {
-    memo = { frames: new Map(), keys: undefined };
-    memos.set(index, memo);
-  }
-  if (memo.keys?.state !== state) memo.keys = { state, parts: stateKeys(index, state) };
+  yield;
+  const frames: Frames = lastFrames.get(index) ?? new Map();
+  lastFrames.set(index, frames);
   const context: Context = {
     index,
     state,
     expanded: new Set(state.expanded),
     unrolled: new Set(state.unrolled),
     turned: new Set(state.turned),
-    keys: memo.keys.parts,
-    memo,
+    keys: stateKeys(index, state),
+    frames,
   };
   return {
-    root: frameOf(context, ROOT, { chain: [ROOT], run: null }),
+    root: yield* frameOf(context, ROOT, { chain: [ROOT], run: null }),
     direction: state.direction,
     line: state.line ?? LINE,
     shapes: state.shapes ?? SHAPES,
@@ -96,27 +92,28 @@ function stateKeys(index: GraphIndex, state: State): Map<string, string> {
   return new Map([...parts].map(([id, entries]) => [id, entries.sort().join("\n")]));
 }
 
-/** The frame of an item: the contents of its innermost module, with ports named as in the parent. */
-function frameOf(
+/** The frame of an item: the contents of its innermost module, with the ports of its outermost. */
+function* frameOf(
   context: Context,
   id: string,
   { chain, run }: ModuleBox,
   repeats: readonly string[] = [],
   isLoop = false,
-): Frame {
+): Steps<Frame> {
   const inner = chain[chain.length - 1] ?? id;
   const { direction, edgeWidth, narrow } = context.state;
   const key = [direction, edgeWidth, narrow, context.keys.get(id)].join("\n");
-  const known = context.memo.frames.get(id);
+  const known = context.frames.get(id);
   if (known?.key === key) return known.frame;
+  yield* findRunsSteps(context.index, contentsOf(context.index, inner));
   const loop = isLoop ? loopInside(context.index, repeats) : null;
   const shown = shownContents(context.index, inner, context.unrolled, loop?.returns);
-  const frame = makeFrame(context, id, shown, directionOf(context, [id, inner]), repeats, loop);
+  const frame = yield* makeFrame(context, id, shown, directionOf(context, [id, inner]), repeats, loop);
   markPlacing(context.index, frame, [id, inner]);
   if (context.turned.has(id) || context.turned.has(inner)) frame.turned = true;
   if (run !== null) renamePorts(context.index, frame, run);
-  context.memo.frames.set(id, { key, frame });
-  checkpoint();
+  context.frames.set(id, { key, frame });
+  yield;
   return frame;
 }
 
@@ -140,16 +137,16 @@ function directionOf({ index, state, turned }: Context, ids: string[]): Directio
   return state.direction === "TB" ? "LR" : "TB";
 }
 
-/** `repeats` are the modules that the container stands for, or the first children of repeats. */
-function makeFrame(
+/** @param repeats the modules that the container represents, or the first children of repeats */
+function* makeFrame(
   context: Context,
   id: string,
   shown: ShownContents | Group,
   direction: Direction,
   repeats: readonly string[] = [],
   loop: Omit<Loop, "returns"> | null = null,
-): Frame {
-  const items = shown.contents.children.map((child) => itemOf(context, child, shown, direction, repeats));
+): Steps<Frame> {
+  const items = yield* mapSteps(shown.contents.children, (child) => itemOf(context, child, shown, direction, repeats));
   const positions = new Map(items.map((item, i) => [item.id, i]));
   const frame: Frame = {
     id,
@@ -175,8 +172,8 @@ function makeFrame(
 }
 
 /**
- * Whether an op in the first of equal repeats reads less than in the second: a sum over experts begins with zeros, which no
- * picture shows.
+ * Whether an op in the first of equal repeats reads less than in the second: a sum over experts begins with zeros, which
+ * pictures omit.
  */
 function beginsEmpty(index: GraphIndex, shown: ShownContents | Group, op: string): boolean {
   if (!("kind" in shown) || index.nodes.get(op)?.kind !== "op") return false;
@@ -187,7 +184,7 @@ function beginsEmpty(index: GraphIndex, shown: ShownContents | Group, op: string
   return read(op) < read(nextIn(shown)(op));
 }
 
-/** What a closed box that stands for a loop hands to itself. */
+/** What a closed box that represents a loop passes to itself. */
 function aroundLoop(index: GraphIndex, { id, loop, frame, members }: Item): Link[] {
   if (!loop || frame !== null) return [];
   return handedOn(index, members).map((link) => ({ ...link, from: id, to: id }));
@@ -195,29 +192,27 @@ function aroundLoop(index: GraphIndex, { id, loop, frame, members }: Item): Link
 
 // -- items ------------------------------------------------------------------------------------------------------------
 
-function itemOf(
+function* itemOf(
   context: Context,
   id: string,
   shown: ShownContents,
   around: Direction,
   repeats: readonly string[],
-): Item {
+): Steps<Item> {
   const group = shown.groups.get(id);
-  if (group !== undefined) return groupItem(context, id, group, around);
+  if (group !== undefined) return yield* groupItem(context, id, group, around);
   const { index } = context;
   const node = index.nodes.get(id);
   if (node === undefined) throw new Error(`no node ${JSON.stringify(id)} in this graph`);
+  for (const inner of singleChain(index, id)) yield* findRunsSteps(index, contentsOf(index, inner));
   const box = boxIn(context, id, shown);
   const inner = box.chain[box.chain.length - 1] ?? id;
   const expandable = isExpandable(index, inner);
-  const run = box.run ?? shown.runs.get(id) ?? { id: "", times: 1, isLoop: false, members: [] };
-  const isFolded = !context.unrolled.has(run.id);
-  const members = isFolded ? run.members : [];
-  const isLoop = isFolded && run.isLoop;
-  const inside = () => frameOf(context, id, box, members, isLoop);
-  const frame = expandable && context.expanded.has(id) ? inside() : null;
+  const repeated = repeatsOf(context, id, box, shown);
+  const inside = () => frameOf(context, id, box, repeated.members, repeated.loop);
+  const frame = expandable && context.expanded.has(id) ? yield* inside() : null;
   const marks = marksOf(index, node);
-  const text = boxedWords(index, box.chain, members, counterpart(index, id, repeats));
+  const text = boxedWords(index, box.chain, repeated.members, counterpart(index, id, repeats));
   const opened = index.nodes.get(inner) ?? node;
   const detail = detailIn(text.detail, shown);
   const item: Item = {
@@ -228,15 +223,11 @@ function itemOf(
     // an expanded module shows the error inside
     detail: frame === null ? detailOfClosed(index, opened, marks, detail) : detail,
     glyph: glyphOf(node, shown.contents),
-    times: index.series.get(id)?.length ?? (isFolded ? run.times : 1),
-    loop: isLoop,
-    unrolled: isFolded ? 1 : run.times,
-    run: run.id,
-    members,
+    ...repeated,
     expandable,
     marks,
     frame,
-    ...(expandable && frame === null && { inside }),
+    ...(expandable && frame === null && { inside: () => atOnce(inside()) }),
     narrow: context.state.narrow === true,
   };
   return withDifference(
@@ -246,11 +237,23 @@ function itemOf(
   );
 }
 
+function repeatsOf(
+  { index, unrolled }: Context,
+  id: string,
+  box: ModuleBox,
+  shown: ShownContents,
+): Pick<Item, "run" | "members" | "loop" | "times" | "unrolled"> {
+  const run = box.run ?? shown.runs.get(id) ?? { id: "", times: 1, isLoop: false, members: [] };
+  const series = index.series.get(id)?.length;
+  if (unrolled.has(run.id)) return { run: run.id, members: [], loop: false, times: series ?? 1, unrolled: run.times };
+  return { run: run.id, members: run.members, loop: run.isLoop, times: series ?? run.times, unrolled: 1 };
+}
+
 function isBundle(node: GraphNode | undefined): boolean {
   return node?.kind === "bundle";
 }
 
-/** The box of a child; the first member of a run has the badge of that run, not of a run inside. */
+/** The box of a child. The first member of a run has the badge of that run, not of a run inside it. */
 function boxIn({ index, unrolled }: Context, id: string, shown: ShownContents): ModuleBox {
   return shown.runs.has(id) ? { chain: singleChain(index, id), run: null } : boxOf(index, id, unrolled);
 }
@@ -260,13 +263,13 @@ function detailOfClosed(index: GraphIndex, node: GraphNode, marks: readonly stri
   return node.kind === "module" ? closedDetail(index, node, detail) : detail;
 }
 
-/** Drops the shared-weights mark inside the steps of a loop, where the panel shows it. */
+/** Drops the mark for shared weights inside the steps of a loop, whose panel shows it. */
 function detailIn(detail: string, shown: ShownContents): string {
   return "kind" in shown && shown.kind !== "repeat" ? detail.replace(SAME_WEIGHTS, "") : detail;
 }
 
 /** The item of a group panel. */
-function groupItem(context: Context, id: string, group: Group, around: Direction): Item {
+function* groupItem(context: Context, id: string, group: Group, around: Direction): Steps<Item> {
   const { kind, isShared, times, run } = group;
   const direction = kind === "steps" ? "LR" : kind === "step" ? "TB" : around;
   return {
@@ -283,7 +286,7 @@ function groupItem(context: Context, id: string, group: Group, around: Direction
     members: group.members,
     expandable: false,
     marks: [],
-    frame: makeFrame(
+    frame: yield* makeFrame(
       context,
       id,
       group,
@@ -294,7 +297,7 @@ function groupItem(context: Context, id: string, group: Group, around: Direction
   };
 }
 
-/** The call in the second step of a module in the first. */
+/** Maps a module call of the first step to the call in the second. */
 function nextIn({ members, times }: Group): Loop["next"] {
   return (id) => members[members.indexOf(id) + members.length / times] ?? "";
 }

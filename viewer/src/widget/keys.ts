@@ -1,12 +1,12 @@
 /**
- * The keys that a diagram uses. The page never sees them: many themes have keys of their own, `n` for the next page or `/`
- * for the site's search, and take a text field in a shadow root for a plain element. What the page has taken first, while
- * the event went down, is the page's.
+ * Hides the keys that a diagram uses from the page: many themes have their own keys, `n` for the next page or `/` for the
+ * site's search, and don't recognise a text field in a shadow root. Keys that the page took in the capture phase are the
+ * page's.
  */
 
-/** Offer keys pressed inside a root to a handler, which returns whether it used one. Text fields get all but Escape. */
+/** Offer keys pressed inside a root to a handler, which returns whether it used them. Text fields get all but Escape. */
 export function listenToKeys(root: ShadowRoot, onKeyDown: (event: KeyboardEvent) => boolean): void {
-  // whoever gets the key when it goes down also gets what follows, wherever the focus is then
+  // who handles the key press also gets the events that follow, wherever the focus is then
   const ours = new Set<string>();
   root.addEventListener("keydown", (event) => {
     const pressed = event as KeyboardEvent;

@@ -1,31 +1,30 @@
 /**
- * What a reader has entered beyond the plain picture: the menu, details, a path, one module alone, …, in the order in which
- * it was entered. Escape leaves the one that the focus is in, or else the last; nothing else decides the order. Modes that
- * have no close button of their own get one here, below the picture.
+ * Modes that a reader has entered: the menu, details, a path, one module alone, …, in the order of entering. Escape leaves
+ * the mode with the focus, or else the last. Modes without a close button of their own get one here, below the picture.
  */
 import { fill, strings } from "../shared/strings.js";
 import { readable } from "../shared/text.js";
-import { box, button } from "./parts/dom.js";
+import { box, button } from "./controls/dom.js";
 
 export interface Mode {
-  /** What its way out below the picture says; empty where it has one of its own. */
+  /** The text of its close button below the picture; empty if it has its own. */
   text: string;
   leave(): void;
-  /** Where the focus is in this, Escape leaves the mode although others were entered later. */
+  /** If the focus is in this element, Escape leaves the mode even if others were entered later. */
   part?: HTMLElement;
-  /** Lies over the picture: Escape leaves it before it stops what takes long. */
+  /** Whether it covers the picture: Escape leaves it before it stops long tasks. */
   isOver?: true;
-  /** Gets every key while Escape would leave this; whether it was for something. */
+  /** Gets every key while Escape would leave this mode; whether it used it. */
   onKey?(event: KeyboardEvent): boolean;
 }
 
 export class Modes {
   readonly element = box("mg-modes");
-  /** In order; with its way out, where it has one here. */
+  /** Modes in order, with their close buttons if these are here. */
   readonly #entered = new Map<Mode, HTMLButtonElement | undefined>();
   readonly #focusPicture: () => void;
 
-  /** @param focusPicture where the focus goes when its button disappears */
+  /** @param focusPicture moves the focus when its button disappears */
   constructor(focusPicture: () => void) {
     this.#focusPicture = focusPicture;
     this.element.role = "group";
@@ -33,7 +32,7 @@ export class Modes {
     this.element.hidden = true;
   }
 
-  /** Tell that a mode is on, or not any more. One that is on already keeps its place, and gets its new text. */
+  /** Switch a mode on or off. One that is on already keeps its position and gets its new text. */
   set(mode: Mode, isOn: boolean): void {
     if (isOn && !this.#entered.has(mode)) this.#enter(mode);
     else if (isOn) this.#label(mode);
@@ -46,7 +45,7 @@ export class Modes {
     return this.#current?.onKey?.(event) ?? false;
   }
 
-  /** Whether Escape would leave what lies over the picture. */
+  /** Whether Escape would leave a mode that covers the picture. */
   get isOver(): boolean {
     return this.#current?.isOver === true;
   }

@@ -15,27 +15,29 @@
  *   another part of it is visible (`camera.viewport`). "selected": `widget.selected` changed. "lit": `widget.lit` did;
  * - listen to the window or the document: only inside `widget.whileConnected((signal) => …)`, with its signal, which
  *   aborts when the diagram leaves the page. It runs again when the diagram comes back;
- * - change what is shown: `widget.change((session) => session.withNode(id), idThatStaysInPlace)`. This loads what is
- *   needed, queues, draws, and shows a message if that fails. `withLayout` and `withSession` do the same for other
- *   tasks. Their promises resolve on success only, even if that takes a retry. `ifLoaded` is for tasks that must not wait;
+ * - change what is shown: `widget.change(({ transitions }) => transitions.toggle(id), idThatStaysInPlace)`. This loads
+ *   what is needed, queues, draws, and shows a message if that fails. `widget.tasks` does the same for other tasks, with
+ *   `withLayout`, `withSession` and `withScript`. Their promises resolve on success only, even if that takes a retry.
+ *   `tasks.ifLaidOut` is for tasks that must not wait;
  * - select (`select`), scroll to a node (`reveal`), and announce something to screen readers (`announce`).
  *
  * Everything about graphs comes from `widget.session`, undefined until it was loaded. Elements of nodes come from
  * `widget.tree`, colours from style.css, words from strings.ts.
  */
 import type { Layout, Viz } from "../layout/layout.js";
+import type { SessionState } from "../session/diagram_data.js";
 import type { Session } from "../session/session.js";
-import type { SessionState } from "../session/state.js";
+import type { Steps } from "../shared/slices.js";
 import { readable } from "../shared/text.js";
-import { Camera } from "./camera.js";
-import { loadOwn, type Part, type PartName, wasmAllowed } from "./loader.js";
+import { Camera } from "./camera/camera.js";
+import { box } from "./controls/dom.js";
+import { StatusLine } from "./controls/status_line.js";
+import { Toolbar } from "./controls/toolbar.js";
+import { loadOwn, wasmAllowed } from "./loading/loader.js";
+import { TaskQueue } from "./loading/task_queue.js";
 import { Modes } from "./modes.js";
-import { box } from "./parts/dom.js";
-import { StatusLine } from "./parts/status_line.js";
-import { Toolbar } from "./parts/toolbar.js";
-import { ShownPicture } from "./shown_picture.js";
-import { TaskQueue } from "./task_queue.js";
-import { header, type Tree } from "./tree.js";
+import { ShownPicture } from "./picture/shown_picture.js";
+import { header, type Tree } from "./picture/tree.js";
 
 export type Feature = (widget: Widget) => void;
 
@@ -54,7 +56,7 @@ export interface Action {
 
 export class Widget {
   readonly host: HTMLElement;
-  /** The window onto the picture, and inside it what is moved. */
+  /** The window onto the picture, and the element inside it that moves. */
   readonly stage = box("mg-stage");
   readonly canvas = box("mg-canvas");
   /** Below the picture, but never below the window's lower edge. */
@@ -66,36 +68,37 @@ export class Widget {
   /** One line of text below the picture. */
   readonly status = new StatusLine({
     retry: () => this.#retry(),
-    stop: () => this.stop(),
+    stop: () => this.tasks.stop(),
     onFocusLost: () => this.#focusPicture(),
   });
-  /** What was entered, and Escape leaves. */
+  /** Runs tasks that need the data or the layout engine. */
+  readonly tasks: TaskQueue;
+  /** What the reader has entered and Escape leaves. */
   readonly modes = new Modes(() => this.#focusPicture());
-  /** Set while the reader is asked to choose a node: gets the next one that is clicked or entered. */
+  /** Set while the reader is asked to choose a node: gets the next node that is clicked or entered. */
   nodePicker: ((id: string) => void) | undefined;
   /** Id of the selected node; empty for the whole model. */
   selected: string | undefined;
-  /** Ids of the nodes on the path that is shown: all others are dimmed. Undefined while none is. */
+  /** Ids of the nodes on the shown path, which are not dimmed. Undefined without a path. */
   lit: ReadonlySet<string> | undefined;
   readonly actions: Action[] = [];
   /** The version that the diagram is compared with, and how to compare it with another, or with none. */
   comparedWith: string | undefined;
   compareWith: (version: string | undefined) => Promise<void> = async () => undefined;
-  /** What links carry beside the session's state: key → how to tell it, undefined for nothing, and how to restore it. */
+  /** What links contain in addition to the session's state: key → functions that return and restore it. */
   readonly linked: Record<string, { get(): string | undefined; set(value: string): void }> = {};
-  /** Do to a picture that is exported what features do to the one on screen. */
+  /** Features decorate exported pictures like the one on screen. */
   readonly exportDecorators: ((picture: SVGSVGElement) => void)[] = [];
   readonly #shown: ShownPicture;
   readonly #liveRegion = box("mg-unseen-text");
   readonly #listeners: Record<EventName, (() => void)[]> = { drawn: [], moved: [], selected: [], lit: [] };
   readonly #keys = new Map<string, KeyHandler[]>();
-  readonly #queue: TaskQueue;
   readonly #onConnect: ((signal: AbortSignal) => void)[] = [];
   #connection = new AbortController();
 
   constructor(host: HTMLElement, picture: SVGSVGElement) {
     this.host = host;
-    this.#queue = new TaskQueue(host, this.status);
+    this.tasks = new TaskQueue(host, this.status);
     this.camera = new Camera(this.stage, this.canvas, {
       isFullscreen: () => host.matches(":fullscreen"),
       footTop: () => this.foot.getBoundingClientRect().top,
@@ -115,7 +118,7 @@ export class Widget {
   }
 
   /** The children of the shadow root, in order. */
-  get parts(): Element[] {
+  get elements(): Element[] {
     return [...this.#shown.originals, this.stage, this.foot, this.#liveRegion];
   }
 
@@ -125,7 +128,7 @@ export class Widget {
     this.#listeners[event].push(listener);
   }
 
-  /** Call a function now and whenever the diagram comes back into the page; its signal aborts when the diagram leaves. */
+  /** Call a function now and whenever the diagram returns to the page; its signal aborts when the diagram leaves. */
   whileConnected(start: (signal: AbortSignal) => void): void {
     this.#onConnect.push(start);
     start(this.#connection.signal);
@@ -159,72 +162,38 @@ export class Widget {
   // -- data -----------------------------------------------------------------------------------------------------------
 
   get session(): Session | undefined {
-    return this.#queue.session;
-  }
-
-  load(): Promise<[Session, Viz]> {
-    return this.#queue.load();
+    return this.tasks.session;
   }
 
   /** Load ahead of need; failures are reported when the reader asks for something. */
   prefetch(): void {
     if (!wasmAllowed()) return;
     loadOwn("explore.js").catch(() => undefined);
-    this.#queue.prepare().then(
+    this.tasks.prepare().then(
       // the page's own picture may be replaced by one that moves smoothly
       () => this.updateViewport(),
       () => undefined,
     );
   }
 
-  ifLoaded(task: (session: Session, viz: Viz) => void): void {
-    this.#queue.ifLoaded(task);
-  }
-
-  inSlices<T>(work: () => T): Promise<T> {
-    return this.#queue.inSlices(work);
-  }
-
-  withSession(task: (session: Session) => void | Promise<void>): Promise<void> {
-    return this.#queue.withSession(task);
-  }
-
-  /** Run a task that needs one of the viewer's parts, another script. */
-  withPart<Name extends PartName>(name: Name, task: (part: Part<Name>) => void | Promise<void>): Promise<void> {
-    return this.#queue.withPart(name, task);
-  }
-
-  withLayout(task: (session: Session, viz: Viz, stop: AbortSignal) => void | Promise<void>): Promise<void> {
-    return this.#queue.withLayout(task);
-  }
-
-  /** Give up what takes long, if the reader is told that it does; whether there was such a thing. */
-  stop(): boolean {
-    return this.#queue.stop();
-  }
-
-  /** Resolves when every task so far has succeeded or failed. */
-  get settled(): Promise<void> {
-    return this.#queue.settled;
-  }
-
   /** Show another state; the node with this id stays where it is on screen. */
-  change(next: (session: Session) => SessionState, id = ""): Promise<void> {
-    return this.withLayout(async (session, viz, stop) => {
-      const state = await this.#queue.inSlices(() => next(session), stop);
-      const layout = await this.#queue.inSlices(() => session.show(state, viz), stop);
-      this.#show(session, layout, id);
-    });
+  change(next: (session: Session) => SessionState, id: string | (() => string) = ""): Promise<void> {
+    return this.tasks.change(next, (session, layout) =>
+      this.#show(session, layout, typeof id === "string" ? id : id()),
+    );
+  }
+
+  /** Select and reveal a node, after making it visible. */
+  async show(id: string): Promise<void> {
+    if (!this.tree.has(id)) await this.change(({ transitions }) => transitions.reveal(id));
+    this.goTo(id);
   }
 
   /** Show another session instead: what changed since another version, or the model again. */
-  exchange(next: (session: Session, viz: Viz) => Session): Promise<void> {
-    return this.withLayout(async (session, viz, stop) => {
-      const other = next(session, viz);
-      const layout = await this.#queue.inSlices(() => other.layout(viz), stop);
+  exchange(next: (session: Session, viz: Viz) => Steps<Session>): Promise<void> {
+    return this.tasks.exchange(next, (session, layout) => {
       this.select(undefined);
-      this.#queue.replaceSession(other);
-      this.#show(other, layout, "");
+      this.#show(session, layout, "");
     });
   }
 
@@ -248,9 +217,15 @@ export class Widget {
     return isChange;
   }
 
-  /** Select and reveal a node, or the visible one that it is inside of. */
+  /** The visible node that is or contains a node. */
+  visibleAncestor(id: string): string | undefined {
+    if (this.tree.has(id)) return id;
+    return this.session?.transitions.visibleAncestor(id, (at) => this.tree.has(at));
+  }
+
+  /** Select and reveal a node, or the visible node that contains it. */
   goTo(id: string): void {
-    const visible = this.session === undefined ? id : this.session.visibleAncestor(id, (at) => this.tree.has(at));
+    const visible = this.visibleAncestor(id);
     const node = this.tree.find(visible ?? "");
     if (visible === undefined || node === undefined) return;
     this.tree.setTabStop(node);
@@ -269,12 +244,12 @@ export class Widget {
 
   // -- the picture ----------------------------------------------------------------------------------------------------
 
-  /** Get ready for paper, which has the page's own picture. */
+  /** Prepare for printing, which shows the page's own picture. */
   print(): void {
     this.#shown.print();
   }
 
-  /** Call after anything that may have moved the picture: puts what is visible into the document. */
+  /** Call after the picture may have moved: puts its visible part into the document. */
   updateViewport(): void {
     if (this.#shown.update()) this.#emit("drawn");
     if (!this.#shown.isMoving) this.#emit("moved");
@@ -295,6 +270,6 @@ export class Widget {
 
   #retry(): void {
     this.status.clear();
-    this.#queue.retry();
+    this.tasks.retry();
   }
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { detailsOf } from "../../src/session/details.js";
+import type { SessionState } from "../../src/session/diagram_data.js";
 import { Session } from "../../src/session/session.js";
-import type { SessionState } from "../../src/session/state.js";
 import { sketch } from "../sketch.js";
 
 const COLLAPSED: SessionState = { expanded: [], unrolled: [], direction: "TB" };
@@ -49,8 +49,8 @@ it("lists the nodes that are drawn as one", () => {
 
 it("returns other states without changing its own", () => {
   const session = new Session({ graph: nested, state: COLLAPSED });
-  expect(session.withToggled("a").expanded).toEqual(["a"]);
-  expect(session.withLevels(1).expanded).toEqual(["a"]);
-  expect(session.withNode("a.b/mul").expanded).toEqual(["a", "a.b"]);
+  expect(session.transitions.toggle("a").expanded).toEqual(["a"]);
+  expect(session.transitions.expandTo(1).expanded).toEqual(["a"]);
+  expect(session.transitions.reveal("a.b/mul").expanded).toEqual(["a", "a.b"]);
   expect(session.state).toBe(COLLAPSED);
 });

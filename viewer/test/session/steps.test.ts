@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { stepPicture } from "../../src/draw/step_picture.js";
+import type { SessionState } from "../../src/session/diagram_data.js";
 import { Session } from "../../src/session/session.js";
-import type { SessionState } from "../../src/session/state.js";
 import { drawnIn, type StepOptions, stepOf, unfound } from "../../src/session/steps.js";
 import { sketch } from "../sketch.js";
 

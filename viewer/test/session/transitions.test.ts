@@ -1,17 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type GraphData, ROOT } from "../../src/graph/graph.js";
-import { index } from "../../src/graph/indexing.js";
+import type { SessionState } from "../../src/session/diagram_data.js";
 import { Session } from "../../src/session/session.js";
-import type { SessionState } from "../../src/session/state.js";
-import {
-  collapseBelow,
-  expandBelow,
-  expandSiblings,
-  expandTo,
-  isolate,
-  visibleAncestor,
-  withNode,
-} from "../../src/session/transitions.js";
 import { view } from "../../src/view/view.js";
 import { alternating, chain, fork, plumbing } from "../fixtures.js";
 import { sketch } from "../sketch.js";
@@ -36,32 +26,32 @@ function visibleIds(session: Session, state: SessionState): Set<string> {
   return found;
 }
 
-function session(graph: GraphData): Session {
-  return new Session({ graph, state: COLLAPSED });
+function session(graph: GraphData, state = COLLAPSED): Session {
+  return new Session({ graph, state });
 }
 
 describe("expanding and collapsing", () => {
-  const of = index(deep);
+  const at = (state?: SessionState) => session(deep, state).transitions;
 
   it("expands and collapses everything below a module", () => {
-    const open = expandBelow(of, COLLAPSED, "a");
+    const open = at().expandBelow("a");
     expect(open.expanded).toEqual(["a", "a.b", "a.b.c"]);
-    expect(collapseBelow(of, open, "a.b").expanded).toEqual(["a"]);
+    expect(at(open).collapseBelow("a.b").expanded).toEqual(["a"]);
   });
 
   it("expands exactly the given number of levels", () => {
-    const open = expandBelow(of, COLLAPSED, ROOT);
+    const open = at().expandBelow(ROOT);
     expect(open.expanded).toEqual(["a", "a.b", "a.b.c", "d"]);
-    expect(expandTo(of, open, 1).expanded).toEqual(["a", "d"]);
-    expect(expandTo(of, open, 0).expanded).toEqual([]);
+    expect(at(open).expandTo(1).expanded).toEqual(["a", "d"]);
+    expect(at(open).expandTo(0).expanded).toEqual([]);
   });
 
   it("expands the siblings of a module", () => {
-    expect(expandSiblings(of, COLLAPSED, "a").expanded).toEqual(["a", "d"]);
+    expect(at().expandSiblings("a").expanded).toEqual(["a", "d"]);
   });
 });
 
-describe("withNode", () => {
+describe("reveal", () => {
   it.each([
     [deep, "a.b.c/mul"],
     [chain, "b.2/mul"],
@@ -69,34 +59,34 @@ describe("withNode", () => {
   ])("makes a deep node visible, also in a later repeat: %#", (graph, id) => {
     const made = session(graph);
     expect(visibleIds(made, COLLAPSED)).not.toContain(id);
-    expect(visibleIds(made, withNode(made, COLLAPSED, id))).toContain(id);
+    expect(visibleIds(made, made.transitions.reveal(id))).toContain(id);
   });
 
   it("shows plumbing to make a hidden op visible", () => {
     const made = session(plumbing);
     const hidden = plumbing.nodes.map(({ id }) => id).find((id) => !made.visibleGraph().nodes.has(id));
     expect(hidden).toBeDefined();
-    expect(withNode(made, COLLAPSED, hidden ?? "").plumbing).toBe(true);
+    expect(made.transitions.reveal(hidden ?? "").plumbing).toBe(true);
   });
 
   it("leaves the isolated module if the node is elsewhere", () => {
     const made = session(deep);
-    expect(withNode(made, isolate(made, COLLAPSED, "a"), "d/mul").root).toBeUndefined();
-    expect(withNode(made, isolate(made, COLLAPSED, "a"), "a.b.c/mul").root).toBe("a");
+    expect(made.transitions.reveal("d/mul", made.transitions.isolate("a")).root).toBeUndefined();
+    expect(made.transitions.reveal("a.b.c/mul", made.transitions.isolate("a")).root).toBe("a");
   });
 });
 
 describe("visibleAncestor", () => {
   it("names the collapsed module around a node", () => {
     const shown = visibleIds(session(deep), COLLAPSED);
-    expect(visibleAncestor(session(deep), "a.b.c/mul", (id) => shown.has(id))).toBe("a");
+    expect(session(deep).transitions.visibleAncestor("a.b.c/mul", (id) => shown.has(id))).toBe("a");
   });
 });
 
 describe("isolate", () => {
   it("shows what crosses the border as inputs and outputs", () => {
     const made = session(fork);
-    const state = isolate(made, COLLAPSED, "attn");
+    const state = made.transitions.isolate("attn");
     expect([...visibleIds(made, state)]).toEqual([
       "in:input:x:0",
       "attn/q",
@@ -109,7 +99,7 @@ describe("isolate", () => {
 
   it("keeps modules inside expanded", () => {
     const made = session(deep);
-    const state = isolate(made, { ...COLLAPSED, expanded: ["a.b"] }, "a");
+    const state = made.transitions.isolate("a", { ...COLLAPSED, expanded: ["a.b"] });
     expect(visibleIds(made, state)).toContain("a.b/relu");
     expect(visibleIds(made, state)).not.toContain("d");
   });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { GraphData } from "../../src/graph/graph.js";
 import { index } from "../../src/graph/indexing.js";
-import { annotated } from "../../src/graph/overlay.js";
+import { annotate } from "../../src/graph/overlay.js";
 import { layout } from "../../src/layout/layout.js";
 import { view } from "../../src/view/view.js";
 import { firstState } from "../first_state.js";
@@ -17,7 +17,7 @@ const ALIGNMENTS = ["start", "center", "end"] as const;
 function faults(graph: GraphData, arrange: (typeof ARRANGEMENTS)[number], align: (typeof ALIGNMENTS)[number]) {
   const containers = ["", ...new Set(Object.values(graph.hierarchy))].filter((id) => id !== null);
   const nodes = Object.fromEntries(containers.map((id) => [id, { arrange, align_items: align }]));
-  const said = index(annotated(graph, { format: "modeldiagrams-overlay", version: "1.0", graph: "", nodes }));
+  const said = index(annotate(graph, { format: "modeldiagrams-overlay", version: "1.0", graph: "", nodes }));
   return validate(layout(view(said, firstState(said, { depth: 99 })), viz));
 }
 

@@ -6,7 +6,7 @@ import type { GraphData } from "../../src/graph/graph.js";
 import { index } from "../../src/graph/indexing.js";
 import { layout, layoutCache } from "../../src/layout/layout.js";
 import { READABLE_SCALE } from "../../src/shared/legible.js";
-import { initialState } from "../../src/view/initial_state.js";
+import { initialState } from "../../src/view/expand/initial_state.js";
 import type { ViewOptions } from "../../src/view/options.js";
 import type { State } from "../../src/view/state.js";
 import { view } from "../../src/view/view.js";

@@ -1,8 +1,8 @@
 /** The author's images: every box and title has room for its thumbnail, in any picture. */
 import { describe, expect, it } from "vitest";
 import type { GraphData } from "../../src/graph/graph.js";
+import { thumbSize } from "../../src/layout/coord/metrics.js";
 import type { Placed } from "../../src/layout/layout.js";
-import { thumbSize } from "../../src/layout/metrics.js";
 import { all } from "../fixtures.js";
 import { pictured, shown } from "../pictured.js";
 import { NO_FAULTS, validate } from "../validate.js";

@@ -1,8 +1,7 @@
-/** Boxes of one container that follow each other with nothing between them are equally far apart. */
 import { expect, it } from "vitest";
 import { index } from "../../src/graph/indexing.js";
 import { layout } from "../../src/layout/layout.js";
-import type { Shape } from "../../src/view/shapes.js";
+import type { Shape } from "../../src/view/state.js";
 import { view } from "../../src/view/view.js";
 import { firstState } from "../first_state.js";
 import { all } from "../fixtures.js";
@@ -10,6 +9,8 @@ import { gaps, spreads } from "../rhythm.js";
 import { sketch } from "../sketch.js";
 import { strippedInstance } from "../stripped_viz.js";
 import { NO_FAULTS, validate } from "../validate.js";
+
+/** Boxes of one container that follow each other with nothing between them are equally far apart. */
 
 const viz = await strippedInstance();
 

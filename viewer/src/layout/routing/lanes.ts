@@ -1,12 +1,11 @@
-/** Second step of routing: a straight lane for every wire that passes rows, clear of their items. */
-
 import { append } from "../../graph/append.js";
 import { BORDER } from "../../view/frame.js";
-import type { Ranking } from "../dot.js";
-import { GLYPH } from "../metrics.js";
+import { GLYPH } from "../coord/metrics.js";
+import type { Ranking } from "../layering/dot.js";
 import type { Plan } from "../plan.js";
-import { inLaneOrder } from "./lane_order.js";
 import { type Trip, tripsAt } from "./ports.js";
+
+/** Second step of routing: a straight lane for every wire that passes rows, clear of their items. */
 
 /** Gap between a lane and the items it passes. */
 const CLEARANCE = 12;
@@ -25,7 +24,7 @@ const OTHER_SIDE = 64;
 const AROUND = 64;
 /** Within this offset from the centre, a wire prefers neither side. */
 const IN_LINE = 12;
-/** Cost of an arc at the left, and of another lane for its tensor. */
+/** Cost of an arc on the left, and of a second lane for its tensor. */
 const DISORDER = 1e4;
 /** Gain of a lane that the tensor already uses. */
 const OWN_LANE = 40;
@@ -293,4 +292,27 @@ function clashes(lanes: Lanes, { trip, side, end }: Wish, at: number): boolean {
 function overExit(lanes: Lanes, trip: Trip, at: number): boolean {
   const beside = ({ net, start }: Trip) => net !== trip.net && Math.abs(start - at) < EXIT_ROOM;
   return lanes.leaving.get(trip.from)?.some(beside) ?? false;
+}
+
+/** The order in which wires get their lanes; the first are innermost. */
+
+/** The trunk first, then short trips, so that longer ones run outside. */
+function inLaneOrder(plan: Plan, trips: Trip[]): Trip[] {
+  const reach = reachOf(plan, trips);
+  const length = ({ from, to }: Trip) => (plan.dense ? from - to : to - from);
+  return [...trips].sort(
+    (a, b) =>
+      Number(b.trunk) - Number(a.trunk) ||
+      (reach.get(a.net) ?? 0) - (reach.get(b.net) ?? 0) ||
+      length(a) - length(b) ||
+      Number(a.rail) - Number(b.rail) ||
+      a.wire - b.wire,
+  );
+}
+
+/** Arc → the length of the longest arc of its tensor: they share a lane, outside the lanes of shorter ones. */
+function reachOf({ dense }: Plan, trips: Trip[]): Map<number, number> {
+  const longest = new Map<number, number>();
+  if (dense) for (const { net, from, to } of trips) longest.set(net, Math.max(longest.get(net) ?? 0, to - from));
+  return longest;
 }

@@ -1,7 +1,7 @@
 /** First step of routing: the rows each wire crosses, and where it starts and arrives. */
 
 import { BORDER } from "../../view/frame.js";
-import type { Ranking } from "../dot.js";
+import type { Ranking } from "../layering/dot.js";
 import { hasTwoLabels, LABEL_GAP, labelWidth, MOST_AROUND_TRUNK, type Plan, type Slot } from "../plan.js";
 
 /** The route of one wire through the rows. Border rows are -1 and the number of rows. */
@@ -79,7 +79,7 @@ function fixedStart(plan: Plan, ranking: Ranking, wire: number): number | undefi
 }
 
 /** The position of a wire's target port, at a border or an expanded item; undefined if free. */
-export function fixedEnd(plan: Plan, ranking: Ranking, wire: number): number | undefined {
+function fixedEnd(plan: Plan, ranking: Ranking, wire: number): number | undefined {
   const { to, toPort } = plan.wires[wire] ?? { to: 0, toPort: -1 };
   if (to === BORDER) return ranking.outputs[toPort];
   return portPlace(plan.slots[to], plan.slots[to]?.ports?.inputs[toPort], ranking.across[to] ?? 0);
@@ -112,7 +112,7 @@ function spreadExits(plan: Plan, ranking: Ranking, leaving: Trip[], slot: Slot, 
   });
 }
 
-/** Which of the exits of an item is at its middle: that of the trunk, if there is room for all others; may be between two. */
+/** The index of the exit at the middle of an item: the trunk's if the others have room; may be between two. */
 export function middleExit(slot: Slot, count: number, trunk: number): number {
   const half = (count - 1) / 2;
   const reach = slot.across / 2 - MARGIN;
@@ -154,8 +154,8 @@ interface Room {
 }
 
 /**
- * Positions for the ends at one item, from left to right: each where its wire runs straight; those outside the
- * range are placed beside the others. Null if this is impossible.
+ * Positions for the ends at one item, from left to right: each where its wire runs straight. Ends outside the range are
+ * placed next to the others. Null if this is impossible.
  */
 function aligned(preferred: (number | undefined)[], room: Room, least: number): number[] | null {
   const inside = preferred.map((position) => position !== undefined && position >= room.low && position <= room.high);
@@ -178,8 +178,8 @@ function meanEnd(trips: Trip[]): number {
 }
 
 /**
- * Shifts the only exit of an item slightly, so that a wire to a fixed port or a glyph runs straight. Where edges are in
- * line, middles are not: wires to what is narrower run straight, too.
+ * Shifts the only exit of an item slightly, so that a wire to a fixed port or a glyph runs straight. If edges are aligned,
+ * middles aren't, and wires to narrower items run straight too.
  */
 function straightened(plan: Plan, ranking: Ranking, trips: Trip[], slot: Slot, place: number): number {
   for (const trip of trips) {
@@ -194,7 +194,7 @@ function straightened(plan: Plan, ranking: Ranking, trips: Trip[], slot: Slot, p
   return place;
 }
 
-/** How far the only exit of an item may be from its middle; labels are at the right. */
+/** How far the only exit of an item may be from its middle; labels are on the right. */
 function reachOf(slot: Slot, end: number, middle: number): number {
   const text = Math.max(...slot.exits.map(({ label }) => (label === "" ? 0 : LABEL_GAP + labelWidth(label))));
   const side = slot.across / 2 - MARGIN;

@@ -1,10 +1,10 @@
 /**
- * An even rhythm: rows are as long as their longest item, and so would be the gaps beside it. Here every item follows what
- * is in front of it at the usual distance. Only distances along the flow change, and what is in front of something stays
- * there, so that nothing overlaps or crosses that did not before.
+ * An even rhythm. Rows are as long as their longest item, which leaves gaps beside it. Here every item follows what precedes
+ * it at the usual distance. Only distances along the flow change, not the order, so that no new overlaps or crossings
+ * arise.
  */
 import { BORDER } from "../../view/frame.js";
-import type { Ranking } from "../dot.js";
+import type { Ranking } from "../layering/dot.js";
 import { LABEL_HEIGHT, type Plan, type PlanWire } from "../plan.js";
 import {
   AFTER_TRACKS,
@@ -19,7 +19,7 @@ import {
   rowsOf,
 } from "./route.js";
 
-/** Of these, `arrival` is where a wire runs into the side of a round item. */
+/** `arrival`: where a wire reaches the side of a round item. */
 type Kind = "item" | "label" | "track" | "arrival";
 
 /** A rectangle that moves along the flow. */
@@ -31,55 +31,55 @@ interface Shape {
   end: number;
 }
 
-/** Another part, and how much nearer it may come. */
+/** Another movable, and the least distance to it. */
 interface Neighbour {
-  part: Part;
+  movable: Movable;
   slack: number;
 }
 
 /** An item with its labels, or a track. */
-interface Part {
+interface Movable {
   shapes: Shape[];
   /** Where it starts, and how far it moves from there. */
   at: number;
   shift: number;
-  /** Whether it belongs near what is behind it. */
+  /** Whether it belongs near what follows it. */
   isLate: boolean;
-  /** Whether nothing but the start is in front of it. */
+  /** Whether only the start precedes it. */
   isFree: boolean;
   before: Neighbour[];
   behind: Neighbour[];
 }
 
-/** Frames with more items and wires keep their rows, as time grows with the square. */
-const MOST_PARTS = 150;
-/** What stands in one row stays in line if it would be apart by less. */
+/** Frames with more items and wires keep their rows: time grows with the square. */
+const MOST_MOVABLES = 150;
+/** Parts of one row stay aligned if they would differ by less. */
 const IN_LINE = 20;
 const SAME = 0.01;
-/** Clearance across the flow, of which each of two neighbours keeps its own. */
+/** Clearance across the flow on each side. */
 const ASIDE: Readonly<Record<Kind, number>> = { item: 6, label: 2, track: 6, arrival: 6 };
 
 /** Closes the gaps beside long items. */
 export function evenly(plan: Plan, ranking: Ranking, routed: Routed): Routed {
   // left to right, distances depend on the lengths of labels
-  const isSmall = plan.slots.length + plan.wires.length <= MOST_PARTS;
+  const isSmall = plan.slots.length + plan.wires.length <= MOST_MOVABLES;
   if (!plan.vertical || !isSmall || plan.returns.length > 0) return routed;
   const rows = rowsOf(plan, ranking);
   if (rows.every((row) => row.length < 2)) return routed;
   const items = itemsOf(plan, routed);
   const { tracks, points } = tracksOf(plan, routed, items);
-  const parts = [...items, ...tracks];
-  if (!link(parts)) return routed;
+  const movables = [...items, ...tracks];
+  if (!link(movables)) return routed;
   const toStart = ({ start, kind }: Shape) => Math.max(0, start - Math.max(routed.straight, atStart(plan, kind)));
   const toEnd = ({ end, kind }: Shape) => Math.max(0, routed.depth - end - atEnd(plan, kind));
-  const alone = parts.map((part) => [part]);
+  const alone = movables.map((movable) => [movable]);
   settle(alone, FORWARDS, toStart);
   const inRows = rows.flatMap((row) =>
     inLine(row.flatMap((item) => items[item] ?? []).filter(({ isFree }) => !isFree)),
   );
-  const groups = [...inRows, ...alone.filter(([part], i) => i >= items.length || part?.isFree)];
+  const groups = [...inRows, ...alone.filter(([movable], i) => i >= items.length || movable?.isFree)];
   settle(groups, FORWARDS, toStart);
-  const end = Math.max(...parts.map((part) => part.shift - least(part, toEnd)));
+  const end = Math.max(...movables.map((movable) => movable.shift - least(movable, toEnd)));
   settle(
     groups.filter((group) => group.every(({ isLate }) => isLate)),
     BACKWARDS,
@@ -90,39 +90,39 @@ export function evenly(plan: Plan, ranking: Ranking, routed: Routed): Routed {
 
 // -- what moves -------------------------------------------------------------------------------------------------------
 
-function partOf(at: number, isLate: boolean): Part {
+function movableAt(at: number, isLate: boolean): Movable {
   return { shapes: [], at, shift: 0, isLate, isFree: false, before: [], behind: [] };
 }
 
-function itemsOf(plan: Plan, { places, labels, lines }: Routed): Part[] {
-  const items: Part[] = [];
+function itemsOf(plan: Plan, { places, labels, lines }: Routed): Movable[] {
+  const items: Movable[] = [];
   const straight = plan.wires.filter((_, wire) => lines[wire]?.length === 2);
   for (const [item, [centre, start]] of places.entries()) {
     const isFree = isNearUse(plan, items, item);
-    const part = partOf(start, isFree || leadsOn(straight, items, item));
-    part.isFree = isFree;
+    const movable = movableAt(start, isFree || leadsOn(straight, items, item));
+    movable.isFree = isFree;
     const { across = 0, along = 0, ports = null, labelDepth = 0 } = plan.slots[item] ?? {};
     const [low, cards] = [centre - across / 2, ports === null ? 0 : labelDepth];
-    part.shapes.push({ kind: "item", low, high: low + across + cards, start, end: start + along + cards });
-    items.push(part);
+    movable.shapes.push({ kind: "item", low, high: low + across + cards, start, end: start + along + cards });
+    items.push(movable);
   }
   for (const label of labels) items[ownerOf(plan, label)]?.shapes.push({ kind: "label", ...extentOf(label) });
   return items;
 }
 
-/** Whether an item belongs near its use, as it reads nothing or only what is there for it. */
-function isNearUse({ wires }: Plan, items: Part[], item: number): boolean {
+/** Whether an item belongs near its use, because it reads nothing or only what exists for it. */
+function isNearUse({ wires }: Plan, items: Movable[], item: number): boolean {
   const isOnly = (from: number) => wires.every((wire) => wire.from !== from || wire.to === item);
   return wires.every(({ from, to }) => to !== item || (items[from]?.isFree === true && isOnly(from)));
 }
 
-/** Whether an item leads straight to the next one, and follows none that doesn't move with it. */
-function leadsOn(straight: PlanWire[], items: Part[], item: number): boolean {
+/** Whether an item leads straight to the next one, and every item that it follows moves with it. */
+function leadsOn(straight: PlanWire[], items: Movable[], item: number): boolean {
   const follows = straight.some(({ from, to }) => to === item && items[from]?.isLate !== true);
   return !follows && straight.some(({ from, to }) => from === item && to !== BORDER);
 }
 
-/** The item that a label stands behind. */
+/** The item of a label. */
 function ownerOf({ wires }: Plan, label: Routed["labels"][number]): number {
   return wires.find(({ net }) => net === label.net)?.from ?? BORDER;
 }
@@ -132,9 +132,13 @@ function extentOf({ across, along, text, before }: Routed["labels"][number]): Om
   return { low, high: low + width, start: along, end: along + LABEL_HEIGHT };
 }
 
-/** Tracks, where wires run across the flow, and the parts with which the points of wires move. */
-function tracksOf(plan: Plan, { lines }: Routed, items: Part[]): { tracks: Part[]; points: (Part | undefined)[][] } {
-  const tracks = new Map<string, Part>();
+/** Tracks, on which wires run across the flow, and the movables with which the points of wires move. */
+function tracksOf(
+  plan: Plan,
+  { lines }: Routed,
+  items: Movable[],
+): { tracks: Movable[]; points: (Movable | undefined)[][] } {
+  const tracks = new Map<string, Movable>();
   const nets = plan.wires.map(({ net }) => net);
   const forks = new Set(nets.filter((net, i) => nets.indexOf(net) < i));
   const points = lines.map((line, wire) => {
@@ -143,24 +147,24 @@ function tracksOf(plan: Plan, { lines }: Routed, items: Part[]): { tracks: Part[
     for (const { i, low, high, at } of levelsOf(line)) {
       const isLast = i + 3 === line.length && (i > 1 || !forks.has(net));
       const kind = i + 2 === line.length ? "arrival" : "track";
-      const part = kind === "arrival" ? items[to] : trackOf(tracks, `${net} ${at}`, at, isLast);
-      part?.shapes.push({ kind, low, high, start: at, end: at });
-      own.fill(part, i, i + 2);
+      const movable = kind === "arrival" ? items[to] : trackOf(tracks, `${net} ${at}`, at, isLast);
+      movable?.shapes.push({ kind, low, high, start: at, end: at });
+      own.fill(movable, i, i + 2);
     }
     return own;
   });
   return { tracks: [...tracks.values()], points };
 }
 
-/** The track with a key; late if it is the last one of all wires on it. */
-function trackOf(tracks: Map<string, Part>, key: string, at: number, isLast: boolean): Part {
-  const track = tracks.get(key) ?? partOf(at, true);
+/** The track with a key; late if it is the last track of all its wires. */
+function trackOf(tracks: Map<string, Movable>, key: string, at: number, isLast: boolean): Movable {
+  const track = tracks.get(key) ?? movableAt(at, true);
   tracks.set(key, track);
   track.isLate &&= isLast;
   return track;
 }
 
-/** The level parts of a line, and where its points begin that are part of them. */
+/** The segments of a line across the flow, and the indices of their first points. */
 function levelsOf(line: readonly Point[]): { i: number; low: number; high: number; at: number }[] {
   return line.slice(1).flatMap(([across, along], i) => {
     const [before, at] = line[i] ?? [across, along];
@@ -169,18 +173,18 @@ function levelsOf(line: readonly Point[]): { i: number; low: number; high: numbe
   });
 }
 
-/** Finds what is in front of what; false if there is no order. */
-function link(parts: Part[]): boolean {
-  const shapes = parts.flatMap((part) => part.shapes.map((shape) => ({ part, shape })));
+/** Finds what precedes what; false if there is no order. */
+function link(movables: Movable[]): boolean {
+  const shapes = movables.flatMap((movable) => movable.shapes.map((shape) => ({ movable, shape })));
   shapes.sort((a, b) => a.shape.start - b.shape.start);
   for (const [i, one] of shapes.entries()) {
     for (let k = i + 1; k < shapes.length; k += 1) {
       const other = shapes[k];
-      if (other === undefined || other.part === one.part || !isBefore(one.shape, other.shape)) continue;
-      if (one.part.at >= other.part.at) return false;
+      if (other === undefined || other.movable === one.movable || !isBefore(one.shape, other.shape)) continue;
+      if (one.movable.at >= other.movable.at) return false;
       const slack = Math.max(0, other.shape.start - one.shape.end - between(one.shape.kind, other.shape.kind));
-      one.part.behind.push({ part: other.part, slack });
-      other.part.before.push({ part: one.part, slack });
+      one.movable.behind.push({ movable: other.movable, slack });
+      other.movable.before.push({ movable: one.movable, slack });
     }
   }
   return true;
@@ -207,47 +211,47 @@ function atEnd({ outputs }: Plan, kind: Kind): number {
 
 // -- where it moves ---------------------------------------------------------------------------------------------------
 
-/** Parts of one row that stay in line, as they move about as far. */
-function inLine(row: Part[]): Part[][] {
-  const groups: Part[][] = [];
-  for (const part of [...row].sort((a, b) => a.shift - b.shift)) {
+/** Groups of a row that stay aligned because they move about equally far. */
+function inLine(row: Movable[]): Movable[][] {
+  const groups: Movable[][] = [];
+  for (const movable of [...row].sort((a, b) => a.shift - b.shift)) {
     const last = groups[groups.length - 1];
     const before = last?.[last.length - 1];
-    if (before !== undefined && part.shift - before.shift < IN_LINE) last?.push(part);
-    else groups.push([part]);
+    if (before !== undefined && movable.shift - before.shift < IN_LINE) last?.push(movable);
+    else groups.push([movable]);
   }
   return groups;
 }
 
-function least({ shapes }: Part, distance: (shape: Shape) => number): number {
+function least({ shapes }: Movable, distance: (shape: Shape) => number): number {
   return Math.min(...shapes.map(distance));
 }
 
-const startOf = (group: Part[]) => Math.min(...group.map(({ at }) => at));
+const startOf = (group: Movable[]) => Math.min(...group.map(({ at }) => at));
 
-/** Which way parts move, and what is in front of them on that way. */
+/** The direction in which movables move, and the property with what precedes them in it. */
 const FORWARDS = [1, "before"] as const;
 const BACKWARDS = [-1, "behind"] as const;
 
-/** Moves groups as near to one end as each may. */
+/** Moves groups as near to one end as possible. */
 function settle(
-  groups: Part[][],
+  groups: Movable[][],
   [sign, ahead]: typeof FORWARDS | typeof BACKWARDS,
   room: (shape: Shape) => number,
 ): void {
   for (const group of [...groups].sort((a, b) => sign * (startOf(a) - startOf(b)))) {
-    const limits = group.flatMap((part) => [
-      -least(part, room),
-      ...part[ahead].map(({ part: { shift }, slack }) => sign * shift - slack),
+    const limits = group.flatMap((movable) => [
+      -least(movable, room),
+      ...movable[ahead].map(({ movable: { shift }, slack }) => sign * shift - slack),
     ]);
-    for (const part of group) part.shift = sign * Math.max(...limits);
+    for (const movable of group) movable.shift = sign * Math.max(...limits);
   }
 }
 
 function moved(
   plan: Plan,
   routed: Routed,
-  { items, points, end }: { items: Part[]; points: (Part | undefined)[][]; end: number },
+  { items, points, end }: { items: Movable[]; points: (Movable | undefined)[][]; end: number },
 ): Routed {
   const { places, lines, labels, depth } = routed;
   const shiftOf = (item: number) => items[item]?.shift ?? 0;

@@ -1,12 +1,12 @@
 /** Routes the wires of a plan, and positions its rows and labels. */
 
 import { BORDER } from "../../view/frame.js";
-import type { Ranking } from "../dot.js";
-import { GLYPH } from "../metrics.js";
+import { GLYPH } from "../coord/metrics.js";
+import type { Ranking } from "../layering/dot.js";
 import { type Exit, LABEL_GAP, LABEL_HEIGHT, labelWidth, type Plan } from "../plan.js";
 import { assignLanes } from "./lanes.js";
 import { crossing, makeTrips, spreadArrivals, type Trip } from "./ports.js";
-import { halves, placeReturns } from "./returns.js";
+import { halves, placeReturns } from "./return_lanes.js";
 import { assignTracks, type Channel, corners } from "./tracks.js";
 
 export type Point = readonly [across: number, along: number];
@@ -22,7 +22,7 @@ export interface Routed {
   low: number;
   high: number;
   depth: number;
-  /** Length at the start in which all wires are straight, so that the title may extend beside them. */
+  /** Length at the start where all wires are straight, so that the title may extend beside them. */
   straight: number;
 }
 
@@ -55,10 +55,10 @@ export function route(plan: Plan, ranking: Ranking): Routed {
   return { places, lines, labels, depth: levels.depth, straight, ...extent(plan, places, lines, labels) };
 }
 
-/** Beside an item that is this much longer, others don't stand at its middle. */
+/** Items are not centred next to one that is longer by this much. */
 const MUCH_LONGER = 32;
 
-/** Items stand in the middle of their row; beside long ones at their start, or without sources at their end, near their use. */
+/** Items are centred in their row; next to long ones, they are at the start or, without sources, at the end, near their use. */
 function placesIn(plan: Plan, ranking: Ranking, levels: Levels): Point[] {
   const reached = new Set(plan.wires.map(({ to }) => to));
   return plan.slots.map((slot, i): Point => {
@@ -113,7 +113,7 @@ function rowDepth(plan: Plan, row: number[] | undefined): number {
   return Math.max(0, ...(row ?? []).map((i) => plan.slots[i]?.labelDepth ?? 0));
 }
 
-/** Left to right, open items in the first row need no room for arrowheads: lines of open containers are short of width. */
+/** Left to right, open items in the first row need no room for arrowheads, as width is scarce in lines of open containers. */
 function spareBefore({ vertical, slots, inputs }: Plan, row: number[] = [], { tracks }: Channel): number {
   const hasArrows = row.some((item) => slots[item]?.ports === null);
   if (vertical || inputs === 0 || hasArrows) return 0;
@@ -148,7 +148,7 @@ function polyline(plan: Plan, trip: Trip, channels: Channel[], levels: Levels, p
   return points;
 }
 
-/** The last points: at the border, at the top of a box, or at the side of a round one. */
+/** The last points: at the border, at the top of a box, or at the side of a round item. */
 function arrival(plan: Plan, trip: Trip, target: number, levels: Levels, places: Point[]): Point[] {
   const slot = plan.slots[target];
   const [centre = 0, top = 0] = places[target] ?? [];
@@ -166,7 +166,7 @@ function arrival(plan: Plan, trip: Trip, target: number, levels: Levels, places:
   return [[trip.end, middle - Math.sqrt(Math.max(0, (GLYPH * GLYPH) / 4 - aside * aside))]];
 }
 
-/** One label per tensor, beside the start of its wire (left to right: above). */
+/** One label per tensor, next to the start of its wire (left to right: above it). */
 function placeLabels(plan: Plan, trips: Trip[], places: Point[]): Routed["labels"] {
   const labels: Routed["labels"] = [];
   plan.slots.forEach((slot, i) => {
@@ -195,7 +195,7 @@ function labelledExits(exits: Exit[], trips: Trip[]): (Exit & { start: number; b
   return [{ ...(first.before ? first : last), label: labelled[0]?.label ?? "" }];
 }
 
-/** Where all that is drawn begins and ends across. Labels count where they are, not where ranking kept room for them. */
+/** The extent of everything across the flow. Labels count where they are, not where ranking reserved space for them. */
 function extent(plan: Plan, places: Point[], lines: Point[][], labels: Routed["labels"]): Pick<Routed, "low" | "high"> {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const reach = (from: number, to: number) => {
@@ -212,7 +212,7 @@ function extent(plan: Plan, places: Point[], lines: Point[][], labels: Routed["l
   return low <= high ? { low, high } : { low: 0, high: 0 };
 }
 
-/** Where a label begins and ends across: from top to bottom it is beside its wire, else above. */
+/** The extent of a label across the flow: top to bottom it is beside its wire, else above it. */
 function labelReach(vertical: boolean, { across, text, before }: Routed["labels"][number]): [number, number] {
   if (!vertical) return [across - LABEL_HEIGHT - 2, across];
   const width = LABEL_GAP + labelWidth(text);

@@ -1,28 +1,26 @@
-/**
- * What is around containers with towers inside, such as a model with an encoder and a decoder in a wrapper, has the order
- * of the towers from left to right, even while the containers are closed. Otherwise, opening them would change its sides.
- */
+import { memoByObject } from "../../shared/memo.js";
 import { BORDER, type Frame, type Item, type Wire } from "../../view/frame.js";
-import type { Shape } from "../../view/shapes.js";
-import { MOST_IN_ORDER } from "../order.js";
+import type { Shape } from "../../view/state.js";
+import { MOST_IN_ORDER } from "../decross/order.js";
 import { towersOf } from "./structured.js";
 import type { Towers } from "./towers.js";
 
-/** Item → in which column it reads or is read. */
+/**
+ * Items around a container with towers inside, such as a wrapper around an encoder and a decoder, have the left-right order
+ * of the towers even while the container is closed. Otherwise, opening it would make them change sides.
+ */
+
+/** Item → the column that it reads or that reads it. */
 type Columns = Map<number, number>;
 
-/** Items in the order of the columns that they lead to, or that they read. */
+/** Items in the order of the columns that they lead to or read. */
 export function aroundTowers(frame: Frame, shapes: readonly Shape[]): number[][] {
   if (frame.direction !== "TB" || !shapes.includes("columns") || frame.items.length > MOST_IN_ORDER) return [];
-  const before = known.get(frame) ?? find(frame);
-  known.set(frame, before);
-  return before;
+  return ordersIn(frame);
 }
 
-const known = new WeakMap<Frame, number[][]>();
-
-function find({ items, wires }: Frame): number[][] {
-  return items.flatMap((item, i) => {
+const ordersIn = memoByObject(({ items, wires }: Frame): number[][] =>
+  items.flatMap((item, i) => {
     if (!mayHoldTowers(item)) return [];
     const isOnwards = ({ from, to, flow }: Wire) => flow !== "return" && from !== BORDER && to !== BORDER;
     const [into, out] = [
@@ -34,10 +32,10 @@ function find({ items, wires }: Frame): number[][] {
     const towers = inside && towersOf(inside);
     if (!inside || !towers) return [];
     return [sources(inside, towers, into), readers(inside, towers, out)].flatMap(inColumns);
-  });
-}
+  }),
+);
 
-/** Whether an item is a module that several tensors enter; functions, as of rotary tables, are many and hold no stacks. */
+/** Whether an item is a module with several inputs. Functions, such as those for rotary tables, hold no stacks. */
 function mayHoldTowers({ kind, frame, inside }: Item): boolean {
   return kind === "module" && (frame === null ? inside !== undefined : frame.inputs.length > 1);
 }

@@ -1,16 +1,16 @@
-/** The parts of a frame as one geometry. */
-import type { Box, Geometry, Label } from "../geometry.js";
+/** Joins the parts of a frame into one geometry. */
+import type { Box, Geometry, Label } from "../coord/geometry.js";
 import type { Inner } from "../input.js";
-import { BLOCK, type Cut, type Piece } from "./cut.js";
+import { BLOCK, type Cut, type WirePiece } from "./cut.js";
 
 /** All columns as one item. */
-export interface Block extends Inner {
+export interface ColumnBlock extends Inner {
   placed: Geometry[];
   /** Column → its distance from the left. */
   offsets: number[];
   /** Column → its distance from the top. */
   drops: number[];
-  /** Tensor from one column to the next → where it turns below the first; absent if its lines meet. */
+  /** Tensor from one column to the next → the height where it turns below the first; absent if its lines meet. */
   levels?: number[];
 }
 
@@ -22,12 +22,12 @@ interface Part {
   geometry: Geometry;
   x: number;
   y: number;
-  /** Where its wires begin, at the least. */
+  /** The least height at which its wires begin. */
   top: number;
 }
 
-/** All parts as one geometry; `around` is that of the part around the columns. */
-export function assemble(made: Cut, block: Block, around: Geometry): Geometry {
+/** @param around the geometry of the part around the columns */
+export function assemble(made: Cut, block: ColumnBlock, around: Geometry): Geometry {
   const parts = partsOf(made, block, around);
   const boxes: Box[] = [];
   for (const part of parts) {
@@ -38,7 +38,7 @@ export function assemble(made: Cut, block: Block, around: Geometry): Geometry {
   }
   const labels = parts.flatMap((part, at) =>
     part.geometry.labels.map((label): Label => {
-      const isFirst = ([first]: Piece[]) => first?.part === at && first.wire === label.wire;
+      const isFirst = ([first]: WirePiece[]) => first?.part === at && first.wire === label.wire;
       return { ...shifted(label, part), wire: made.pieces.findIndex(isFirst) };
     }),
   );
@@ -49,7 +49,7 @@ export function assemble(made: Cut, block: Block, around: Geometry): Geometry {
   return { ...around, boxes, labels, lines, rows: rows.filter((row) => !row.includes(BLOCK)), shaped: true };
 }
 
-function partsOf({ members }: Cut, { placed, offsets, drops }: Block, around: Geometry): Part[] {
+function partsOf({ members }: Cut, { placed, offsets, drops }: ColumnBlock, around: Geometry): Part[] {
   const outside = members[placed.length] ?? [];
   const { x, y } = around.boxes[outside.indexOf(BLOCK)] ?? { x: 0, y: 0 };
   const columns = placed.map(
@@ -65,7 +65,7 @@ function shifted<T extends { x: number; y: number }>(one: T, { x, y }: Part): T 
   return { ...one, x: one.x + x, y: one.y + y };
 }
 
-function lineOf(made: Cut, block: Block, parts: Part[], pieces: Piece[]): Point[] {
+function lineOf(made: Cut, block: ColumnBlock, parts: Part[], pieces: WirePiece[]): Point[] {
   const [start = [], end = []] = pieces.map(({ part, wire }) => {
     const { geometry, x, y, top } = parts[part] ?? { geometry: undefined, x: 0, y: 0, top: 0 };
     return (geometry?.lines[wire] ?? []).map(([px, py]): Point => [px + x, Math.max(py + y, top)]);
@@ -81,7 +81,7 @@ function turned(start: Point[], end: Point[], level: number): Point[] {
   return [...start.slice(0, -1), [from, level], [to, level], ...end.slice(1)];
 }
 
-function levelOf({ parts, across }: Cut, { levels = [] }: Block, [first, last]: Piece[]): number {
+function levelOf({ parts, across }: Cut, { levels = [] }: ColumnBlock, [first, last]: WirePiece[]): number {
   const out = parts[first?.part ?? 0]?.wires[first?.wire ?? 0];
   const into = parts[last?.part ?? 0]?.wires[last?.wire ?? 0];
   const at = across.findIndex(

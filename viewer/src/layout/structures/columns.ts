@@ -1,29 +1,30 @@
 /**
- * Columns beside each other, with their tops in line. Each is laid out as a frame of its own. What goes from one to the
- * next leaves below the first, and turns in the gap between both to the height where it is read.
+ * Columns next to each other, with their tops aligned. Each is laid out as a frame of its own. A tensor from one to the next
+ * leaves below the first, and turns in the gap between them to the height where it is read.
  */
+import { mapSteps, type Steps } from "../../shared/slices.js";
 import { BORDER, type Frame } from "../../view/frame.js";
-import type { Ranking } from "../dot.js";
-import { MARGIN } from "../frame.js";
-import { type Geometry, stretched } from "../geometry.js";
+import { MARGIN } from "../coord/enclosure.js";
+import { type Geometry, stretched } from "../coord/geometry.js";
+import { GRID } from "../coord/metrics.js";
+import { mirrored } from "../decross/mirror.js";
 import type { Inner } from "../input.js";
-import { GRID } from "../metrics.js";
-import { mirrored } from "../mirror.js";
+import type { Ranking } from "../layering/dot.js";
 import type { Plan, PlanWire } from "../plan.js";
-import { assemble, type Block } from "./assemble.js";
+import { assemble, type ColumnBlock } from "./assemble.js";
 import { BLOCK, type Cut, cut } from "./cut.js";
 import type { Towers } from "./towers.js";
 
-/** Changes the positions that the items of a frame would have. */
+/** Changes the positions of the items of a frame. */
 export type Moved = (plan: Plan, ranking: Ranking) => Ranking;
 /** A part of a frame. */
-export interface Part {
+export interface Subframe {
   frame: Frame;
   inner: (Inner | null)[];
   /** With all items closed. */
   closed: (Inner | null)[];
   moved: Moved;
-  /** Equal for equal parts that move alike. */
+  /** A key of `moved`. */
   moves: string;
   /** Whether it is around all others. */
   isAround: boolean;
@@ -32,7 +33,7 @@ export interface Part {
   /** Whether ranking ignores a wire. */
   isRail?: (wire: PlanWire) => boolean;
 }
-export type Place = (part: Part) => Geometry;
+export type PlaceSubframe = (part: Subframe) => Steps<Geometry>;
 
 /** Distance between wires from one column to the next, and from what they pass. */
 const STEP = 10;
@@ -40,29 +41,29 @@ const CLEAR = 12;
 /** Height of the last part of a wire, which runs straight. */
 const ARRIVAL = 8;
 
-/** The geometry of a frame with these columns; null if its wires leave no way to draw it so. */
-export function inColumns(
+/** The geometry of a frame with columns; null if its wires don't allow them. */
+export function* inColumns(
   frame: Frame,
   inner: readonly (Inner | null)[],
   { columns, join }: Towers,
-  place: Place,
-): Geometry | null {
+  place: PlaceSubframe,
+): Steps<Geometry | null> {
   const made = cut(frame, columns);
   if (made === null || made.across.some(({ from, to }) => to !== from + 1)) return null;
   const none = frame.items.map(() => null);
-  const [block, closed] = [blockOf(made, inner, place), blockOf(made, none, place)];
+  const [block, closed] = [yield* blockOf(made, inner, place), yield* blockOf(made, none, place)];
   if (block === null || closed === null) return null;
   const last = columns.length;
-  const around = place({
+  const around = yield* place({
     ...{ frame: made.parts[last] ?? frame, inner: sizesIn(made, last, inner, block) },
     ...{ closed: sizesIn(made, last, none, closed), moved: centred(made, join), moves: `${join}`, isAround: true },
   });
   return assemble(made, block, around);
 }
 
-/** All columns as one item; null if something is in the way of what goes from one to another. */
-function blockOf(made: Cut, inner: readonly (Inner | null)[], place: Place): Block | null {
-  const free = made.parts.slice(0, -1).map((frame, i) =>
+/** All columns as one item; null if something blocks the wires between them. */
+function* blockOf(made: Cut, inner: readonly (Inner | null)[], place: PlaceSubframe): Steps<ColumnBlock | null> {
+  const free = yield* mapSteps(made.parts.slice(0, -1), (frame, i) =>
     place({
       ...{ frame, inner: sizesIn(made, i, inner), closed: [] },
       ...{ moved: inColumn(made, i), moves: movesOf(made, i), isAround: false },
@@ -72,7 +73,12 @@ function blockOf(made: Cut, inner: readonly (Inner | null)[], place: Place): Blo
 }
 
 /** The sizes of the open items of a part. */
-function sizesIn({ members }: Cut, part: number, inner: readonly (Inner | null)[], block?: Block): (Inner | null)[] {
+function sizesIn(
+  { members }: Cut,
+  part: number,
+  inner: readonly (Inner | null)[],
+  block?: ColumnBlock,
+): (Inner | null)[] {
   return (members[part] ?? []).map((item) => (item === BLOCK ? (block ?? null) : (inner[item] ?? null)));
 }
 
@@ -91,7 +97,7 @@ function departures({ across }: Cut, column: number): number[] {
   return [...new Set(across.filter(({ from }) => from === column).map(({ fromPort }) => fromPort))];
 }
 
-/** Leads what goes to the next column past the right of what else is below its source, which stands in the middle below it. */
+/** Leads wires to the next column past the right of everything else below their source, which is centred below it. */
 function rightLast(made: Cut, column: number): Moved {
   const ports = departures(made, column);
   return (plan, ranking) => {
@@ -138,8 +144,8 @@ function arrivals({ across }: Cut, column: number): number[] {
 }
 
 /**
- * Puts what arrives from the column before at the left of all that a column shows. Of both mirror images the column has the
- * one in which less is between the arrivals and their readers.
+ * Puts tensors from the column before to the left of everything in a column. The column is mirrored if that brings their
+ * readers closer.
  */
 function leftFirst(made: Cut, column: number): Moved {
   const ports = arrivals(made, column);
@@ -162,13 +168,13 @@ function leftFirst(made: Cut, column: number): Moved {
   };
 }
 
-/** How far items are from the left. */
+/** Sum of the distances of items from the left. */
 function distance({ slots }: Plan, { across }: Ranking, items: number[]): number {
   const left = Math.min(...slots.map((slot, i) => (across[i] ?? 0) - slot.low));
   return items.reduce((sum, item) => sum + (across[item] ?? 0) - left, 0);
 }
 
-/** Whether what arrives from the column before has nothing at its left. */
+/** Whether nothing is to the left of tensors from the column before. */
 function isLeftFree(made: Cut, column: number, { boxes, labels, lines, ports }: Geometry): boolean {
   const arriving = arrivals(made, column);
   if (arriving.length === 0) return true;
@@ -179,11 +185,11 @@ function isLeftFree(made: Cut, column: number, { boxes, labels, lines, ports }: 
   return Math.min(...others, ...[...boxes, ...labels].map(({ x }) => x)) > Math.max(...lanes);
 }
 
-function beside({ ports, across }: Cut, placed: Geometry[]): Block {
-  // what is around has margins of its own
+function beside({ ports, across }: Cut, placed: Geometry[]): ColumnBlock {
+  // the part around has its own margins
   const offsets = placed.map((_, i) => placed.slice(0, i).reduce((sum, { width }) => sum + width, -MARGIN));
   const tops = placed.map(({ boxes }) => Math.min(...boxes.map(({ y }) => y)));
-  // above all columns is the space of what is around them
+  // the space above all columns belongs to the part around them
   const spare = Math.min(...placed.map((column, i) => headOf(column) + Math.max(...tops) - (tops[i] ?? 0)));
   const drops = tops.map((top) => Math.max(...tops) - top - spare);
   const levels = across.map(({ from }, i) => {
@@ -202,7 +208,7 @@ function beside({ ports, across }: Cut, placed: Geometry[]): Block {
   };
 }
 
-/** Columns whose first items below their inputs are in line, too. */
+/** Also aligns the first items below the inputs of the columns. */
 function inLine({ parts }: Cut, placed: Geometry[]): Geometry[] {
   const starts = placed.map(({ boxes }, i) => {
     const below = boxes.filter((_, item) => parts[i]?.items[item]?.kind !== "input");
@@ -216,13 +222,13 @@ function inLine({ parts }: Cut, placed: Geometry[]): Geometry[] {
   });
 }
 
-/** The height at the top of a column in which wires only run straight. */
+/** The height at the top of a column where wires only run straight. */
 function headOf({ boxes, lines }: Geometry): number {
   const turns = lines.flatMap((line) => line.slice(1).flatMap(([x, y], i) => (x !== line[i]?.[0] ? [y] : [])));
   return Math.min(...boxes.map(({ y }) => y), ...turns);
 }
 
-/** Moves what is below the columns so that their join is in the middle of what it reads. */
+/** Moves everything below the columns so that their join is centred below what it reads. */
 function centred({ members, parts }: Cut, join: number | null): Moved {
   const order = members[members.length - 1] ?? [];
   const [block, item] = [order.indexOf(BLOCK), join === null ? BORDER : order.indexOf(join)];

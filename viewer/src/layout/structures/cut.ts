@@ -1,20 +1,20 @@
-/** Cuts a frame into columns, each a frame of its own, and what is around them. */
+/** Cuts a frame into columns and the part around them, each a frame of its own. */
 import { BORDER, type Frame, type Wire } from "../../view/frame.js";
 
 export interface Cut {
-  /** The columns and, last, the frame around them, of which they are one item. */
+  /** The columns and, last, the frame around them, in which they are one item. */
   parts: Frame[];
   /** Part → its items; `BLOCK` for all columns. */
   members: number[][];
   /** Wire → its pieces, from source to target. */
-  pieces: Piece[][];
+  pieces: WirePiece[][];
   /** Ports of the columns as one item. */
   ports: { inputs: Port[]; outputs: Port[] };
   /** Tensors that go from one column to another. */
-  across: Across[];
+  across: Transfer[];
 }
 
-export interface Piece {
+export interface WirePiece {
   part: number;
   wire: number;
 }
@@ -24,7 +24,7 @@ export interface Port {
   port: number;
 }
 
-export interface Across {
+export interface Transfer {
   from: number;
   fromPort: number;
   to: number;
@@ -35,8 +35,8 @@ export interface Across {
 export const BLOCK = -2;
 
 /**
- * Cut a frame; null if columns can't be one item, because something comes both from them and before them. A column has one
- * port for each tensor that leaves it, or one for each part that it leads to if these are `apart`.
+ * Cut a frame; null if columns can't be one item, because something both follows and precedes them. A column has one port
+ * for each tensor that leaves it; with `apart`, one for each tensor and each part that it leads to.
  */
 export function cut(frame: Frame, columns: readonly (readonly number[])[], apart = false): Cut | null {
   const partOf = frame.items.map((_, i) => columns.findIndex((column) => column.includes(i)));
@@ -61,13 +61,13 @@ function partFrame(frame: Frame, id: string, members: readonly number[]): Frame 
   return { id, direction: "TB", items, wires: [], inputs: [], outputs: [] };
 }
 
-/** All columns are an expanded item, whose other properties are irrelevant. */
+/** All columns as an expanded item, whose other properties don't matter. */
 function asBlock(item: Frame["items"][number]): Frame["items"][number] {
   const inside: Frame = { id: "", direction: "TB", items: [], wires: [], inputs: [], outputs: [] };
   return { ...item, kind: "group", glyph: null, times: 1, frame: inside };
 }
 
-/** The items outside of columns that lead to one; null if any of them also comes from one. */
+/** The items outside the columns that lead to one; null if any of them also follows one. */
 function itemsBefore({ items, wires }: Frame, isOutside: (item: number) => boolean): Set<number> | null {
   const onwards = wires.filter(({ from, to, flow }) => flow !== "return" && from !== BORDER && to !== BORDER);
   const before = new Set<number>();
@@ -78,7 +78,7 @@ function itemsBefore({ items, wires }: Frame, isOutside: (item: number) => boole
   return comesBack || items.length === 0 ? null : before;
 }
 
-function piecesOf(made: Cut, partOf: number[], wire: Wire, apart: boolean): Piece[] {
+function piecesOf(made: Cut, partOf: number[], wire: Wire, apart: boolean): WirePiece[] {
   const { parts, members, ports } = made;
   const around = parts.length - 1;
   const ends = [wire.from, wire.to].map((item) => (item === BORDER ? around : partOf[item])) as [number, number];
@@ -88,7 +88,7 @@ function piecesOf(made: Cut, partOf: number[], wire: Wire, apart: boolean): Piec
   if (start === end) return [pieceIn(made, start, { ...wire, from, to })];
   const source = `${wire.from} ${wire.source}`;
   const block = at(around, BLOCK);
-  const pieces: Piece[] = [];
+  const pieces: WirePiece[] = [];
   const between = { ...wire, from, to };
   if (start !== around) {
     between.fromPort = positionIn(parts[start]?.outputs ?? [], apart ? `${end} ${source}` : source);
@@ -121,8 +121,8 @@ function portIn<T extends object>(ports: T[], port: T): number {
 
 const ENDS = ["from", "to", "fromPort", "toPort", "source"] as const;
 
-/** A wire of a part, added unless it has an equal one. */
-function pieceIn({ parts }: Cut, part: number, wire: Wire): Piece {
+/** Adds a wire to a part unless it has an equal one. */
+function pieceIn({ parts }: Cut, part: number, wire: Wire): WirePiece {
   const wires = parts[part]?.wires ?? [];
   const known = wires.findIndex((other) => ENDS.every((end) => other[end] === wire[end]));
   return { part, wire: known >= 0 ? known : wires.push(wire) - 1 };

@@ -1,25 +1,25 @@
-/**
- * Towers: chains that depend on different inputs until an item reads them together, such as the two encoders of CLIP, the
- * branches of a siamese network, or the encoder of T5 with all that its decoder does.
- */
 import { BORDER, type Frame, type Wire } from "../../view/frame.js";
-import { readersOf, sourcesOf } from "./sources.js";
 
-/** Items that stand in columns beside each other, in the order of their inputs. */
+/**
+ * Towers: chains that depend on different inputs until an item reads both, such as the two encoders of CLIP, the branches of
+ * a siamese network, or the encoder and the decoder of T5.
+ */
+
+/** Items in columns next to each other, in the order of their inputs. */
 export interface Towers {
   columns: number[][];
-  /** The item under all columns; null if the last column goes on to the end, as a decoder does. */
+  /** The item below all columns; null if the last column goes on to the end, as a decoder does. */
   join: number | null;
 }
 
 interface Sides {
   sources: ReadonlySet<number>[];
   readers: number[][];
-  /** Item → the wires into it; returns don't count. */
+  /** Item → the wires into it, without returns. */
   arriving: Wire[][];
 }
 
-/** Most items of a frame that is searched: time grows with their square, and of more no reader sees columns. */
+/** Most items of a frame that is searched: time grows with their square, and with more no reader sees columns. */
 const MOST_ITEMS = 400;
 
 /** The towers of a frame; null if there are none. */
@@ -57,7 +57,7 @@ function towersAt(frame: Frame, sides: Sides, item: number): Towers | null {
   return large.length > 1 ? { columns: large, join: item } : null;
 }
 
-/** Whether an item is a stack or, as what puts parts of an image in place of tokens, one goes on with what it makes. */
+/** Whether an item is a stack or leads to one, as the op that merges image parts into tokens. */
 function leadsToStack({ items }: Frame, { readers }: Sides, item: number): boolean {
   const reached = new Set([item]);
   // readers come later
@@ -68,13 +68,13 @@ function leadsToStack({ items }: Frame, { readers }: Sides, item: number): boole
   return false;
 }
 
-/** Whether a stack goes on with something of its own: an input, or what a module makes of it; not with numbers of positions. */
+/** Whether a stack starts from its own input or from what a module makes of it, not from position numbers. */
 function isDecoder({ items }: Frame, column: number[], stack: number): boolean {
   const before = column.flatMap((i) => (i < stack && items[i]?.kind !== "input" ? [items[i]?.kind] : []));
   return before.length === 0 || before.some((kind) => kind === "module" || kind === "group");
 }
 
-/** All items but these, and but what both read. */
+/** All items except these and except what both read. */
 function beside({ items }: Frame, { readers }: Sides, column: number[]): number[] {
   const shared = new Set(column);
   for (let item = items.length - 1; item >= 0; item -= 1) {
@@ -83,7 +83,7 @@ function beside({ items }: Frame, { readers }: Sides, column: number[]): number[
   return items.flatMap((_, i) => (shared.has(i) ? [] : [i]));
 }
 
-/** The inputs of what an item reads, in sets that have none in common. */
+/** The inputs on which the tensors that an item reads depend, as disjoint sets. */
 function meetingAt({ sources, arriving }: Sides, item: number): Set<number>[] {
   let sets: Set<number>[] = [];
   for (const { from, fromPort } of arriving[item] ?? []) {
@@ -95,7 +95,7 @@ function meetingAt({ sources, arriving }: Sides, item: number): Set<number>[] {
   return sets.sort((a, b) => Math.min(...a) - Math.min(...b));
 }
 
-/** The items that depend on these inputs and no others, with the parameters that only they read. */
+/** The items that depend only on these inputs, with the parameters that only they read. */
 function above({ items }: Frame, { sources, readers }: Sides, inputs: Set<number>, join: number): number[] {
   const own = new Set<number>();
   for (let item = items.length - 1; item >= 0; item -= 1) {
@@ -108,8 +108,29 @@ function above({ items }: Frame, { sources, readers }: Sides, inputs: Set<number
   return [...own].reverse();
 }
 
-/** Whether items are a tower: a module with an inside, or several. */
+/** Whether items form a tower: a module with an inside, or several modules. */
 function isLarge({ items }: Frame, column: number[]): boolean {
   const modules = column.flatMap((i) => items[i] ?? []).filter(({ kind }) => kind === "module" || kind === "group");
   return modules.length > 1 || modules.some(({ expandable, frame }) => expandable || frame !== null);
+}
+
+/** Which inputs each item of a frame depends on. */
+
+/** Item → the inputs it depends on: ports of the frame are 0, 1, …, and input items come after them. */
+export function sourcesOf({ items, wires, inputs }: Frame): ReadonlySet<number>[] {
+  const sources = items.map(({ kind }, i) => new Set(kind === "input" ? [inputs.length + i] : []));
+  const onwards = wires.filter(({ from, to, flow }) => flow !== "return" && to !== BORDER && from !== to);
+  // items are in execution order
+  for (const { from, fromPort, to } of onwards.sort((a, b) => a.to - b.to)) {
+    const before = from === BORDER ? [fromPort] : (sources[from] ?? []);
+    for (const source of before) sources[to]?.add(source);
+  }
+  return sources;
+}
+
+/** Item → the items that read it; returns don't count. */
+export function readersOf({ items, wires }: Frame): number[][] {
+  const readers: number[][] = items.map(() => []);
+  for (const { from, to, flow } of wires) if (flow !== "return" && to !== BORDER) readers[from]?.push(to);
+  return readers;
 }

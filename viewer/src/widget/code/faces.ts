@@ -1,14 +1,15 @@
-/** Writes code into boxes: in px on screen, so that it stays as large while the picture grows. */
+/** Writes code into boxes, in px on screen, so that its size doesn't change with the scale. */
 import type { Box } from "../../layout/layout.js";
-import { type Item, nameOf } from "../../session/levels.js";
-import { sourceUrl } from "../parts/source_link.js";
+import { nameOf } from "../../session/levels.js";
+import type { Item } from "../../view/frame.js";
+import { svg } from "../controls/dom.js";
+import { sourceUrl } from "../controls/source_link.js";
 import { broken } from "./lines.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 /** Distances between lines, and around them, px on screen. */
 const [NAME, LINE, PLACE] = [18, 15, 15];
 const PADDING = 9;
-/** Width of a character of code and of the names of places, px on screen; of the bold name more than most letters have. */
+/** Width of a character of code and of names of places, px on screen; for the bold name, more than most letters need. */
 const [CODE_WIDTH, PLACE_WIDTH, NAME_WIDTH] = [6.9, 6.3, 8];
 const LEAST_COLUMNS = 14;
 const MOST_LINES = 8;
@@ -17,15 +18,15 @@ export interface Face {
   name: string;
   detail: string;
   lines: readonly string[];
-  /** File and line, as far as they fit, and in full. */
+  /** File and line, shortened to fit, and in full. */
   place: string;
   source: string;
   box: Box;
-  /** From the upper edge of the box to the first line, px on screen. */
+  /** Distance from the upper edge of the box to the first line, px on screen. */
   top: number;
 }
 
-/** What a box says with its code; undefined where it has no room for that, or an image. */
+/** The contents of a box with code; undefined if it has no room, or an image. */
 export function faceOf(item: Item, box: Box, scale: number, code: readonly string[], source: string): Face | undefined {
   const [width, height] = [box.width * scale - 2 * PADDING, box.height * scale - 2 * PADDING];
   const columns = Math.floor(width / CODE_WIDTH);
@@ -40,34 +41,28 @@ export function faceOf(item: Item, box: Box, scale: number, code: readonly strin
   return { name, detail: isShort ? item.detail : "", lines, place, source, box, top: PADDING + spare / 2 };
 }
 
-/** The end of a path tells most. */
+/** Shortens a path at the start, because its end says most. */
 function shortened(source: string, columns: number): string {
   return source.length <= columns ? source : `…${source.slice(source.length - columns + 1)}`;
 }
 
 /** @param templates of links to lines of code */
 export function layer(faces: readonly Face[], scale: number, templates: string): SVGElement {
-  const group = element("g", { class: "mg-codes", "aria-hidden": "true" });
-  group.append(...faces.map((face) => drawn(face, scale, templates)));
-  return group;
+  const attributes = { class: "mg-codes", "aria-hidden": "true" };
+  return svg("g", attributes, ...faces.map((face) => drawn(face, scale, templates)));
 }
 
 function drawn(face: Face, scale: number, templates: string): SVGElement {
   const { x, y: top } = face.box;
-  const group = element("g", { class: "mg-code", transform: `translate(${x}, ${top}) scale(${1 / scale})` });
+  const group = svg("g", { class: "mg-code", transform: `translate(${x}, ${top}) scale(${1 / scale})` });
   let y = face.top + NAME - 5;
   const add = (className: string, text: string, below: number) => {
-    const line = element("text", { class: className, x: String(PADDING), y: String(y) });
-    line.textContent = text;
+    const line = svg("text", { class: className, x: PADDING, y }, text);
     y += below;
     return line;
   };
   const title = add("mg-code-name", face.name, LINE);
-  if (face.detail !== "") {
-    const detail = element("tspan", { class: "mg-code-detail", dx: "8" });
-    detail.textContent = face.detail;
-    title.append(detail);
-  }
+  if (face.detail !== "") title.append(svg("tspan", { class: "mg-code-detail", dx: 8 }, face.detail));
   // leading spaces would collapse
   const lines = face.lines.map((line) => add("mg-code-line", line.replaceAll(" ", "\u00a0"), LINE));
   y += 1;
@@ -77,16 +72,9 @@ function drawn(face: Face, scale: number, templates: string): SVGElement {
   return group;
 }
 
-/** For mouse and touch; with the keyboard, readers reach the same link in the details. */
+/** A link for mouse and touch; for the keyboard, the same link is in the details. */
 function linked(content: SVGElement, url: string): SVGElement {
-  const link = element("a", { href: url, tabindex: "-1" });
-  link.append(content);
+  const link = svg("a", { href: url, tabindex: -1 }, content);
   link.addEventListener("click", (event) => event.stopPropagation());
   return link;
-}
-
-function element(name: string, attributes: Record<string, string>): SVGElement {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
 }

@@ -1,14 +1,14 @@
-/** Breaks code into the lines that a box has room for. */
+/** Breaks code into lines that fit a box. */
 
-/** More columns than this one are indented as far. */
+/** Greatest indent, columns. */
 const DEEPEST = 8;
-/** How far what continues a line is indented, columns. */
+/** Indent of continuation lines, columns. */
 const HANGING = 2;
 
 /**
- * @param code lines as they are written, the first without indent
- * @param columns how many characters a line holds
- * @param most how many lines there may be; the last one ends with `…` where there are more
+ * @param code lines of source, the first without indent
+ * @param columns most characters of a line
+ * @param most most lines; if there are more, the last one ends with `…`
  */
 export function broken(code: readonly string[], columns: number, most: number): string[] {
   const lines = code.flatMap((line) => brokenLine(line, columns));
@@ -25,7 +25,7 @@ function brokenLine(line: string, columns: number): string[] {
   let lead = indent;
   while (lead.length + rest.length > columns) {
     const room = Math.max(columns - lead.length, 1);
-    // behind a comma or a space, unless that leaves half of the line empty
+    // after a comma or a space, unless that leaves half of the line empty
     let end = room;
     while (end > room / 2 && !/[\s,(]/.test(rest[end - 1] ?? "")) end -= 1;
     if (end <= room / 2) end = room;

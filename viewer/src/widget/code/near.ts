@@ -1,13 +1,13 @@
-/** Shows lines of code in the boxes that have room for them, while a reader is near. */
+/** Shows lines of code in boxes with room for them while a reader is near. */
 import type { Box, Placed } from "../../layout/layout.js";
-import type { Item } from "../../session/levels.js";
 import type { Session } from "../../session/session.js";
-import type { Viewport } from "../scene.js";
+import type { Item } from "../../view/frame.js";
+import type { Viewport } from "../picture/scene.js";
 import type { Widget } from "../widget.js";
 import { type Face, faceOf, layer } from "./faces.js";
-import { type Code, placeOf } from "./place.js";
+import { type Code, codePlaceOf } from "./place.js";
 
-/** Beyond each side of what is visible, as a share of its size. */
+/** Margin around the visible part, as a share of its size. */
 const MARGIN = 0.3;
 
 interface Near {
@@ -19,9 +19,9 @@ export class NearCode {
   readonly #widget: Widget;
   readonly #code: Code;
   readonly #templates: string;
-  /** The least scale at which there may be any. */
+  /** The least scale for code. */
   readonly #least: number;
-  /** Id of a node → where its code is, if the page has it. */
+  /** Id of a node → the place of its code, if the page has it. */
   #places = new Map<string, string | undefined>();
   #session: Session;
   #hasFaces = false;
@@ -34,18 +34,18 @@ export class NearCode {
     this.#templates = widget.host.getAttribute("source-link") ?? "";
   }
 
-  /** Write into each visible box what it has room for now. */
+  /** Write code into each visible box as far as it has room. */
   update(): void {
-    this.#widget.ifLoaded((session, viz) => {
+    this.#widget.tasks.ifLaidOut((session, layout) => {
       const { scale } = this.#widget.camera.viewport;
-      const found = this.#faces(session, session.layout(viz).root);
+      const found = this.#faces(session, layout.root);
       if (!this.#hasFaces && found.size === 0) return;
       const { picture } = this.#widget.tree;
       picture.querySelector(":scope > .mg-codes")?.remove();
       for (const node of picture.querySelectorAll<SVGElement>(".mg-coded"))
         node.classList.toggle("mg-coded", found.has(node));
       for (const node of found.keys()) node.classList.add("mg-coded");
-      // not in the nodes: what screen readers call these is what they show without
+      // not inside the nodes, whose names for screen readers don't include it
       if (found.size > 0) picture.append(layer([...found.values()], scale, this.#templates));
       this.#hasFaces = found.size > 0;
     });
@@ -54,7 +54,7 @@ export class NearCode {
   #faces(session: Session, root: Placed): Map<SVGElement, Face> {
     const found = new Map<SVGElement, Face>();
     const { viewport } = this.#widget.camera;
-    // the lines of another version may be others, and amounts have bars in the boxes
+    // another version may have other lines, and lenses have bars in the boxes
     const isOther = session.difference !== undefined || this.#widget.stage.dataset.by === "amount";
     if (isOther || viewport.scale < this.#least) return found;
     for (const { item, box } of this.#near(root, viewport)) {
@@ -70,11 +70,11 @@ export class NearCode {
 
   #placeOf(session: Session, id: string): string | undefined {
     if (session !== this.#session) [this.#session, this.#places] = [session, new Map()];
-    if (!this.#places.has(id)) this.#places.set(id, placeOf(session.indexOf(id), id, this.#code));
+    if (!this.#places.has(id)) this.#places.set(id, codePlaceOf(session.indexOf(id), id, this.#code));
     return this.#places.get(id);
   }
 
-  /** The closed boxes in sight. */
+  /** The visible closed boxes. */
   *#near({ frame, geometry, inner }: Placed, viewport: Viewport, origin = { x: 0, y: 0 }): Iterable<Near> {
     for (const [i, item] of frame.items.entries()) {
       const at = geometry.boxes[i];

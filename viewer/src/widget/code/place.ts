@@ -5,10 +5,10 @@ import { contentsOf, type GraphIndex } from "../../graph/graph.js";
 export type Code = Readonly<Record<string, readonly string[]>>;
 
 /**
- * The place whose code says most of a node: where it is written or called; for a library's module, the line that all its
- * operations come from. Undefined where the page has no code of it.
+ * The place whose code says most about a node: where it is written or called; for a library's module, the line from which
+ * all its ops come. Undefined if the page has no such code.
  */
-export function placeOf(index: GraphIndex, id: string, code: Code): string | undefined {
+export function codePlaceOf(index: GraphIndex, id: string, code: Code): string | undefined {
   const own = sourceOf(index, id);
   if (own !== undefined && own in code) return own;
   if (index.nodes.get(id)?.kind !== "module") return undefined;
@@ -16,7 +16,7 @@ export function placeOf(index: GraphIndex, id: string, code: Code): string | und
   return only !== undefined && other === undefined && only in code ? only : undefined;
 }
 
-/** Where the operations in a module come from; no more than two. */
+/** The places of the ops in a module; at most two. */
 function placesIn(index: GraphIndex, id: string): Set<string> {
   const found = new Set<string>();
   const open = [id];

@@ -1,15 +1,16 @@
-/** The bar below the picture of a difference: from change to change, and before, both or after. */
-import type { Change } from "../../diff/facts.js";
-import { changesInside, placeOf, statusOf } from "../../diff/places.js";
+import type { Change } from "../../diff/changes/facts.js";
+import { changesInside, nodeWithChange, statusOf } from "../../diff/union/union.js";
 import type { Session } from "../../session/session.js";
 import { words } from "../../shared/comparison_strings.js";
 import { fill, strings } from "../../shared/strings.js";
+import { adoptStyle } from "../controls/adopt_style.js";
+import { box, button, iconButton, make } from "../controls/dom.js";
+import { FocusReturn } from "../controls/focus_return.js";
 import type { Mode } from "../modes.js";
-import { adoptStyle } from "../parts/adopt_style.js";
-import { box, button, iconButton, make } from "../parts/dom.js";
-import { FocusReturn } from "../parts/focus_return.js";
 import type { Widget } from "../widget.js";
-import { listed, signOf } from "./summary.js";
+import { changeSign, listed } from "./summary.js";
+
+/** The bar below the picture of a difference: from change to change, and before, both or after. */
 
 /** The text of the style sheet, inserted by the build. */
 declare const COMPARING_STYLE: string;
@@ -21,7 +22,7 @@ const CLOSE = "M4 4l8 8M12 4l-8 8";
 const SIDES = ["before", "both", "after"] as const;
 type Side = (typeof SIDES)[number];
 const SIDE_WORDS = { before: words.sideBefore, both: words.sideBoth, after: words.sideAfter };
-/** What a side hides: which of the two graphs, and nodes of which status. */
+/** What a side hides: the graph, and the status of nodes. */
 const HIDDEN = { before: "after", both: undefined, after: "before" } as const;
 const GONE = { before: "added", both: "", after: "removed" } as const;
 
@@ -39,9 +40,9 @@ export class ChangeBar {
   readonly #sides = new Map<Side, HTMLButtonElement>();
   readonly #focusReturn: FocusReturn;
   #side: Side = "both";
-  /** The selected node that was told last; switching sides selects it anew. */
+  /** The selected node that was described last; switching sides selects it again. */
   #followed: string | undefined;
-  /** The number of the change that is shown. */
+  /** The number of the shown change. */
   #current: number | undefined;
 
   /** @param rows number of a change → its row in the page's list */
@@ -73,7 +74,7 @@ export class ChangeBar {
     this.show("both");
   }
 
-  /** Show the bar with this text, and with its buttons if there is a difference to go through. */
+  /** Show the bar with a text, and with its buttons if there is a difference. */
   open(text: string, hasSteps: boolean): void {
     if (this.element.hidden) this.#focusReturn.remember();
     this.element.hidden = false;
@@ -84,7 +85,7 @@ export class ChangeBar {
     this.#text.replaceChildren(text);
   }
 
-  /** Whether a list beside the bar shows the text, too; it is read out all the same. */
+  /** Whether a list next to the bar also shows the text; screen readers still announce it. */
   set hasList(hasList: boolean) {
     this.#text.className = hasList ? "mg-unseen-text" : "mg-change-text";
   }
@@ -111,17 +112,16 @@ export class ChangeBar {
 
   /** Show a change in the picture. */
   goTo(number: number): void {
-    const { session, tree } = this.#widget;
+    const { session } = this.#widget;
     if (session === undefined) return;
     this.#tell(session, number, [number]);
-    const id = placeOf(session.traced, number);
+    const id = nodeWithChange(session.traced, number);
     if (id === undefined) return;
     if (isGone(session, id, this.#side)) this.show("both");
-    if (tree.has(id)) this.#widget.goTo(id);
-    else void this.#widget.change((open) => open.withNode(id)).then(() => this.#widget.goTo(id));
+    void this.#widget.show(id);
   }
 
-  /** Tell what changed at the selected node, if anything did. */
+  /** Describe the change at the selected node, if there is one. */
   follow(): void {
     const { session, selected } = this.#widget;
     if (selected === this.#followed) return;
@@ -134,7 +134,7 @@ export class ChangeBar {
     else this.#tell(session, changes.find((number) => number === this.#current) ?? first, changes);
   }
 
-  /** Hide what only the other version has. */
+  /** Hide nodes of the other version only. */
   show(side: Side): void {
     const { session, stage, selected } = this.#widget;
     this.#side = side;
@@ -142,7 +142,7 @@ export class ChangeBar {
     for (const [other, element] of this.#sides) element.ariaPressed = String(other === side);
     if (session !== undefined) session.hidden = HIDDEN[side];
     this.#label();
-    // its edges, too, are those of this side
+    // edges also belong to this side
     this.#widget.select(undefined);
     if (selected !== undefined && !isGone(session, selected, side)) this.#widget.select(selected);
   }
@@ -171,10 +171,10 @@ export class ChangeBar {
     this.onShown(changes);
   }
 
-  /** Label boxes and edges with the facts of this side. */
+  /** Label boxes and edges with the texts of this side. */
   #label(): void {
     for (const text of this.#widget.tree.picture.querySelectorAll<SVGElement>("[data-former]")) {
-      // a detail may follow, with a text of its own
+      // a detail with its own text may follow
       const first = text.firstChild ?? text.appendChild(document.createTextNode(""));
       text.dataset.now ??= first.textContent ?? "";
       const { now, former = "" } = text.dataset;
@@ -200,5 +200,5 @@ function isGone(session: Session | undefined, id: string, side: Side): boolean {
 
 /** A change as a row of a list. */
 export function changeWords(change: Change): Node[] {
-  return [make("span", "mg-sign-of", signOf(change)), make("b", "", change.level), make("span", "", change.text)];
+  return [make("span", "mg-sign-of", changeSign(change)), make("b", "", change.level), make("span", "", change.text)];
 }

@@ -1,10 +1,10 @@
-/** The graph that another version of a documentation has of the same model. */
+/** The graph of the same model in another version of a documentation. */
 import type { GraphData } from "../../graph/graph.js";
 import { words } from "../../shared/comparison_strings.js";
 import { fill } from "../../shared/strings.js";
 import { jsonAt, type Version } from "./versions.js";
 
-/** Why two versions can't be compared, in words for readers. */
+/** The reason, for readers, why two versions can't be compared. */
 export class IncomparableError extends Error {}
 
 interface Listed {
@@ -13,8 +13,8 @@ interface Listed {
 }
 
 /**
- * @param site where the diagram's own files are
- * @throws IncomparableError if there is none, or none that can be read here
+ * @param site the folder of the diagram's own files
+ * @throws IncomparableError if there is no graph, or none that can be read here
  */
 export async function otherGraph(id: string, site: string, own: GraphData, version: Version): Promise<GraphData> {
   const folder = new URL("modeldiagrams/", version.root).href;
@@ -44,7 +44,7 @@ async function diagramsIn(folder: string): Promise<Listed[]> {
   });
 }
 
-/** The same model, called in the same way: ids also say how a diagram is drawn, and only names of snapshots don't. */
+/** Whether an id is of the same model with the same call. Ids also contain options of the picture, except names of snapshots. */
 function sameModel(id: string, here: Listed[], there: Listed[]): Listed | undefined {
   const names = here.find((entry) => entry.id === id)?.snapshots ?? [];
   const byId = there.find((entry) => entry.id === id);

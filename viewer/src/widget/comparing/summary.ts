@@ -1,20 +1,21 @@
-/** The lines about a whole difference, as in lists on pages. */
+/** The lines that summarise a difference, as in lists on pages. */
+
+import type { Change } from "../../diff/changes/facts.js";
+import { human } from "../../diff/changes/texts.js";
 import type { Difference } from "../../diff/difference.js";
-import type { Change } from "../../diff/facts.js";
-import { human } from "../../diff/texts.js";
 import { words } from "../../shared/comparison_strings.js";
 import { fill } from "../../shared/strings.js";
 
 const LEVELS = ["breaking", "notable", "detail"] as const;
 
-/** The numbers of the changes that are listed, the most serious first. */
+/** The numbers of the listed changes, the most serious first. */
 export function listed(difference: Difference | undefined, withDetails: boolean): number[] {
   const changes = difference?.changes ?? [];
   const levels = withDetails ? LEVELS : LEVELS.slice(0, 2);
   return levels.flatMap((level) => changes.flatMap((change, i) => (change.level === level ? [i] : [])));
 }
 
-export function signOf({ places }: Change): string {
+export function changeSign({ places }: Change): string {
   const isMissing = (side: 0 | 1) => places.length > 0 && places.every((place) => place[side] === null);
   return isMissing(0) ? "+" : isMissing(1) ? "−" : "~";
 }

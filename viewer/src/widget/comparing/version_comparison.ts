@@ -1,17 +1,18 @@
 /** Compares a diagram with the same model in another version of the documentation. */
 import type { Difference } from "../../diff/difference.js";
+import type { Viz } from "../../layout/layout.js";
 import type { Comparing } from "../../session/core.js";
 import type { Session } from "../../session/session.js";
 import { words } from "../../shared/comparison_strings.js";
+import { noSteps } from "../../shared/slices.js";
 import { fill, strings } from "../../shared/strings.js";
-import { loadOwn } from "../loader.js";
-import { box, make } from "../parts/dom.js";
+import { box, make } from "../controls/dom.js";
+import { loadOwn } from "../loading/loader.js";
 import type { Widget } from "../widget.js";
 import { type ChangeBar, changeWords } from "./change_bar.js";
 import { IncomparableError, otherGraph } from "./other_graph.js";
 import { checkpointLine, headLines, listed } from "./summary.js";
-import { isLater } from "./version_order.js";
-import { findVersions, type Version } from "./versions.js";
+import { findVersions, isLater, type Version } from "./versions.js";
 
 export class VersionComparison {
   readonly #widget: Widget;
@@ -19,12 +20,12 @@ export class VersionComparison {
   readonly #comparing: Comparing;
   readonly #select = make("select", "mg-choice");
   readonly #sheet = make("div", "mg-change-sheet");
-  /** Where the site has its diagrams. */
+  /** The folder of the site's diagrams. */
   readonly #site: string;
   #versions: Promise<Version[]> | undefined;
   /** The diagram without a comparison. */
   #own: Session | undefined;
-  /** Counts what readers asked for: what loads late must not replace what they asked for since. */
+  /** Number of the last request: late results of former requests must not replace it. */
   #wish = 0;
 
   constructor(widget: Widget, bar: ChangeBar, comparing: Comparing) {
@@ -55,12 +56,12 @@ export class VersionComparison {
     this.#select.focus();
   }
 
-  /** Show what changed between a version and this one; without a name, the model again. */
+  /** Show what changed between a version and this one; without a name, the model. */
   async start(name: string | undefined): Promise<void> {
     if (!name) return this.#end();
     this.#wish += 1;
     const wish = this.#wish;
-    await this.#widget.withSession((session) => {
+    await this.#widget.tasks.withSession((session) => {
       this.#own ??= session;
     });
     this.#bar.open(strings.loading, false);
@@ -79,7 +80,7 @@ export class VersionComparison {
 
   async #offer(): Promise<Version[]> {
     this.#versions ??= findVersions(this.#widget.host, new URL("..", this.#site).href).catch(() => {
-      // the next time may find some
+      // another attempt may succeed
       this.#versions = undefined;
       return [];
     });
@@ -110,12 +111,14 @@ export class VersionComparison {
     if (difference.inventory !== null) return this.#say("", headLines(difference));
     const core = await loadOwn("core.js");
     this.#bar.open("", false);
-    const session = core.open({ graph: own.data, state: own.initial, details: withDetails }, compared);
-    await this.#widget.exchange((now, viz) => {
-      if (wish !== this.#wish) return now;
-      session.openChanges(viz);
-      return session;
-    });
+    const session = await core.open({ graph: own.data, state: own.initial, details: withDetails }, compared);
+    await this.#widget.exchange(
+      function* (this: VersionComparison, now: Session, viz: Viz) {
+        if (wish !== this.#wish) return now;
+        yield* session.openChanges(viz);
+        return session;
+      }.bind(this),
+    );
     if (wish !== this.#wish) return;
     this.#widget.comparedWith = version.name;
     this.#bar.name(names[0] ?? "", names[1] ?? "");
@@ -135,14 +138,14 @@ export class VersionComparison {
     this.#sheet.replaceChildren(...lines.map((line) => make("p", "", line)));
   }
 
-  /** The model again, as it was left. */
+  /** Return to the model as it was left. */
   async #leave(): Promise<void> {
     this.#widget.comparedWith = undefined;
     this.#bar.hasList = false;
     this.#sheet.replaceChildren();
     const own = this.#own;
     if (own === undefined || this.#widget.session === own) return;
-    await this.#widget.exchange(() => own);
+    await this.#widget.exchange(() => noSteps(own));
     this.#widget.camera.reset();
   }
 

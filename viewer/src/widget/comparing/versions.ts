@@ -1,25 +1,26 @@
-/** Finds the other versions of a documentation, where its author or its theme says which there are. */
-import { READ_THE_DOCS } from "../version_signs.js";
+import { READ_THE_DOCS } from "../loading/version_signs.js";
+
+/** Finds the other versions of a documentation, if its author or theme lists them. */
 
 export interface Version {
   name: string;
   /** URL of its root, which holds the folder `modeldiagrams`. */
   root: string;
-  /** Whether it is the one that this page belongs to. */
+  /** Whether this page belongs to it. */
   isOwn: boolean;
 }
 
-/** How long Read the Docs may take to say its versions, ms. */
+/** How long Read the Docs may take to report its versions, ms. */
 const PATIENCE = 3000;
 /** How long a file may take to load, ms. */
 const LONGEST = 30_000;
 
 declare global {
-  /** Set by Sphinx; the PyData theme adds where its list of versions is, and which of them a page belongs to. */
+  /** Set by Sphinx; the PyData theme adds the URL of its list of versions and the version of the page. */
   const DOCUMENTATION_OPTIONS: { theme_switcher_json_url?: string; theme_switcher_version_match?: string };
 }
 
-/** All versions, in the order of their list; empty where there are none. */
+/** All versions in the order of their list; empty if there are none. */
 export async function findVersions(host: HTMLElement, root: string): Promise<Version[]> {
   const named = host.getAttribute("versions");
   if (named !== null) return named.startsWith("{") ? fromMap(named, root) : listAt(urlOf(named, root), root);
@@ -31,7 +32,7 @@ export async function findVersions(host: HTMLElement, root: string): Promise<Ver
     () => listAt(urlOf("../versions.json", root), root),
   ];
   for (const source of sources) {
-    // a page loads nothing from elsewhere, unless its author names it
+    // a page loads nothing from other sites unless its author names it
     const found = (await source()).filter((version) => new URL(version.root).origin === location.origin);
     if (found.length > 0) return found;
   }
@@ -43,7 +44,7 @@ function fromMap(text: string, root: string): Version[] {
   return Object.entries(given).flatMap(([name, address]) => versionAt(name, urlOf(address, root), root));
 }
 
-/** No version where an address is none: the others can still be compared. */
+/** Skips invalid addresses: the other versions can still be compared. */
 function versionAt(name: string, address: URL | undefined, own: string, isOwn = false): Version[] {
   if (address === undefined) return [];
   const root = address.href.endsWith("/") ? address.href : new URL(".", `${address.href}/`).href;
@@ -70,7 +71,7 @@ function fromEntry(entry: unknown, list: URL, own: string, match: string | undef
     return versionAt(shown, urlOf(url, list), own, version === match);
   }
   const folder = (of: unknown) => new URL(`${encodeURIComponent(String(of))}/`, list);
-  // the site of an alias is a copy
+  // an alias is a copy
   const isOwn = Array.isArray(aliases) && aliases.some((alias) => folder(alias).href === own);
   return versionAt(typeof title === "string" ? title : version, folder(version), own, isOwn);
 }
@@ -106,7 +107,7 @@ async function readTheDocsData(): Promise<typeof ReadTheDocsEventData> {
   });
 }
 
-/** @throws where there is none, or a server does not answer. */
+/** @throws if there is none, or a server doesn't answer */
 export async function jsonAt(url: string, credentials: RequestCredentials = "same-origin"): Promise<unknown> {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), LONGEST);
@@ -117,4 +118,38 @@ export async function jsonAt(url: string, credentials: RequestCredentials = "sam
   } finally {
     clearTimeout(timer);
   }
+}
+
+// -- order of versions ------------------------------------------------------------------------------------------------
+
+/** Kinds of pre-releases, in order. */
+const STAGES = [/^dev/, /^a/, /^b/, /^(c|rc|pre)/];
+const RELEASE = STAGES.length;
+
+const VERSION = /^\D{0,2}(\d+(?:\.\d+)*)(?:[-._]?(dev|alpha|a|beta|b|c|rc|preview|pre)(?![a-z])[-._]?(\d*))?/i;
+
+/** Whether a version came after another, by their names. */
+export function isLater(one: string, other: string): boolean {
+  const [a, b] = [partsOf(one), partsOf(other)];
+  if (a === undefined || b === undefined) return false;
+  const length = Math.max(a.numbers.length, b.numbers.length);
+  for (let i = 0; i < length; i += 1) {
+    const difference = (a.numbers[i] ?? 0) - (b.numbers[i] ?? 0);
+    if (difference !== 0) return difference > 0;
+  }
+  return a.stage === b.stage ? a.step > b.step : a.stage > b.stage;
+}
+
+interface Parts {
+  numbers: number[];
+  /** `2.0rc1` is the first candidate for `2.0`. */
+  stage: number;
+  step: number;
+}
+
+function partsOf(name: string): Parts | undefined {
+  const [, numbers, stage = "", step = ""] = VERSION.exec(name) ?? [];
+  if (numbers === undefined) return undefined;
+  const found = STAGES.findIndex((pattern) => pattern.test(stage.toLowerCase()));
+  return { numbers: numbers.split(".").map(Number), stage: found < 0 ? RELEASE : found, step: Number(step) };
 }

@@ -1,14 +1,14 @@
-/** What the details panel says of a node, and the buttons for what can be done with it. */
+/** The content of the details panel: facts about a node, and buttons for actions on it. */
 import type { NodeDetails } from "../../session/node_details.js";
 import type { Session } from "../../session/session.js";
 import { words } from "../../shared/explore_strings.js";
 import { fill } from "../../shared/strings.js";
 import { readable } from "../../shared/text.js";
-import { box, button, make } from "../parts/dom.js";
-import { sourceUrl } from "../parts/source_link.js";
+import { box, button, make } from "../controls/dom.js";
+import { sourceUrl } from "../controls/source_link.js";
 import type { Widget } from "../widget.js";
 
-/** What is said in one line. */
+/** Facts that fit on one line. */
 const GIST = ["parameters", "flops", "outputs"];
 
 export function contentOf(widget: Widget, session: Session, id: string, details: NodeDetails): Node[] {
@@ -37,7 +37,7 @@ export function contentOf(widget: Widget, session: Session, id: string, details:
   return [head, line, actions, facts];
 }
 
-/** Limits on what is shown of one fact: arguments of models can be megabytes long. */
+/** Limits for one fact: arguments of models can be megabytes long. */
 const MAX_LINES = 100;
 const MAX_LENGTH = 2000;
 
@@ -68,7 +68,7 @@ function sourceLink(widget: Widget, { source }: NodeDetails): HTMLElement[] {
   return [url === undefined ? code : anchor(url, code)];
 }
 
-/** A link to another page; only its content where the URL could run a script. */
+/** A link to another page; only its content if the URL could run a script. */
 function anchor(url: string, content: HTMLElement): HTMLElement {
   if (!/^(https?|file):/.test(url)) return content;
   const link = make("a", "", content);
@@ -96,10 +96,10 @@ function actionButtons(widget: Widget, id: string): HTMLElement[] {
   return buttons;
 }
 
-/** For a node that represents a run of equal modules: a choice of the one to open. */
+/** For a node that represents a run of equal modules: a choice of one to open. */
 function repeatChoice(widget: Widget, session: Session, id: string): HTMLElement[] {
   const { nodes, parent } = session.visibleGraph();
-  // those around it have a choice of their own
+  // runs around it have their own choice
   const isBeside = (each: string) => parent.get(each) === parent.get(id);
   const isBox = (each: string) => /^(module|function)$/.test(nodes.get(each)?.kind ?? "");
   const modules = session
@@ -122,13 +122,13 @@ function repeatChoice(widget: Widget, session: Session, id: string): HTMLElement
 
 function openRepeat(widget: Widget, module: string, shownAs: string): void {
   const open = (session: Session) => {
-    const state = session.withNode(module);
+    const state = session.transitions.reveal(module);
     return { ...state, expanded: [...new Set([...state.expanded, module])].sort() };
   };
   void widget.change(open, shownAs).then(() => widget.goTo(module));
 }
 
-/** How long the button says that it has copied, ms. */
+/** How long the button shows that it has copied, ms. */
 const COPIED_TIME = 2000;
 
 function copyButton(widget: Widget, name: string, ...parts: HTMLElement[]): HTMLButtonElement {
@@ -142,7 +142,7 @@ function copyButton(widget: Widget, name: string, ...parts: HTMLElement[]): HTML
   const element = button(name, () => {
     // biome-ignore lint/performance/useDomNodeTextContent: innerText keeps the lines apart
     const text = parts.map((part) => part.innerText).join("\n");
-    // insecure pages have no clipboard: select the text for the reader to copy
+    // insecure pages have no clipboard: select the text, so that the reader can copy it
     const select = () => getSelection()?.selectAllChildren(parts[0] ?? element);
     if (navigator.clipboard === undefined) select();
     else navigator.clipboard.writeText(text).then(onCopied, select);

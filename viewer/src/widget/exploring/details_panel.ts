@@ -1,21 +1,21 @@
-/**
- * The details panel: what is known of a node or the model, and what can be done with it. It stands beside the picture where
- * there is room, else below it: in one line, until the reader wants more.
- */
 import { detailsOf } from "../../session/details.js";
 import type { Session } from "../../session/session.js";
 import { words } from "../../shared/explore_strings.js";
 import { fill, strings } from "../../shared/strings.js";
+import { box, button, iconButton, onResize } from "../controls/dom.js";
+import { FocusReturn } from "../controls/focus_return.js";
 import { uncoverSelected } from "../features/sticky.js";
-import { box, button, iconButton } from "../parts/dom.js";
-import { FocusReturn } from "../parts/focus_return.js";
-import { onResize } from "../parts/on_resize.js";
 import type { Widget } from "../widget.js";
 import { contentOf, shorten } from "./details_content.js";
 import { roomBeside } from "./room.js";
 
+/**
+ * The details panel: facts about a node or the model, and actions. It is beside the picture if there is room, else below it:
+ * on one line, until the reader wants more.
+ */
+
 const CLOSE = "M4 4l8 8M12 4l-8 8";
-/** How long nothing moves at the end of a gesture, longer than animations last, ms. */
+/** Time without movement that ends a gesture, longer than animations, ms. */
 const REST = 200;
 
 export class DetailsPanel {
@@ -25,11 +25,11 @@ export class DetailsPanel {
   readonly #mode = { text: "", leave: () => void this.close(), part: this.element };
   /** False after the reader closed the panel: clicks on modules then only toggle them. */
   #opensOnModules = true;
-  /** Whether the reader wants all of it below the picture. */
+  /** Whether the reader wants the whole panel below the picture. */
   #isFull = false;
   readonly #more = button(words.more, () => this.#toggleFull());
   #rest: ReturnType<typeof setTimeout> | undefined;
-  /** The picture that the content belongs to. */
+  /** The picture of the content. */
   #picture: SVGSVGElement | undefined;
 
   constructor(widget: Widget) {
@@ -63,7 +63,7 @@ export class DetailsPanel {
     return true;
   }
 
-  /** Show what is selected now. */
+  /** Show the details of the selection. */
   follow(): void {
     const { selected, tree } = this.#widget;
     if (selected === undefined) this.#hide();
@@ -111,7 +111,7 @@ export class DetailsPanel {
   #arrange(): void {
     const { classList, style } = this.element;
     if (this.element.hidden) return;
-    // below, it would take of the height that it has beside the picture
+    // below the picture, it would take some of the height that it has beside it
     classList.remove("mg-line");
     classList.add("mg-side");
     const room = roomBeside(this.#widget, this.element.offsetWidth);
@@ -122,7 +122,7 @@ export class DetailsPanel {
     this.#more.textContent = this.#isFull ? words.less : words.more;
   }
 
-  /** Once the picture rests: a panel that jumps during a gesture disturbs it. */
+  /** Place the panel once the picture rests: a jump during a gesture would disturb it. */
   #arrangeLater(): void {
     clearTimeout(this.#rest);
     if (!this.element.hidden) this.#rest = setTimeout(() => this.#arrange(), REST);

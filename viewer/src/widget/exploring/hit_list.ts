@@ -1,17 +1,17 @@
-/** The list of what a search has found: the options of a combobox. */
+/** The hits of a search, as the options of a combobox. */
 import type { HitGroup, Hits } from "../../session/search_index.js";
 import { words } from "../../shared/explore_strings.js";
 import { fill } from "../../shared/strings.js";
-import { box, make } from "../parts/dom.js";
+import { box, make } from "../controls/dom.js";
 
 /** The id of the list, in the diagram's shadow root. */
 const LIST = "mg-hits";
-/** More are not read. */
+/** Most hits that are listed. */
 const MAX_SHOWN = 50;
 
 export class HitList {
   readonly element = box("mg-hits");
-  /** Called with the option that the reader points at. */
+  /** Called with the option under the pointer. */
   onChoice: (position: number) => void = () => undefined;
   groups: readonly HitGroup[] = [];
   readonly #field: HTMLInputElement;
@@ -19,7 +19,7 @@ export class HitList {
   readonly #note = make("p", "mg-hits-note");
   #active = -1;
 
-  /** @param field where the reader types; it keeps the focus */
+  /** @param field the text field, which keeps the focus */
   constructor(field: HTMLInputElement) {
     this.#field = field;
     this.#list.id = LIST;
@@ -58,12 +58,12 @@ export class HitList {
     this.open(true);
   }
 
-  /** The group that Enter goes to. */
+  /** The group that Enter chooses. */
   get active(): HitGroup | undefined {
     return this.groups[this.#active];
   }
 
-  /** Choose the option that is some steps further, round and round. */
+  /** Choose the option that is some steps further, in a circle. */
   step(step: number): void {
     const { length } = this.#list.children;
     if (length > 0) this.activate((this.#active + step + length) % length);

@@ -1,11 +1,11 @@
-/** Lights in the picture what a search has found, or what it is inside of. */
+/** Lights the hits of a search in the picture, or the nodes that contain them. */
 import type { HitGroup } from "../../session/search_index.js";
 import type { Widget } from "../widget.js";
 
 const FOUND = "mg-found";
 const CHOSEN = "mg-chosen";
 
-/** Light these groups and no others, and one of them more than the rest. */
+/** Light these groups only, one of them more than the rest. */
 export function light(widget: Widget, groups: readonly HitGroup[], chosen: HitGroup | undefined): void {
   const { picture } = widget.tree;
   for (const node of picture.querySelectorAll(`.${FOUND}`)) node.classList.remove(FOUND, CHOSEN);
@@ -18,12 +18,8 @@ export function light(widget: Widget, groups: readonly HitGroup[], chosen: HitGr
   }
 }
 
-/** The nodes of the picture that these are, or are inside of. */
-function visible({ session, tree }: Widget, ids: readonly string[]): Set<string> {
-  if (session === undefined) return new Set();
-  const found = session
-    .rolled()
-    .standIns(ids)
-    .map((id) => session.visibleAncestor(id, (at) => tree.has(at)));
-  return new Set(found.filter((id) => id !== undefined));
+/** The nodes of the picture that are or contain these. */
+function visible(widget: Widget, ids: readonly string[]): Set<string> {
+  const found = widget.session?.rolled().standIns(ids) ?? [];
+  return new Set(found.map((id) => widget.visibleAncestor(id)).filter((id) => id !== undefined));
 }

@@ -1,18 +1,18 @@
 /** Finds room beside the picture. */
 import type { Widget } from "../widget.js";
 
-/** On both sides of the details (exploring.css has it, too), px. */
+/** Margin on both sides of the details, as in exploring.css, px. */
 const MARGIN = 8;
-/** Less height shows too little of them, px. */
+/** Least height of the details, px. */
 const LEAST_HEIGHT = 240;
 
 interface Room {
   isLeft: boolean;
-  /** What is visible of the stage there, px. */
+  /** The visible height of the stage there, px. */
   height: number;
 }
 
-/** Where details of this width cover nothing of the picture; undefined where there is no such place. */
+/** A place where details of this width don't cover the picture; undefined if there is none. */
 export function roomBeside({ stage, tree, foot }: Widget, width: number): Room | undefined {
   const least = width + 2 * MARGIN;
   const around = stage.getBoundingClientRect();

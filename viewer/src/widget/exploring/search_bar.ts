@@ -1,10 +1,10 @@
-/** Search: lists what is found while the reader types, lights it in the picture, and goes to what is chosen. */
+/** Search: lists hits while the reader types, lights them in the picture, and goes to the chosen one. */
 import { type HitGroup, SearchIndex } from "../../session/search_index.js";
 import type { Session } from "../../session/session.js";
 import { words } from "../../shared/explore_strings.js";
 import { fill, strings } from "../../shared/strings.js";
-import { iconButton, make } from "../parts/dom.js";
-import type { SearchField } from "../parts/search_field.js";
+import { iconButton, make } from "../controls/dom.js";
+import type { SearchField } from "../controls/search_field.js";
 import type { Widget } from "../widget.js";
 import { HitList } from "./hit_list.js";
 import { light } from "./light.js";
@@ -13,7 +13,7 @@ const UP = "M3.5 10L8 5.5l4.5 4.5";
 const DOWN = "M3.5 6L8 10.5L12.5 6";
 const CLOSE = "M4 4l8 8M12 4l-8 8";
 
-/** The group that was gone to, its nodes in the picture, and which of them is shown. */
+/** The chosen group, its nodes in the picture, and the index of the shown one. */
 interface Chosen {
   group: HitGroup;
   ids: string[];
@@ -53,7 +53,7 @@ export class SearchBar {
   }
 
   onKey(event: KeyboardEvent): void {
-    // the input method's: it takes a letter, and chooses no hit
+    // this Enter belongs to the input method, and doesn't choose a hit
     if (event.isComposing) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step === undefined && event.key !== "Enter") return;
@@ -63,7 +63,7 @@ export class SearchBar {
     else this.#list.open(true);
   }
 
-  /** Search for what was typed. */
+  /** Search for the typed text. */
   find(): void {
     const { session } = this.#widget;
     if (session === undefined) return;
@@ -97,7 +97,7 @@ export class SearchBar {
 
   /** Go to the chosen group, or on to its next or previous node. */
   #go(step: number): void {
-    const { session, tree } = this.#widget;
+    const { session } = this.#widget;
     const group = this.#list.active;
     if (session === undefined || group === undefined) return;
     if (this.#chosen?.group !== group) {
@@ -110,12 +110,11 @@ export class SearchBar {
     this.#search.found = id;
     this.#list.open(false);
     this.#tell();
-    if (tree.has(id)) this.#widget.goTo(id);
-    else void this.#widget.change((open) => open.withNode(id)).then(() => this.#widget.goTo(id));
+    void this.#widget.show(id);
     this.#light();
   }
 
-  /** Say how many were found, and which of them is shown. */
+  /** Show the number of hits, and which one is shown. */
   #tell(): void {
     this.#count.value = this.#chosen === undefined ? this.#foundText() : shownText(this.#chosen);
     for (const button of this.#steps) button.hidden = (this.#chosen?.ids.length ?? 0) < 2;
@@ -135,6 +134,6 @@ export class SearchBar {
 
 function shownText({ group, ids, at }: Chosen): string {
   if (ids.length > 1) return fill(strings.hits, at + 1, ids.length);
-  // one box stands for all
+  // one box represents all
   return group.ids.length > 1 ? `×${group.ids.length}` : "";
 }

@@ -1,23 +1,23 @@
 /**
- * What changed since another version. A picture that shows it has keys for the next and the previous change, and its list
- * on the page leads to it and back; any other can be compared with another version of the documentation.
+ * What changed since another version. The picture of a difference has keys for the next and the previous change, and links
+ * to and from the list on the page; any other picture can be compared with another version of the documentation.
  */
 import { strings } from "../../shared/strings.js";
 import type { ChangeBar } from "../comparing/change_bar.js";
 import type { VersionComparison } from "../comparing/version_comparison.js";
-import { loadOwn } from "../loader.js";
-import { iconButton } from "../parts/dom.js";
-import { mayHaveVersions } from "../version_signs.js";
+import { iconButton } from "../controls/dom.js";
+import { loadOwn } from "../loading/loader.js";
+import { mayHaveVersions } from "../loading/version_signs.js";
 import type { Widget } from "../widget.js";
 
-/** What a diagram shows of changes. */
+/** The parts of a diagram that show changes. */
 interface Shown {
   bar: ChangeBar;
   versions: VersionComparison;
 }
 
 declare global {
-  /** Comes with what compares; `rows` are those of the page's list. */
+  /** Set by `compare.js`. @param rows of the page's list */
   var modelDiagramsShown: ((widget: Widget, rows: Rows) => Shown) | undefined;
 }
 
@@ -33,7 +33,7 @@ export function changes(widget: Widget): void {
   const rows = rowsOf(anchor);
   let shown: Shown | undefined;
   const withShown: WithShown = async (task) => {
-    await widget.withSession(() => loadOwn("compare.js").then(() => undefined));
+    await widget.tasks.withSession(() => loadOwn("compare.js").then(() => undefined));
     shown ??= globalThis.modelDiagramsShown?.(widget, rows);
     if (shown !== undefined) task(shown);
   };
@@ -62,7 +62,7 @@ function offerVersions(widget: Widget, withShown: WithShown): void {
     void withShown(({ versions }) => void versions.choose());
   };
   widget.toolbar.addToMenu("", { text: strings.compare, run: choose });
-  // what compares replaces this
+  // `compare.js` replaces this
   widget.compareWith = async (name) => {
     isAsked ||= name !== undefined;
     if (!isAsked) return;
@@ -70,7 +70,7 @@ function offerVersions(widget: Widget, withShown: WithShown): void {
   };
 }
 
-/** Let the rows of the page's list lead to the picture. */
+/** Link the rows of the page's list to the picture. */
 function linkRows(widget: Widget, rows: Rows, withShown: WithShown): void {
   for (const [number, row] of rows) makeLink(row, () => void withShown(({ bar }) => bar.goTo(number)));
   widget.on("drawn", () => unlink(widget.tree.picture));
@@ -88,14 +88,14 @@ function makeLink(row: HTMLElement, show: () => void): void {
   if (link === null) return;
   row.classList.add("mg-linked");
   row.addEventListener("click", (event) => {
-    // whoever selects text does not want to leave it
+    // who selects text doesn't want to leave it
     if (!link.contains(event.target as Node) && getSelection()?.isCollapsed === false) return;
     event.preventDefault();
     show();
   });
 }
 
-/** The page's own picture has links to the list; here each node is a tab stop already. */
+/** Remove the links of the page's own picture to the list: here, each node is already a tab stop. */
 function unlink(picture: SVGSVGElement): void {
   for (const link of picture.querySelectorAll("a.mg-change")) {
     link.removeAttribute("href");

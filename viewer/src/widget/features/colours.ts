@@ -1,22 +1,22 @@
-/** Colours nodes by class instead of by kind, or shows what they cost: another script brings these lenses. */
-import type { Scale } from "../../session/colour_scale.js";
+/** Colours nodes by class instead of by kind, or by cost, for which it loads `lenses.js`. */
+import type { ColourScale } from "../../session/colour_scale.js";
 import type { CostLens } from "../../session/costs.js";
 import type { Session } from "../../session/session.js";
 import { strings } from "../../shared/strings.js";
+import { box, make, scaleEntry } from "../controls/dom.js";
+import type { MenuItem } from "../controls/toolbar.js";
 import type { Lenses } from "../lenses/lenses.js";
-import { loadOwn } from "../loader.js";
+import { loadOwn } from "../loading/loader.js";
 import type { Mode } from "../modes.js";
-import { box, make } from "../parts/dom.js";
-import type { MenuItem } from "../parts/toolbar.js";
-import { idOf } from "../tree.js";
+import { idOf } from "../picture/tree.js";
 import type { Widget } from "../widget.js";
 
 declare global {
-  /** Comes with `lenses.js`. */
+  /** Set by `lenses.js`. */
   var modelDiagramsLenses: ((widget: Widget, legend: HTMLElement) => Lenses) | undefined;
 }
 
-/** Also keys of the table of strings. */
+/** These are also keys of the messages. */
 const CHOICES = ["kind", "class", "parameters", "flops", "memory", "intensity", "time"] as const;
 type Choice = (typeof CHOICES)[number];
 
@@ -39,9 +39,9 @@ class Colouring {
   readonly #legend = box("mg-scale");
   choice: Choice = "kind";
   readonly #mode: Mode = { text: "", leave: () => this.choose("kind") };
-  #scale: Scale | undefined;
+  #scale: ColourScale | undefined;
   #lenses: Lenses | undefined;
-  /** The picture that the scale was made for. */
+  /** The picture of the scale. */
   #painted: SVGSVGElement | undefined;
 
   constructor(widget: Widget) {
@@ -56,10 +56,10 @@ class Colouring {
     this.choice = choice;
     this.#mode.text = `${strings.colours}: ${strings[choice]}`;
     this.#widget.modes.set(this.#mode, choice !== "kind");
-    void this.#widget.withSession(async (session) => {
+    void this.#widget.tasks.withSession(async (session) => {
       const lens = choice === "kind" || choice === "class" ? undefined : choice;
       if (lens !== undefined) this.#lenses ??= (await loadOwn("lenses.js"))(this.#widget, this.#legend);
-      // the reader may have chosen another meanwhile
+      // the reader may have made another choice meanwhile
       if (choice === this.choice) this.#apply(session, lens);
     });
   }
@@ -83,7 +83,7 @@ class Colouring {
     }
   }
 
-  /** There are new nodes in the picture, or it is another one, with classes of its own. */
+  /** The picture has new nodes, or it is another one with its own classes. */
   #refresh(): void {
     const { session, tree } = this.#widget;
     if (this.#scale === undefined || session === undefined) return;
@@ -92,11 +92,6 @@ class Colouring {
   }
 }
 
-function legendOf(scale: Scale): HTMLElement[] {
-  const entries = scale.entries.map(({ step, text }) => {
-    const swatch = box("mg-swatch");
-    swatch.dataset.step = String(step);
-    return make("span", "mg-entry", swatch, text);
-  });
-  return [make("span", "", `${strings.class}:`), ...entries];
+function legendOf(scale: ColourScale): HTMLElement[] {
+  return [make("span", "", `${strings.class}:`), ...scale.entries.map(scaleEntry)];
 }

@@ -1,20 +1,21 @@
 /** Expanding and collapsing: by clicks, keys, and the pills of repeated blocks. */
+
+import type { SessionState } from "../../session/diagram_data.js";
 import type { Session } from "../../session/session.js";
-import type { SessionState } from "../../session/state.js";
 import { fill, strings } from "../../shared/strings.js";
-import { RUN_KEY, runOf } from "../tree.js";
+import { RUN_KEY, runOf } from "../picture/tree.js";
 import type { Action, Widget } from "../widget.js";
 
-/** What is being expanded or collapsed. */
+/** The module that is being expanded or collapsed. */
 const toggled = new WeakMap<Widget, string>();
 
-/** Expand or collapse a module call; while that takes long, asking for it again gives it up. */
+/** Expand or collapse a module call. Asking again while that takes long stops it. */
 export async function toggleModule(widget: Widget, id: string): Promise<void> {
-  if (toggled.get(widget) === id && widget.stop()) return;
+  if (toggled.get(widget) === id && widget.tasks.stop()) return;
   toggled.set(widget, id);
   let isExpanded = false;
   const toggle = (session: Session) => {
-    const state = session.withToggled(id);
+    const state = session.transitions.toggle(id);
     isExpanded = state.expanded.includes(id);
     return state;
   };
@@ -26,10 +27,13 @@ export async function toggleModule(widget: Widget, id: string): Promise<void> {
 /** Show the repeats of a run one by one, or as one. */
 export async function toggleRepeats(widget: Widget, run: string): Promise<void> {
   let first = "";
-  await widget.withSession((session) => {
-    first = session.firstOfRun(run);
-  });
-  await widget.change((session) => session.withToggledRun(run), first);
+  await widget.change(
+    (session) => {
+      first = session.firstOfRun(run);
+      return session.transitions.toggleRun(run);
+    },
+    () => first,
+  );
 }
 
 export function expansion(widget: Widget): void {
@@ -40,12 +44,12 @@ export function expansion(widget: Widget): void {
     return run !== undefined;
   });
   widget.onKey("*", (id) => {
-    if (id !== undefined) void widget.change((session) => session.withExpandedSiblings(id), id);
+    if (id !== undefined) void widget.change((session) => session.transitions.expandSiblings(id), id);
     return id !== undefined;
   });
   widget.actions.push(
-    actionBelow(widget, strings.openInside, (session, id) => session.withExpandedBelow(id)),
-    actionBelow(widget, strings.closeInside, (session, id) => session.withCollapsedBelow(id)),
+    actionBelow(widget, strings.openInside, ({ transitions }, id) => transitions.expandBelow(id)),
+    actionBelow(widget, strings.closeInside, ({ transitions }, id) => transitions.collapseBelow(id)),
   );
 }
 

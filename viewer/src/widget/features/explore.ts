@@ -1,13 +1,13 @@
 /**
- * Search and details: their buttons and keys, and the field for the search. The rest is another script, which comes at a
- * reader's first interest; what readers do before it has loaded happens then.
+ * Search and details: their buttons and keys, and the search field. The rest is in `explore.js`, loaded when a reader first
+ * shows interest; actions before it is loaded are performed then.
  */
 import { strings } from "../../shared/strings.js";
+import { iconButton } from "../controls/dom.js";
+import { SearchField } from "../controls/search_field.js";
 import type { DetailsPanel } from "../exploring/details_panel.js";
 import type { SearchBar } from "../exploring/search_bar.js";
-import { loadOwn } from "../loader.js";
-import { iconButton } from "../parts/dom.js";
-import { SearchField } from "../parts/search_field.js";
+import { loadOwn } from "../loading/loader.js";
 import type { Widget } from "../widget.js";
 
 interface Explored {
@@ -16,7 +16,7 @@ interface Explored {
 }
 
 declare global {
-  /** Comes with `explore.js`. */
+  /** Set by `explore.js`. */
   var modelDiagramsExplore: ((widget: Widget, field: SearchField) => Explored) | undefined;
 }
 
@@ -29,7 +29,7 @@ export function explore(widget: Widget): void {
   const withExplored = (task: (explored: Explored) => void) => {
     if (explored !== undefined) task(explored);
     else
-      void widget.withSession(async () => {
+      void widget.tasks.withSession(async () => {
         const open = await loadOwn("explore.js");
         explored ??= open(widget, field);
         task(explored);

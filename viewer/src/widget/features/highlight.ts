@@ -1,12 +1,11 @@
 /** Highlights the selected node and its edges, everything upstream or downstream of it, or the path to another node. */
-import type { Edge, Flow } from "../../session/flow.js";
+import type { PictureEdge, Reachability } from "../../session/reachability.js";
 import { fill, strings } from "../../shared/strings.js";
+import { svg } from "../controls/dom.js";
 import type { Mode } from "../modes.js";
-import { pathOf, type Scope, scopeOf } from "../path_scope.js";
-import { header, idOf, nodeAt } from "../tree.js";
+import { type Scope, scopeOf, scopeText } from "../picture/path_scope.js";
+import { header, idOf, nodeAt } from "../picture/tree.js";
 import type { Action, Widget } from "../widget.js";
-
-const SVG = "http://www.w3.org/2000/svg";
 
 export function highlight(widget: Widget): void {
   const highlighter = new Highlighter(widget);
@@ -20,9 +19,9 @@ export function highlight(widget: Widget): void {
 
 class Highlighter {
   readonly #widget: Widget;
-  readonly #edges = layer("mg-lit");
+  readonly #edges = svg("path", { class: "mg-lit" });
   #scope: Scope = "near";
-  /** What was alone when the picture was last drawn. */
+  /** The isolated module when the picture was last drawn. */
   #root: string | undefined;
   readonly #mode: Mode = { text: "", leave: () => this.show("near") };
   readonly #picking: Mode = { text: strings.wayHint, leave: () => this.#stopPicking() };
@@ -36,13 +35,13 @@ class Highlighter {
       if (this.#edges.isConnected) picture.append(this.#edges.cloneNode());
     });
     widget.linked.path = {
-      get: () => (widget.selected ? pathOf(this.#scope) : ""),
+      get: () => (widget.selected ? scopeText(this.#scope) : ""),
       set: (path) => this.show(scopeOf(path)),
     };
   }
 
   show(scope: Scope): void {
-    // of a path that is being chosen, the start may be gone
+    // the start of a path that is being chosen may be gone
     this.#stopPicking();
     this.#scope = scope;
     this.#tell();
@@ -55,8 +54,8 @@ class Highlighter {
     this.#edges.remove();
     this.#light(undefined);
     if (!selected) return;
-    void this.#widget.withLayout((session, viz) => {
-      if (selected === this.#widget.selected) this.#draw(session.flow(viz), selected);
+    void this.#widget.tasks.withLayout((session, layout) => {
+      if (selected === this.#widget.selected) this.#draw(session.flow(layout), selected);
     });
   }
 
@@ -66,7 +65,7 @@ class Highlighter {
     return { text, isOffered: (id) => this.#widget.tree.has(id), run, isPressed };
   }
 
-  /** Lets the reader choose the other end of a path. */
+  /** Let the reader choose the other end of a path. */
   choosePath(): Action {
     const widget = this.#widget;
     const run = (id: string) => {
@@ -85,7 +84,7 @@ class Highlighter {
     this.#widget.modes.set(this.#picking, false);
   }
 
-  /** Say which path is shown, and how to leave it. */
+  /** Name the path that is shown, and offer to leave it. */
   #tell(): void {
     const { modes, selected = "" } = this.#widget;
     const scope = this.#scope;
@@ -94,8 +93,8 @@ class Highlighter {
     modes.set(this.#mode, scope !== "near" && selected !== "");
   }
 
-  #draw(flow: Flow, id: string): void {
-    // nothing can be said of the ways of a node that is not in the picture
+  #draw(flow: Reachability, id: string): void {
+    // paths of a node outside the picture are unknown
     if (!this.#widget.tree.has(id)) return;
     const edges = edgesOf(flow, id, this.#scope);
     const hasNoPath = edges.length === 0 && typeof this.#scope === "object";
@@ -110,14 +109,14 @@ class Highlighter {
     dim(this.#widget.tree.picture, nodes);
   }
 
-  /** There are new nodes in the picture, or it is another one. */
+  /** The picture has new nodes, or it is another one. */
   #refresh(): void {
     const { session, tree } = this.#widget;
     const { picture } = tree;
     const root = session?.state.root;
     const hasOtherRoot = root !== this.#root;
     this.#root = root;
-    // a path through the whole model says nothing of one module alone
+    // a path through the whole model doesn't apply to an isolated module
     if (hasOtherRoot) this.show("near");
     else if (this.#edges.parentNode !== picture) this.#redraw();
     else {
@@ -129,15 +128,15 @@ class Highlighter {
 
 /** Shows the edges of the node under the pointer. */
 function highlightHovered(widget: Widget): void {
-  const path = layer("mg-lit mg-near");
+  const path = svg("path", { class: "mg-lit mg-near" });
   let hovered: string | undefined;
   const hover = (id: string | undefined) => {
     if (id === hovered) return;
     hovered = undefined;
     path.remove();
     if (id === undefined) return;
-    widget.ifLoaded((session, viz) => {
-      const flow = session.flow(viz);
+    widget.tasks.ifLaidOut((session, layout) => {
+      const flow = session.flow(layout);
       drawEdges(widget, path, flow, flow.edgesAt(id));
       hovered = id;
     });
@@ -150,24 +149,18 @@ function highlightHovered(widget: Widget): void {
   widget.on("drawn", () => hover(undefined));
 }
 
-function edgesOf(flow: Flow, id: string, scope: Scope): Edge[] {
+function edgesOf(flow: Reachability, id: string, scope: Scope): PictureEdge[] {
   if (scope === "near") return flow.edgesAt(id);
   return typeof scope === "string" ? flow.reach(id, scope) : flow.path(id, scope.pathTo);
 }
 
-function layer(name: string): SVGPathElement {
-  const path = document.createElementNS(SVG, "path");
-  path.setAttribute("class", name);
-  return path;
-}
-
-/** One path over the picture: it does not depend on which edges are in the document, nor on how they are merged there. */
-function drawEdges(widget: Widget, path: SVGPathElement, flow: Flow, edges: Edge[]): void {
+/** One path over the picture, which doesn't depend on the edges in the document or on how they are merged. */
+function drawEdges(widget: Widget, path: SVGPathElement, flow: Reachability, edges: PictureEdge[]): void {
   path.setAttribute("d", flow.svgPath(edges));
   widget.tree.picture.append(path);
 }
 
-/** Dim every collapsed node that is not among these; none where they are undefined. */
+/** Dim every other collapsed node; none if undefined. */
 function dim(picture: SVGSVGElement, bright: ReadonlySet<string> | undefined): void {
   picture.classList.toggle("mg-dim", bright !== undefined);
   for (const node of picture.querySelectorAll<SVGElement>(".mg-node")) {
@@ -180,7 +173,7 @@ function markSelected({ tree, selected }: Widget): void {
     node.classList.remove("mg-selected");
     header(node).removeAttribute("aria-selected");
   }
-  // a node that is not drawn is marked when it is
+  // a node that isn't drawn is marked when it is
   const node = selected === undefined ? undefined : tree.findDrawn(selected);
   if (node === undefined) return;
   node.classList.add("mg-selected");

@@ -1,8 +1,8 @@
 /** Shows one module as the whole picture, with the path of modules above it as the way back. */
 import { READABLE_SCALE } from "../../shared/legible.js";
 import { fill, strings } from "../../shared/strings.js";
+import { button, make } from "../controls/dom.js";
 import type { Mode } from "../modes.js";
-import { button, make } from "../parts/dom.js";
 import type { Widget } from "../widget.js";
 
 export function isolate(widget: Widget): void {
@@ -11,20 +11,18 @@ export function isolate(widget: Widget): void {
   path.hidden = true;
   widget.stage.before(path);
 
-  const show = (id: string | undefined) =>
-    widget
-      .change((session) => session.withIsolated(id))
-      .then(() => {
-        widget.camera.fit();
-        (path.hidden ? widget.stage : path).scrollIntoView({ block: "nearest" });
-      });
+  const show = async (id: string | undefined) => {
+    await widget.change(({ transitions }) => transitions.isolate(id));
+    widget.camera.fit();
+    (path.hidden ? widget.stage : path).scrollIntoView({ block: "nearest" });
+  };
   const mode: Mode = { text: "", leave: () => void show(undefined) };
   widget.on("drawn", () => {
     const { session } = widget;
     mode.text = fill(strings.isAlone, session?.isolatedPath().at(-1)?.name ?? "");
     widget.modes.set(mode, session?.state.root !== undefined);
     const { picture } = widget.tree;
-    // the page's own minimum width is that of the picture it shipped
+    // the page's minimum width is for its own picture
     picture.style.setProperty("--mg-legible", `${READABLE_SCALE * picture.width.baseVal.value}px`);
     showPath(widget, path, (id) => void show(id));
   });
@@ -32,7 +30,7 @@ export function isolate(widget: Widget): void {
     text: strings.alone,
     isOffered: (id) => {
       const { session } = widget;
-      return session !== undefined && id !== session.state.root && session.canIsolate(id);
+      return session !== undefined && id !== session.state.root && session.transitions.canIsolate(id);
     },
     run: (id) => void show(id),
   });

@@ -1,12 +1,13 @@
-/** From afar, shows containers as blocks with legible names; a click or Enter on one goes to where its inside is legible. */
+/** From afar, shows containers as blocks with legible names; a click or Enter on one zooms to where its inside is legible. */
 import type { Box } from "../../layout/layout.js";
-import type { Block, Item } from "../../session/levels.js";
-import { appear } from "../animation.js";
-import { header, idOf, nodeAt } from "../tree.js";
+import type { Block } from "../../session/levels.js";
+import type { Item } from "../../view/frame.js";
+import { appear } from "../camera/animation.js";
+import { svg } from "../controls/dom.js";
+import { header, idOf, nodeAt } from "../picture/tree.js";
 import type { Widget } from "../widget.js";
 
-const SVG = "http://www.w3.org/2000/svg";
-/** The scales at which the inside of a block is shown. */
+/** Least and greatest scale for the inside of a block. */
 const LEGIBLE = 0.7;
 const NATURAL = 1;
 
@@ -18,8 +19,8 @@ export function levels(widget: Widget): void {
     const now = widget.camera.viewport.scale;
     // moving without zooming changes nothing
     if (now === 0 || (now === scale && !isStale)) return;
-    widget.ifLoaded((session, viz) => {
-      const next = session.drawing.blocks(session.layout(viz).root, now, shown, detailOf);
+    widget.tasks.ifLaidOut((session, layout) => {
+      const next = session.drawing.blocks(layout.root, now, shown, detailOf);
       const { picture } = widget.tree;
       if (next.size > 0) picture.style.setProperty("--mg-px", String(1 / now));
       if (next.size > 0 || shown.size > 0) paint(picture, next);
@@ -38,7 +39,7 @@ export function levels(widget: Widget): void {
   widget.on("moved", update);
   widget.on("drawn", () => {
     redraw();
-    // lenses come later, and after this paint what was drawn
+    // lenses paint what was drawn after this
     if (shown.size > 0 && widget.stage.dataset.by === "amount") queueMicrotask(redraw);
   });
   widget.whileConnected((signal) => {
@@ -60,7 +61,7 @@ export function levels(widget: Widget): void {
   });
 }
 
-/** Go to where the inside of a part of the picture can be read. */
+/** Zoom to where the inside of a part of the picture is legible. */
 export function goInto({ camera }: Widget, box: Box): void {
   const { width, height, scale } = camera.viewport;
   const wanted = Math.min(NATURAL, Math.max(LEGIBLE, (width * scale) / box.width));
@@ -69,7 +70,7 @@ export function goInto({ camera }: Widget, box: Box): void {
   camera.zoomBy(wanted / scale);
 }
 
-/** Make blocks of the containers in the document that are to be some, and containers of the others. */
+/** Turn containers in the document into blocks or back, as wanted. */
 function paint(picture: SVGSVGElement, wanted: ReadonlyMap<string, Block>): void {
   const added: Element[] = [];
   for (const container of picture.querySelectorAll<SVGElement>(".mg-expanded, .mg-node")) {
@@ -90,15 +91,15 @@ function paint(picture: SVGSVGElement, wanted: ReadonlyMap<string, Block>): void
   appear(added);
 }
 
-/** In no label. */
+/** Occurs in no label. */
 const NONE = "\0";
 
-/** Say to screen readers what a block says of its inside, where others see it: between name and detail. */
+/** Add a block's text about its inside to its label for screen readers, between name and detail. */
 function tell(item: SVGElement, words = ""): void {
   const { told = "" } = item.dataset;
   if (words === "" && told === "") return;
   const label = item.getAttribute("aria-label") ?? "";
-  // a lens writes other labels
+  // a lens changes labels
   const own = told === "" ? label : label.replace(told, "");
   const detail = own.indexOf(item.querySelector(":scope > .mg-detail")?.textContent || NONE, 1);
   const [at, more] = detail < 0 ? [own.length, ` ${words}`] : [detail, `${words} `];
@@ -112,27 +113,18 @@ function keyOf({ kind, lines }: Block): string {
   return [kind, ...lines].join("\n");
 }
 
-/** What covers a container, or its larger name. Screen readers have its title. */
+/** The cover of a container, or its larger name. Screen readers have its title. */
 function faceOf(block: Block): SVGElement {
   const { kind, lines, notes } = block;
   const { width, height } = block.box;
-  const at = { x: String(block.x), y: String(block.y) };
-  const hit = element("rect", { class: "mg-hit", width: String(width), height: String(height) });
+  const hit = svg("rect", { class: "mg-hit", width, height });
   const texts = lines.map((line, i) => {
     const place = lines.length === 1 ? "mg-only" : ["mg-first", "mg-second"][i];
-    const text = element("text", { ...at, class: `${i === 0 ? "mg-name" : "mg-detail"} ${place}` });
-    text.textContent = line;
-    return text;
+    return svg("text", { x: block.x, y: block.y, class: `${i === 0 ? "mg-name" : "mg-detail"} ${place}` }, line);
   });
-  const face = element("g", { class: `mg-face mg-face-${kind}`, "aria-hidden": "true", "data-lines": keyOf(block) });
+  const face = svg("g", { class: `mg-face mg-face-${kind}`, "aria-hidden": "true", "data-lines": keyOf(block) });
   if (notes.length > 0) face.setAttribute("data-notes", notes.join());
-  // words apart, as in the name that screen readers have
+  // separated, as in the name for screen readers
   face.append(...(kind === "block" ? [hit] : []), ...texts.flatMap((text) => [text, " "]));
   return face;
-}
-
-function element(name: string, attributes: Record<string, string>): SVGElement {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
 }

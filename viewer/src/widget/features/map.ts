@@ -1,19 +1,19 @@
 /**
- * A map instead of a whole picture that would be too small to read: blocks with names, which lead to where they are in the
- * picture. For screen readers and keys, the picture stays what it is.
+ * A map instead of a whole picture that would be too small to read: blocks with names, which lead to their places in the
+ * picture. For screen readers and keys, the picture stays as it is.
  */
 import type { Box, Placed } from "../../layout/layout.js";
-import { isForDiagram } from "../gestures.js";
-import { box } from "../parts/dom.js";
-import { boxIn } from "../scene.js";
-import { idOf, nodeAt } from "../tree.js";
-import { parseSvg } from "../trusted_types.js";
+import { isForDiagram } from "../camera/gestures.js";
+import { box } from "../controls/dom.js";
+import { parseSvg } from "../loading/trusted_types.js";
+import { boxIn } from "../picture/scene.js";
+import { idOf, nodeAt } from "../picture/tree.js";
 import type { Widget } from "../widget.js";
 import { goInto } from "./levels.js";
 
 /** Shown for pictures that would be smaller than this scale. */
 const SMALL = 0.3;
-/** A picture that was zoomed out until all of it is seen becomes a map after this time, ms. */
+/** A picture that was zoomed out until all of it is visible becomes a map after this time, ms. */
 const CALM = 250;
 
 export function map(widget: Widget): void {
@@ -37,7 +37,7 @@ export function map(widget: Widget): void {
 class AtlasView {
   readonly element = box("mg-atlas");
   readonly #widget: Widget;
-  /** What it was made for: a picture, and its surroundings. */
+  /** The picture and the surroundings for which it was made. */
   #picture: SVGSVGElement | undefined;
   #made = "";
   #calm = 0;
@@ -56,7 +56,7 @@ class AtlasView {
     element.addEventListener("touchstart", hand);
   }
 
-  /** Show or hide the map, as the camera is. */
+  /** Show or hide the map, depending on the camera. */
   update(): void {
     const { camera, stage, tree } = this.#widget;
     const { lens } = stage.dataset;
@@ -65,7 +65,7 @@ class AtlasView {
     if (wanted === this.#made && tree.picture === this.#picture) return;
     if (wanted === "") this.#hide();
     else
-      this.#widget.ifLoaded((session) => {
+      this.#widget.tasks.ifLaidOut((session) => {
         this.#hide();
         const { scale } = camera.viewport;
         // not visible now
@@ -89,14 +89,14 @@ class AtlasView {
     if (node !== null) this.#cell(idOf(node))?.classList.add("mg-current");
   }
 
-  /** Leave bright what is on the path that is shown, and what holds any of it. */
+  /** Dim all blocks except those on the shown path and around it. */
   dim(): void {
     const { element } = this;
     const { lit } = this.#widget;
     element.classList.toggle("mg-dim", lit !== undefined);
     if (element.hidden || lit === undefined) return;
-    this.#widget.ifLoaded((session, viz) => {
-      const bright = new Set(holding(session.layout(viz).root.frame.items, lit));
+    this.#widget.tasks.ifLaidOut((_, layout) => {
+      const bright = new Set(holding(layout.root.frame.items, lit));
       for (const cell of element.querySelectorAll<SVGElement>("[data-cell]"))
         cell.classList.toggle("mg-on", bright.has(cell.dataset.cell ?? ""));
     });
@@ -108,7 +108,7 @@ class AtlasView {
     return this.#at(left + width / 2, top + Math.min(height, innerHeight - top) / 2);
   }
 
-  /** Go to where a node can be read; whether there is a map, and so a need. */
+  /** Zoom to where a node is legible, if the map is shown; whether it was. */
   goTo(id: string | undefined): boolean {
     if (this.element.hidden || id === undefined) return false;
     const found = this.#boxOf(id);
@@ -127,7 +127,7 @@ class AtlasView {
     else this.goTo(id);
   }
 
-  /** The camera goes on with a gesture that the map began: the block below the fingers stays there. */
+  /** The camera continues a gesture that began on the map: the block below the fingers stays there. */
   #handOver(event: WheelEvent | TouchEvent): void {
     if (!isForDiagram(event, this.#widget.host.matches(":fullscreen"))) return;
     const points = "touches" in event ? [...event.touches] : [event];
@@ -154,8 +154,8 @@ class AtlasView {
 
   #boxOf(id: string): Box | undefined {
     let found: Box | undefined;
-    this.#widget.ifLoaded((session, viz) => {
-      found = boxIn(session.layout(viz).root, id);
+    this.#widget.tasks.ifLaidOut((_, layout) => {
+      found = boxIn(layout.root, id);
     });
     return found;
   }
@@ -174,7 +174,7 @@ class AtlasView {
     this.#widget.stage.classList.toggle("mg-mapped", isShown);
   }
 
-  /** Back to the map, once the reader has zoomed out to where all of a large picture is seen. */
+  /** Return to the map once the reader has zoomed out until all of a large picture is visible. */
   #returnLater(): void {
     clearTimeout(this.#calm);
     this.#calm = setTimeout(() => {
@@ -189,7 +189,7 @@ class AtlasView {
   }
 }
 
-/** The items that are among some nodes or hold one. */
+/** The items that are or contain one of some nodes. */
 function holding(items: Placed["frame"]["items"], nodes: ReadonlySet<string>): string[] {
   return items.flatMap(({ id, frame }) => {
     const inside = frame === null ? [] : holding(frame.items, nodes);

@@ -1,11 +1,11 @@
 /** A small map of a picture that is much larger than the stage, with the viewport on it: click or drag to go there. */
 import type { Placed } from "../../layout/layout.js";
-import { box } from "../parts/dom.js";
+import { box } from "../controls/dom.js";
 import type { Widget } from "../widget.js";
 
-/** Shown when the picture is this many times as large as the viewport. */
+/** Shown if the picture is this many times as large as the viewport. */
 const VIEWPORTS = 3;
-/** Longest side, and least length of the other one, px. */
+/** Length of the longer side, and least length of the other, px. */
 const LARGEST = 140;
 const SMALLEST = 28;
 /** More rectangles would be smaller than a dot. */
@@ -23,7 +23,7 @@ class Minimap {
   readonly #widget: Widget;
   readonly #frame = box("mg-window");
   readonly #canvas = document.createElement("canvas");
-  /** The picture that the map shows. */
+  /** The painted picture. */
   #painted: SVGSVGElement | undefined;
 
   constructor(widget: Widget) {
@@ -37,7 +37,7 @@ class Minimap {
       this.#goTo(event);
     });
     this.element.addEventListener("pointermove", (event) => this.#goTo(event));
-    // must not drag the picture below, nor click it or take the focus
+    // must neither drag nor click the picture below, nor take the focus
     for (const type of ["mousedown", "click"]) {
       this.element.addEventListener(type, (event) => {
         event.stopPropagation();
@@ -65,12 +65,12 @@ class Minimap {
     return this.#widget.tree.picture.viewBox.baseVal;
   }
 
-  /** Paint the current picture, unless that is done. */
+  /** Paint the current picture if it isn't painted. */
   #paint(): void {
     const { picture } = this.#widget.tree;
     if (this.#painted === picture) return;
-    this.#widget.ifLoaded((session, viz) => {
-      paint(this.#canvas, session.layout(viz).root, this.#size);
+    this.#widget.tasks.ifLaidOut((_, layout) => {
+      paint(this.#canvas, layout.root, this.#size);
       this.#painted = picture;
     });
   }

@@ -14,7 +14,7 @@ export function outline(widget: Widget): void {
 
 function makeButton(widget: Widget, row: HTMLElement): void {
   const id = row.dataset.node ?? "";
-  const show = () => void widget.change((session) => session.withNode(id)).then(() => widget.goTo(id));
+  const show = () => void widget.show(id);
   row.role = "button";
   row.tabIndex = 0;
   row.addEventListener("click", show);

@@ -1,9 +1,9 @@
-/** Loads ahead of need: when a pointer or the focus comes near the diagram, before it is on it. */
+/** Loads ahead of need, when the pointer or the focus comes near the diagram. */
 import type { Widget } from "../widget.js";
 
-/** How far around the diagram a reader is near it, px: for a hand, some tenths of a second. */
+/** Distance from the diagram that is near, px: a hand needs some tenths of a second for it. */
 const NEAR = 120;
-/** How often a moving pointer is looked at, ms. */
+/** Time between checks of a moving pointer, ms. */
 const INTERVAL = 50;
 
 export function prefetch(widget: Widget): void {
@@ -11,7 +11,7 @@ export function prefetch(widget: Widget): void {
   atFirst(widget, "focusin", "focusin", ({ target }: FocusEvent) => (target as Element).getBoundingClientRect());
 }
 
-/** Prefetch at the first event on the diagram, or at one of the page near it. */
+/** Prefetch at the first event on or near the diagram. */
 function atFirst<E extends Event>(widget: Widget, on: string, nearby: string, place: (event: E) => DOMRect): void {
   const { host } = widget;
   let last = 0;
@@ -24,7 +24,7 @@ function atFirst<E extends Event>(widget: Widget, on: string, nearby: string, pl
     if (event.timeStamp - last < INTERVAL) return;
     last = event.timeStamp;
     const own = host.getBoundingClientRect();
-    // one that is not displayed is nowhere
+    // a diagram that isn't displayed is nowhere
     if (own.width > 0 && isNear(place(event as E), own)) go();
   };
   host.addEventListener(on, go, stop);

@@ -1,11 +1,11 @@
-/** Shows the tensor on the edge under the pointer: name, shape and dtype. On a far zoomed-out picture, a node's name. */
+/** Shows the tensor on the edge under the pointer: name, shape and dtype. In a picture too small for text, a node's name. */
 import { fill, strings } from "../../shared/strings.js";
 import { readable } from "../../shared/text.js";
-import { box } from "../parts/dom.js";
-import { header, nodeAt } from "../tree.js";
+import { box } from "../controls/dom.js";
+import { header, nodeAt } from "../picture/tree.js";
 import type { Widget } from "../widget.js";
 
-/** How near the pointer has to be to an edge, px on screen. */
+/** Greatest distance of the pointer from an edge, px on screen. */
 const NEAR = 6;
 /** Distance from the pointer to the right, below, and above, px. */
 const [RIGHT, BELOW, ABOVE] = [12, 16, 8];
@@ -42,14 +42,14 @@ function nodeText({ tree }: Widget, target: EventTarget | null): string {
   return node === null ? "" : (header(node).getAttribute("aria-label") ?? "");
 }
 
-/** The tensor on the edge under the pointer; nodes cover edges. */
+/** The tensor on the edge under the pointer, unless a node covers it. */
 function tensorText(widget: Widget, target: Element, clientX: number, clientY: number): string {
   const matrix = widget.tree.picture.getScreenCTM();
   if (matrix === null || target.closest(".mg-node, .mg-header") !== null) return "";
   const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(matrix.inverse());
   let text = "";
-  widget.ifLoaded((session, viz) => {
-    const edge = session.flow(viz).nearest(x, y, NEAR / matrix.a);
+  widget.tasks.ifLaidOut((session, layout) => {
+    const edge = session.flow(layout).nearest(x, y, NEAR / matrix.a);
     if (edge === undefined) return;
     text = edge.count > 1 ? fill(strings.tensors, edge.count) : session.tensorText(edge.tensor);
   });

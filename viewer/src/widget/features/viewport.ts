@@ -1,7 +1,8 @@
-/** Updates a large picture when the page scrolls or the diagram's size changes. */
-import { onResize } from "../parts/on_resize.js";
-import { LARGE } from "../scene.js";
+import { onResize } from "../controls/dom.js";
+import { LARGE } from "../picture/scene.js";
 import type { Widget } from "../widget.js";
+
+/** Updates a large picture when the page scrolls or the size of the diagram changes. */
 
 export function viewport(widget: Widget): void {
   const update = () => widget.updateViewport();
@@ -27,20 +28,20 @@ export function viewport(widget: Widget): void {
   replaceLargePicture(widget, () => isReplaced);
 }
 
-/** The page's own picture is in the document as a whole: a large one moves smoothly only after it was replaced. */
+/** Replace a large page's own picture, which is in the document as a whole, so that it moves smoothly. */
 function replaceLargePicture(widget: Widget, isReplaced: () => boolean): void {
   let isRequested = false;
   let isPressed = false;
   const replace = () => {
     if (isRequested || isPressed || isReplaced() || widget.tree.size < LARGE) return;
-    // not worth an error message where it can't be drawn
-    widget.ifLoaded(() => {
+    // a failure isn't worth an error message
+    widget.tasks.ifLaidOut(() => {
       isRequested = true;
       void widget.change((session) => session.state);
     });
   };
   widget.on("moved", replace);
-  // what is pressed and replaced before it is released gets no click
+  // an element that is replaced between press and release gets no click
   widget.stage.addEventListener("pointerdown", () => {
     isPressed = true;
   });

@@ -1,26 +1,26 @@
 /** Bars in the boxes of a picture, below their text, and amounts in place of the details. */
-import { DETAIL_SIZE, NAME_SIZE } from "../../layout/metrics.js";
-import { textWidth } from "../../layout/text_metrics.js";
-import { header, idOf } from "../tree.js";
-import type { Reading } from "./scale.js";
+import { DETAIL_SIZE, NAME_SIZE } from "../../layout/coord/metrics.js";
+import { textWidth } from "../../layout/coord/text_metrics.js";
+import { svg } from "../controls/dom.js";
+import { header, idOf } from "../picture/tree.js";
+import type { CostReading } from "./scale.js";
 
-const SVG = "http://www.w3.org/2000/svg";
-/** Height of a bar and its distance from the box's lower edge and sides, px: it is below the last line of any text. */
+/** Height of a bar and its distance from the lower edge and the sides of the box, px: it is below the last line of text. */
 const HEIGHT = 3.5;
 const BELOW = 1.5;
 const BESIDE = 7;
-/** Least width of a bar, for what is more than nothing. */
+/** Least width of a bar for an amount above 0. */
 const LEAST = 1.5;
-/** Distance of text from a box's sides, and width of the sign for opening. */
+/** Distance of text from the sides of a box, and width of the expand sign. */
 const PADDING = 8;
 const SIGN = 16;
 const SPACE = 4;
 
-/** Element of a text → what it says without a lens. */
+/** Element of a text → its text without a lens. */
 const originals = new WeakMap<Element, string>();
 
-/** Show what the boxes of a picture cost; nothing where `readingOf` is undefined. Can be repeated. */
-export function paint(picture: SVGSVGElement, readingOf?: (id: string) => Reading | undefined): void {
+/** Show the costs of the boxes of a picture, or remove them if `readingOf` is undefined. Can be repeated. */
+export function paintCosts(picture: SVGSVGElement, readingOf?: (id: string) => CostReading | undefined): void {
   for (const node of picture.querySelectorAll<SVGElement>("[data-id]")) {
     const shape = node.querySelector<SVGElement>(":scope > :is(.mg-box, .mg-panel)");
     clear(node);
@@ -44,24 +44,24 @@ function restore(text: Element): void {
   if (original !== undefined) text.textContent = original;
 }
 
-/** The texts that say what a node is made of. */
+/** The texts that a lens replaces. */
 function textsOf(node: SVGElement): SVGElement[] {
   const item = header(node);
   return [...item.querySelectorAll<SVGElement>(":scope > .mg-detail, :scope > .mg-name > .mg-detail")];
 }
 
-function decorate(node: SVGElement, shape: SVGElement, reading: Reading): void {
+function decorate(node: SVGElement, shape: SVGElement, reading: CostReading): void {
   if (shape.classList.contains("mg-panel")) {
     writeTitle(node, reading);
-    // for what is a block from afar; its inside has steps of its own
+    // for blocks from afar; their insides have their own steps
     shape.dataset.step = String(reading.step);
   } else fillBox(node, shape, reading);
   label(node, reading);
 }
 
-function fillBox(node: SVGElement, shape: SVGElement, reading: Reading): void {
+function fillBox(node: SVGElement, shape: SVGElement, reading: CostReading): void {
   node.dataset.step = String(reading.step);
-  // glyphs have no text, and no room
+  // glyphs have neither text nor room
   if (shape.tagName !== "rect" || node.querySelector(":scope > .mg-name") === null) return;
   const [width, height] = [Number(shape.getAttribute("width")), Number(shape.getAttribute("height"))];
   write(node, reading, width);
@@ -72,8 +72,8 @@ function fillBox(node: SVGElement, shape: SVGElement, reading: Reading): void {
   node.append(rect("mg-track", y, track), ...(bar > 0 ? [rect("mg-bar", y, bar)] : []));
 }
 
-/** The title of what is open has as much room as its own words. */
-function writeTitle(node: SVGElement, reading: Reading): void {
+/** The title of an open node has as much room as its own words. */
+function writeTitle(node: SVGElement, reading: CostReading): void {
   const [first, ...others] = textsOf(node);
   if (first === undefined) return;
   const room = textWidth(first.textContent.trim(), DETAIL_SIZE);
@@ -83,33 +83,33 @@ function writeTitle(node: SVGElement, reading: Reading): void {
   for (const other of others) replace(other, "");
 }
 
-/** What to write, the longest first. */
-function textsFor({ amount, share }: Reading): string[] {
+/** Texts to choose from, the longest first. */
+function textsFor({ amount, share }: CostReading): string[] {
   return [[share, amount].filter(Boolean).join(" · "), share || amount];
 }
 
-/** The name of an item has all of its visible text, and the amounts that there is no room for. */
-function label(node: SVGElement, { share, amount }: Reading): void {
+/** The name of an item for screen readers has all visible text, and the amounts without room. */
+function label(node: SVGElement, { share, amount }: CostReading): void {
   const item = header(node);
   const original = originals.get(item) ?? item.getAttribute("aria-label");
   if (original === null) return;
   originals.set(item, original);
   const texts = (what: string) => [...item.querySelectorAll(what)].map((text) => text.textContent.trim()).join(" ");
-  // names that are written larger from afar say nothing more
+  // larger names from afar add nothing
   const visible = texts("text:not(.mg-face > text)");
   const more = [share, amount].filter((text) => !visible.includes(text));
   item.setAttribute("aria-label", [visible, ...more, texts("title")].join(" ").trim());
 }
 
-/** Write as much as there is room for. */
-function write(node: SVGElement, reading: Reading, width: number): void {
+/** Write the longest text that fits. */
+function write(node: SVGElement, reading: CostReading, width: number): void {
   const [first, ...others] = textsOf(node);
   const name = node.querySelector<SVGElement>(":scope > .mg-name");
   const isBeside = first === undefined || first.parentElement === name;
   const sign = node.querySelector(":scope > .mg-sign") === null ? 0 : SIGN;
   const room = width - 2 * PADDING - sign - (isBeside ? widthOfName(name) : 0);
   const text = textsFor(reading).find((each) => textWidth(each, DETAIL_SIZE) <= room);
-  // a badge stands where the name ends
+  // a badge follows the name
   if (text === undefined || (isBeside && node.querySelector(":scope > .mg-repeat") !== null)) return;
   if (first === undefined) name?.append(added(text));
   else replace(first, text);
@@ -127,16 +127,17 @@ function replace(text: SVGElement, by: string): void {
 }
 
 function added(text: string): SVGElement {
-  const element = document.createElementNS(SVG, "tspan");
-  element.setAttribute("class", "mg-detail mg-cost");
-  element.textContent = ` ${text}`;
-  return element;
+  return svg("tspan", { class: "mg-detail mg-cost" }, ` ${text}`);
 }
 
 function rect(name: string, y: number, width: number): SVGElement {
-  const element = document.createElementNS(SVG, "rect");
-  element.setAttribute("class", `mg-cost ${name}`);
-  const attributes = { x: BESIDE, y, width, height: HEIGHT, rx: 1 };
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(Number(value.toFixed(2))));
-  return element;
+  const rounded = (value: number) => Number(value.toFixed(2));
+  return svg("rect", {
+    class: `mg-cost ${name}`,
+    x: BESIDE,
+    y: rounded(y),
+    width: rounded(width),
+    height: HEIGHT,
+    rx: 1,
+  });
 }

@@ -1,4 +1,4 @@
-/** A lens on a diagram: what its boxes cost, as bars, and their scale below the picture. */
+/** A lens on a diagram: the costs of its boxes as bars, and their scale below the picture. */
 import { sum } from "d3-array";
 import { shortName } from "../../graph/names.js";
 import { type Cost, type CostLens, type Costs, isCosted } from "../../session/costs.js";
@@ -9,17 +9,17 @@ import type { Session } from "../../session/session.js";
 import { words } from "../../shared/lens_strings.js";
 import { fill } from "../../shared/strings.js";
 import type { Frame } from "../../view/frame.js";
-import { box, button, make } from "../parts/dom.js";
+import { button, make, scaleEntry } from "../controls/dom.js";
 import type { Widget } from "../widget.js";
-import { paint } from "./bars.js";
+import { paintCosts } from "./bars.js";
 import { boxAround } from "./box_around.js";
-import type { Row } from "./rows.js";
+import type { CostRow } from "./cost_rows.js";
 import { LensScale } from "./scale.js";
 import { MemoryStrip } from "./strip.js";
 import { CostTable } from "./table.js";
 
-/** A box or panel with what it costs. */
-export interface CostedBox extends StandingBox {
+/** A box or panel with its cost. */
+interface CostedBox extends StandingBox {
   cost: Cost;
 }
 
@@ -31,7 +31,7 @@ export class Lenses {
   readonly #strip: MemoryStrip;
   #lens: CostLens | undefined;
   #curve: { session: Session; curve: MemoryCurve } | undefined;
-  /** The op of which the box is lit. */
+  /** The op whose box is lit. */
   #running: string | undefined;
   /** The boxes of the last picture. */
   #boxes: { frame: Frame; boxes: Map<string, CostedBox>; byNode?: Map<string, string> } | undefined;
@@ -50,7 +50,7 @@ export class Lenses {
     this.#openTable(false);
     widget.onKey("t", (id) => this.#onTableKey(id));
     widget.exportDecorators.push((picture) => this.#paint(picture));
-    // on paper, the picture is as the author made it
+    // the author's own picture is printed
     const paper = matchMedia("print");
     widget.whileConnected((signal) => {
       paper.addEventListener("change", () => this.#paint(widget.tree.picture, paper.matches), { signal });
@@ -60,7 +60,7 @@ export class Lenses {
     });
   }
 
-  /** Show the picture through a lens, or as it is. */
+  /** Show the picture through a lens, or without one. */
   show(lens: CostLens | undefined): void {
     this.#lens = lens;
     this.#strip.element.hidden = true;
@@ -69,7 +69,7 @@ export class Lenses {
     this.#refresh();
   }
 
-  /** A large picture is drawn part by part; only another picture has other costs. */
+  /** A large picture is drawn in parts, but only another picture has other costs. */
   #onDrawn(): void {
     const { session, tree } = this.#widget;
     if (session === undefined || this.#boxes?.frame !== session.frame) this.#refresh();
@@ -94,12 +94,12 @@ export class Lenses {
   #showMemory(session: Session): void {
     if (this.#curve?.session !== session) this.#curve = { session, curve: memoryCurve(session.traced) };
     const { curve } = this.#curve;
-    // a trace without sizes has nothing to show
+    // a trace without sizes has no curve
     this.#strip.element.hidden = !((curve.alive[curve.peak] ?? 0) > 0);
     this.#strip.show(curve);
   }
 
-  /** Light the box that an op is in, and no other. */
+  /** Light only the box that contains an op. */
   #light(op: string | undefined): void {
     this.#running = op;
     const { tree } = this.#widget;
@@ -112,7 +112,7 @@ export class Lenses {
     if (id !== undefined) this.#widget.goTo(id);
   }
 
-  /** The closed box that shows an op, perhaps with its counterparts in other repeats. */
+  /** The closed box that shows an op, or an op that represents it. */
   #boxOf(op: string): string | undefined {
     const { session } = this.#widget;
     if (session === undefined) return undefined;
@@ -128,7 +128,7 @@ export class Lenses {
     this.#tableButton.ariaExpanded = String(isOpen);
   }
 
-  /** From a box to its row; else open or close the table. */
+  /** Go from a box to its row, or else open or close the table. */
   #onTableKey(id: string | undefined): boolean {
     if (this.#lens === undefined) return false;
     const isClosed = this.#table.element.hidden === true;
@@ -138,7 +138,7 @@ export class Lenses {
     return true;
   }
 
-  #rows(session: Session): Row[] {
+  #rows(session: Session): CostRow[] {
     const index = session.visibleGraph();
     return this.#closed.map(({ item, times, cost }) => {
       const node = index.nodes.get(item.id);
@@ -172,18 +172,13 @@ export class Lenses {
 
   #paint(picture: SVGSVGElement, isPaper = false): void {
     const scale = this.#lens === undefined || isPaper ? undefined : this.#scaleOf(this.#lens);
-    paint(picture, (id) => {
+    paintCosts(picture, (id) => {
       const found = this.#boxes?.boxes.get(id);
       return found && scale && isCosted(found.item.kind) ? scale.read(found.cost) : undefined;
     });
   }
 
   #explain(scale: LensScale): void {
-    const entries = scale.entries.map(({ step, text }) => {
-      const swatch = box("mg-swatch");
-      swatch.dataset.step = String(step);
-      return make("span", "mg-entry", swatch, text);
-    });
     const hints = [
       scale.isShare ? words.lensHint : words.intensityHint,
       ...(scale.lens === "time" ? [words.timeHint] : []),
@@ -191,13 +186,13 @@ export class Lenses {
     ];
     this.#legend.replaceChildren(
       make("span", "mg-lens-title", scale.title),
-      ...entries,
+      ...scale.entries.map(scaleEntry),
       this.#tableButton,
       make("span", "mg-lens-hint", hints.join(" ")),
     );
   }
 
-  /** The boxes that add up to the whole: those that are not open. */
+  /** The closed boxes, which add up to the whole. */
   get #closed(): CostedBox[] {
     return [...(this.#boxes?.boxes.values() ?? [])].filter(
       (each) => each.item.frame === null && isCosted(each.item.kind),

@@ -1,26 +1,26 @@
-/** The scales of lenses: how long a bar is, which of five tints a box has, and how amounts are written. */
+/** The scales of lenses: lengths of bars, five tints of boxes, and the text of amounts. */
 import { scaleThreshold } from "d3-scale";
 import { amountOf, type Cost, type CostLens } from "../../session/costs.js";
 import { formatBytes, formatTime, locale, percent } from "../../session/naming.js";
 import { words } from "../../shared/lens_strings.js";
 import { fill, strings } from "../../shared/strings.js";
-import { formatCount } from "../../view/labels.js";
+import { formatCount } from "../../view/labels/labels.js";
 
-/** Where tints change: shares of the whole, and FLOPs per byte. Equal for all models, so that pictures can be compared. */
+/** Thresholds of tints: shares of the whole, and FLOPs per byte. Equal for all models, so that pictures are comparable. */
 const SHARES = [0.01, 0.05, 0.2, 0.5];
 const INTENSITIES = [1, 5, 20, 100];
-/** FLOPs per byte of the longest bar: more than any machine needs to keep its arithmetic busy. */
+/** FLOPs per byte of the longest bar: more than any machine needs to keep its arithmetic units busy. */
 const MOST = 1000;
 
-/** How FLOPs are abbreviated everywhere, other than numbers of parameters. */
+/** Units of FLOPs, unlike those of parameters. */
 const SI: Readonly<Record<string, string>> = { K: "k", B: "G" };
 
-export interface Reading {
-  /** `1.2 GFLOPs`; `–` where it could not be counted. */
+export interface CostReading {
+  /** `1.2 GFLOPs`; `–` if it couldn't be counted. */
   amount: string;
-  /** `12 %`; empty where amounts don't add up. */
+  /** `12 %`; empty if amounts don't add up. */
   share: string;
-  /** Length of the bar, from 0 to 1; undefined where there is nothing to measure. */
+  /** Length of the bar, from 0 to 1; undefined without an amount. */
   length: number | undefined;
   /** Tint, from 1; 0 for none. */
   step: number;
@@ -39,7 +39,7 @@ export class LensScale {
     return this.lens !== "intensity";
   }
 
-  read(cost: Cost): Reading {
+  read(cost: Cost): CostReading {
     const value = amountOf(cost, this.lens);
     if (value === undefined) return { amount: "–", share: "", length: undefined, step: 0 };
     const amount = written(value, this.lens);
@@ -48,7 +48,7 @@ export class LensScale {
     return { amount, share: percent(share), length: Math.min(1, share), step: stepOf(SHARES, share) };
   }
 
-  /** The tints, from the least on, and what they mean. */
+  /** The tints from the least on, and their meanings. */
   get entries(): { step: number; text: string }[] {
     const texts = this.isShare ? SHARES.map(percent) : INTENSITIES.map(String);
     const bounds = texts.map((text) => fill(words.atLeast, text));

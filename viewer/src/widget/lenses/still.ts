@@ -1,20 +1,20 @@
-/** A lens on a picture that stands still: its boxes in the lens's colours, and the scale in place of the legend. */
-import type { Key } from "../../draw/legend.js";
+/** A lens on a still picture: boxes in the colours of the lens, and the scale instead of the legend. */
+import type { LegendKey } from "../../draw/legend.js";
 import { CLASS_HUES } from "../../draw/palette.js";
 import type { Layout, Placed } from "../../layout/layout.js";
 import { type CostLens, isCosted } from "../../session/costs.js";
+import type { Lens, SessionState } from "../../session/diagram_data.js";
 import type { Session } from "../../session/session.js";
-import type { Lens, SessionState } from "../../session/state.js";
 import { strings } from "../../shared/strings.js";
 import type { Item } from "../../view/frame.js";
 import { LensScale } from "./scale.js";
 
-/** What a lens gives a box. */
+/** The mark and text of a box in a lens. */
 type Tint = Pick<Item, "family"> & { mark?: string };
 
-export interface Seen {
+interface Seen {
   layout: Layout;
-  legend: readonly Key[];
+  legend: readonly LegendKey[];
 }
 
 /** A layout as a lens shows it. */
@@ -25,7 +25,7 @@ export function throughLens(session: Session, state: SessionState, layout: Layou
 
 interface Colours {
   tintOf: (item: Item) => Tint;
-  legend: readonly Key[];
+  legend: readonly LegendKey[];
 }
 
 function byClass(session: Session, layout: Layout): Colours {
@@ -63,12 +63,12 @@ function markOf(step: number): string {
   return `amount-${step}`;
 }
 
-/** Ids of boxes; what is open has no colour. */
+/** Ids of closed boxes: open ones have no colour. */
 function idsIn({ frame, inner }: Placed): string[] {
   return frame.items.flatMap(({ id }, i) => (inner[i] ? idsIn(inner[i]) : [id]));
 }
 
-/** Panels are grey: they are seen through what is in them. */
+/** Panels are grey, so that their contents stand out. */
 function tinted(placed: Placed, tintOf: Colours["tintOf"]): Placed {
   const items = placed.frame.items.map((item): Item => {
     if (item.frame !== null) return { ...item, family: "other" };

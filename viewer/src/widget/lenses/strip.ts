@@ -1,18 +1,17 @@
-/** The memory over the pass: a strip below the picture, whose slider lights the node that runs at a moment. */
+/** The memory over the pass: a strip below the picture with a slider, which lights the running node. */
 import type { MemoryCurve } from "../../session/memory.js";
 import { formatBytes } from "../../session/naming.js";
 import { words } from "../../shared/lens_strings.js";
 import { fill } from "../../shared/strings.js";
-import { box, button, make } from "../parts/dom.js";
+import { box, button, make, svg } from "../controls/dom.js";
 
-const SVG = "http://www.w3.org/2000/svg";
-/** What the slider's thumb needs beside both ends, px; slider.css has it, too. */
+/** Room for the slider's thumb at both ends, as in slider.css, px. */
 const THUMB = 8;
 
 export class MemoryStrip {
   readonly element: HTMLElement;
   readonly #slider = make("input", "mg-curve-slider mg-memory-slider");
-  readonly #track = document.createElementNS(SVG, "svg");
+  readonly #track = svg("svg", { preserveAspectRatio: "none", "aria-hidden": "true" });
   readonly #told = make("span", "mg-memory-told");
   readonly #peak = button("", () => this.#goToPeak());
   readonly #mark = box("mg-memory-peak");
@@ -21,7 +20,7 @@ export class MemoryStrip {
   readonly #onPeak: (op: string) => void;
   #curve: MemoryCurve | undefined;
 
-  /** @param onMove an op is chosen; @param onPeak a reader wants to see where the peak is */
+  /** @param onMove called with the chosen op @param onPeak called when the reader wants to see the peak */
   constructor(onMove: (op: string) => void, onPeak: (op: string) => void) {
     this.#onMove = onMove;
     this.#onPeak = onPeak;
@@ -29,8 +28,6 @@ export class MemoryStrip {
     this.#slider.min = "0";
     this.#slider.ariaLabel = words.memoryOverPass;
     this.#slider.addEventListener("input", () => this.#tell(this.#position));
-    this.#track.setAttribute("preserveAspectRatio", "none");
-    this.#track.setAttribute("aria-hidden", "true");
     this.#peak.classList.add("mg-lens-button");
     const slide = box("mg-memory", this.#slider);
     slide.prepend(this.#track, this.#mark, this.#marker);
@@ -92,7 +89,7 @@ export class MemoryStrip {
     mark.style.left = `calc(${THUMB}px + ${share} * (100% - ${2 * THUMB}px))`;
   }
 
-  /** One step for each op, as high as what is alive; the browser stretches it. */
+  /** One step per op, as high as the live memory; the browser stretches it. */
   #draw({ alive, peak }: MemoryCurve): void {
     const most = alive[peak] || 1;
     const last = Math.max(1, alive.length - 1);
@@ -101,8 +98,6 @@ export class MemoryStrip {
       const height = (1 - bytes / most).toFixed(4);
       return `L${Math.max(0, at - 0.5)} ${height}L${Math.min(last, at + 0.5)} ${height}`;
     });
-    const area = document.createElementNS(SVG, "path");
-    area.setAttribute("d", `M0 1${steps.join("")}L${last} 1z`);
-    this.#track.replaceChildren(area);
+    this.#track.replaceChildren(svg("path", { d: `M0 1${steps.join("")}L${last} 1z` }));
   }
 }

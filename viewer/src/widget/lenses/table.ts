@@ -1,17 +1,16 @@
-/** The costs of a picture's boxes as a table, beside the picture or below it. */
 import { amountOf } from "../../session/costs.js";
 import { words } from "../../shared/lens_strings.js";
 import { fill, strings } from "../../shared/strings.js";
-import { box, button, make } from "../parts/dom.js";
-import { download } from "../parts/download.js";
-import { onResize } from "../parts/on_resize.js";
+import { box, button, download, make, onResize } from "../controls/dom.js";
 import type { Widget } from "../widget.js";
-import { asCsv, type Column, columnsOf, type Order, type Row, shortened, sorted } from "./rows.js";
+import { asCsv, type Column, type CostRow, columnsOf, type RowOrder, shortened, sorted } from "./cost_rows.js";
 import { type LensScale, written } from "./scale.js";
 
-/** Rows that are shown; a file has all. */
+/** The costs of the boxes of a picture as a table, beside or below the picture. */
+
+/** Most rows that are shown; the file has all. */
 const MOST = 200;
-/** Least width of a diagram that has room for the table beside its picture, and least height of such a table, px. */
+/** Least width of a diagram with the table beside its picture, and least height of such a table, px. */
 const BROAD = 1000;
 const HIGH = 240;
 /** Room for the line above it, px. */
@@ -23,11 +22,11 @@ export class CostTable {
   readonly #table = make("table", "mg-cost-rows");
   readonly #scroller = box("mg-cost-scroller", this.#table);
   readonly #note = box("mg-cost-note");
-  #rows: readonly Row[] = [];
+  #rows: readonly CostRow[] = [];
   #scale: LensScale | undefined;
-  /** Id of the box that a reader came from: its row is shown, too. */
+  /** Id of the box from which the reader came: its row is also shown. */
   #asked: string | undefined;
-  #order: Order = { column: "name", isAscending: true };
+  #order: RowOrder = { column: "name", isAscending: true };
 
   constructor(widget: Widget) {
     this.#widget = widget;
@@ -53,8 +52,8 @@ export class CostTable {
     if (isOpen) this.#draw();
   }
 
-  /** Show these rows; another lens sorts them by what it shows. */
-  show(rows: readonly Row[], scale: LensScale): void {
+  /** Show these rows; another lens sorts them by its amounts. */
+  show(rows: readonly CostRow[], scale: LensScale): void {
     if (this.#scale?.lens !== scale.lens) this.#order = { column: scale.lens, isAscending: false };
     this.#rows = rows;
     this.#scale = scale;
@@ -70,7 +69,7 @@ export class CostTable {
     return row !== undefined;
   }
 
-  /** Beside the picture where there is room; the element stands before the stage, which then is less wide. */
+  /** Place the table beside the picture if there is room: its element precedes the stage, which gets narrower. */
   #place(): void {
     const { host, stage, foot } = this.#widget;
     const isBeside = !this.element.hidden && host.clientWidth >= BROAD && stage.offsetHeight >= HIGH;
@@ -101,7 +100,7 @@ export class CostTable {
     if (focused !== undefined) this.#table.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   }
 
-  /** The lens's own column comes first: a narrow page shows little more. */
+  /** The column of the lens comes first: a narrow page shows little more. */
   get #columns(): readonly Column[] {
     const chosen = this.#scale?.lens;
     const columns = columnsOf(this.#rows);
@@ -132,7 +131,7 @@ export class CostTable {
     this.#draw();
   }
 
-  #row(row: Row): HTMLElement {
+  #row(row: CostRow): HTMLElement {
     const go = button(row.name, () => this.#goTo(row.id));
     go.title = row.class;
     go.dataset.key = `row ${row.id}`;
@@ -144,7 +143,7 @@ export class CostTable {
     return line;
   }
 
-  #cell({ times, cost }: Row, column: Column): HTMLElement {
+  #cell({ times, cost }: CostRow, column: Column): HTMLElement {
     if (column === "times" || column === "name") return make("td", "", times > 1 ? `×${times}` : "");
     const value = amountOf(cost, column);
     const text = value === undefined ? "–" : written(value, column);
@@ -166,7 +165,7 @@ export class CostTable {
     const row = selected === undefined ? undefined : this.#rowOf(selected);
     if (row === undefined) return;
     row.ariaCurrent = "true";
-    // only inside of the table: the page stays where it is
+    // scrolls only inside the table, not the page
     const [{ top, bottom }, around] = [row.getBoundingClientRect(), this.#scroller.getBoundingClientRect()];
     if (bottom > around.bottom) this.#scroller.scrollTop += bottom - around.bottom;
     if (top < around.top) this.#scroller.scrollTop -= around.top - top + row.offsetHeight;

@@ -1,16 +1,17 @@
-/** The command line that draws what a diagram shows. */
+/** The command line that draws the current view of a diagram. */
+
+import type { SessionState } from "../../session/diagram_data.js";
 import type { Session } from "../../session/session.js";
-import type { SessionState } from "../../session/state.js";
 import { words } from "../../shared/menu_strings.js";
-import type { MenuItem } from "../parts/toolbar.js";
+import type { MenuItem } from "../controls/toolbar.js";
 import type { Widget } from "../widget.js";
 
-/** Nothing for pages that don't know how their model is called. */
+/** None for pages that don't know the call of their model. */
 export function commands(widget: Widget): MenuItem[] {
   const { host } = widget;
   const command = host.getAttribute("command");
   if (command === null) return [];
-  const run = () => void widget.withSession((session) => copy(widget, session, command));
+  const run = () => void widget.tasks.withSession((session) => copy(widget, session, command));
   return [{ text: words.copyCommand, run }];
 }
 
@@ -20,12 +21,12 @@ async function copy(widget: Widget, session: Session, command: string): Promise<
     () => true,
     () => false,
   );
-  // without a clipboard, for the reader to copy
+  // without a clipboard, show it for copying
   const message = isCopied ? words.commandCopied : line;
   widget.status.pin(isWhole(session.state) ? message : `${message} ${words.commandLacks}`);
 }
 
-/** What the options of a picture can't say. */
+/** Whether a state can't be expressed by options. */
 function isWhole({ root, plumbing, unrolled }: SessionState): boolean {
   return root === undefined && plumbing !== true && unrolled.length === 0;
 }
@@ -45,7 +46,7 @@ export function flags({ state, initial }: Session, authors: string): string {
   ].join(" ");
 }
 
-/** As a shell takes it for one word. */
+/** Quoted for a shell if necessary. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'"'"'`)}'`;
 }

@@ -1,6 +1,6 @@
-/** What links call the diagrams of a page. */
+/** The names of the diagrams of a page in links. */
 
-/** Options of a diagram are in its id as a digest; who changes them doesn't want to break links. */
+/** The digest of options at the end of an id: changing options must not break links. */
 const DIGEST = /-[0-9a-f]{8}$/;
 
 /** From the most exact name to the shortest. */
@@ -11,7 +11,7 @@ const NAMES: readonly ((host: Element) => string | undefined)[] = [
   (host) => nameOf(host).split(".").pop(),
 ];
 
-/** The diagram with a name; of several, the one at this place, from 0. */
+/** The diagram with a name; of several, the one at a position, from 0. */
 export function diagramOf(name: string, place: number): Element | undefined {
   const hosts = [...document.querySelectorAll("model-graph[graph]")];
   for (const named of NAMES) {
@@ -21,7 +21,7 @@ export function diagramOf(name: string, place: number): Element | undefined {
   return undefined;
 }
 
-/** A name and place by which a diagram is found, the same after a change of its options where the page allows it. */
+/** A name and position that identify a diagram, if possible also after its options change. */
 export function identify(host: Element): { graph: string; place: number } {
   const found = [nameOf, idOf].map((named) => {
     const same = [...document.querySelectorAll("model-graph[graph]")].filter((other) => named(other) === named(host));

@@ -1,10 +1,10 @@
-/** What keys and gestures do. */
+/** The help on keys and gestures. */
 import { keys, words } from "../../shared/menu_strings.js";
 import { strings } from "../../shared/strings.js";
+import { box, iconButton, make } from "../controls/dom.js";
 import type { Mode } from "../modes.js";
-import { box, iconButton, make } from "../parts/dom.js";
 import type { Widget } from "../widget.js";
-import { withStyle } from "./style.js";
+import { withStyle } from "./theme.js";
 
 const CLOSE = "M4 4l8 8M12 4l-8 8";
 
@@ -19,7 +19,7 @@ export function help(widget: Widget): void {
 class Help {
   readonly #widget: Widget;
   readonly #dialog = make("dialog", "mg-help");
-  /** Letters do nothing behind the dialog. */
+  /** Letter keys do nothing behind the dialog. */
   readonly #mode: Mode = {
     text: "",
     part: this.#dialog,
@@ -35,7 +35,7 @@ class Help {
     close.classList.add("mg-close");
     this.#dialog.ariaLabel = words.help;
     this.#dialog.append(close, ...Object.entries(keys()).map(([part, rows]) => section(part, rows)));
-    // closed by the browser, or some time ago: the event comes late
+    // closed by the browser, or some time ago, as the event comes late
     this.#dialog.addEventListener("close", () => this.#tell());
     // a press beside it
     this.#dialog.addEventListener("click", ({ target }) => target === this.#dialog && this.#close());
@@ -53,7 +53,7 @@ class Help {
     this.#tell();
   }
 
-  /** Say at once whether letters do nothing. */
+  /** Set at once whether letter keys do nothing. */
   #tell(): void {
     this.#widget.modes.set(this.#mode, this.#dialog.open);
   }

@@ -1,32 +1,32 @@
-/** Links to what is shown, in the URL's hash: copied from the menu, and followed. */
+/** Links to views, in the hash of the URL: copied from the menu, and followed. */
 
 import { words } from "../../shared/menu_strings.js";
 import { fill } from "../../shared/strings.js";
 import type { Widget } from "../widget.js";
 import { diagramOf, identify } from "./diagrams.js";
-import { emptyView, type LinkedView, partsOf, written } from "./link_text.js";
+import { emptyView, type LinkedView, linkText, partsOf } from "./link_text.js";
 import { differences, linkedState } from "./linked_state.js";
 
 /** How long the message about the link is shown, ms. */
 const MESSAGE_TIME = 6000;
 
-/** What a link can say of a diagram; scripts of a page may have hashes like ours. */
+/** Recognises our links: other scripts of a page may use similar hashes. */
 const OURS = /[?&](?:open|close|at|alone|each|once)=/;
 
-/** Show what the page's address says of a diagram, if anything. */
+/** Show the view of a diagram in the page's address, if there is one. */
 export async function followLink(widget: Widget): Promise<void> {
   const view = partsOf(location.hash).find(({ view }) => isAbout(widget, view))?.view;
   if (view === undefined) return tellOfGone(widget);
-  // a comparison that still loads is left, too
+  // a comparison that is still loading is also left
   if (view.with === undefined || view.with !== widget.comparedWith) await widget.compareWith(view.with);
-  // of a comparison that can't be shown, nothing can be opened
+  // nothing can be opened in a comparison that can't be shown
   if (view.with === widget.comparedWith) await show(widget, view);
   widget.host.scrollIntoView({ block: "nearest" });
-  // where the link leads without this script: the browser has opened the outline on the way
+  // without this script, the link leads to the outline, which the browser has opened on the way
   document.querySelector(":target")?.closest(".mg-outline")?.removeAttribute("open");
 }
 
-/** Say on the page's first diagram that a link leads to one that the page doesn't have. */
+/** Say at the first diagram of the page that a link leads to a missing diagram. */
 function tellOfGone({ host, status }: Widget): void {
   if (host !== document.querySelector("model-graph[graph]")) return;
   const gone = partsOf(location.hash).filter(({ text, view: { graph, place } }) => {
@@ -47,7 +47,7 @@ async function show(widget: Widget, view: LinkedView): Promise<void> {
   });
   if (at === undefined) widget.select(undefined);
   else widget.goTo(at);
-  // what the link does not name is left
+  // modes that the link doesn't name are left
   for (const [key, { set }] of Object.entries(widget.linked)) set(more[key] ?? "");
   if (gone.size > 0)
     widget.status.pin([...gone].map((names) => fill(words.linkGone, ...inWords(widget, names))).join(" "));
@@ -57,16 +57,16 @@ function inWords({ session }: Widget, [name, nearest]: [string, string]): string
   return [name, nearest || (session?.traced.graph.model.name ?? "")];
 }
 
-/** Copy a link to what is shown. */
+/** Copy a link to the current view. */
 export async function copyLink(widget: Widget): Promise<void> {
-  await widget.withSession(() => undefined);
+  await widget.tasks.withSession(() => undefined);
   const { status } = widget;
   const url = urlOf(widget);
   try {
-    // also in the address bar, where it survives a reload; adds no history entry
+    // also put it into the address bar, where it survives a reload, without a history entry
     history.replaceState(history.state, "", url);
   } catch {
-    // some embedded pages have no address to change
+    // some embedded pages can't change their address
   }
   const isCopied = await navigator.clipboard?.writeText(url.href).then(
     () => true,
@@ -82,7 +82,7 @@ export async function copyLink(widget: Widget): Promise<void> {
 function urlOf(widget: Widget): URL {
   const others = partsOf(location.hash).filter(({ view }) => !isAbout(widget, view));
   const url = new URL(location.href);
-  url.hash = [...others.map(({ text }) => text), written(viewOf(widget))].join(";");
+  url.hash = [...others.map(({ text }) => text), linkText(viewOf(widget))].join(";");
   return url;
 }
 

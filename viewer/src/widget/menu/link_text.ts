@@ -1,17 +1,17 @@
 /**
  * A view of a diagram as the text of a link, which people can read and write: `pkg.Net?open=h.0.attn&at=h.0.attn.c_attn`.
- * `;` separates the diagrams of a page, and `~2` means the second of several with one name. Links of former versions, one
- * word of base64 for each diagram, are still read.
+ * `;` separates the diagrams of a page, and `~2` means the second of several with one name. Links of former versions, with
+ * one word of base64 per diagram, are still read.
  */
 
-/** What a link shows. Names are those of nodes: paths, ids, classes, or patterns of them. */
+/** The view in a link. Names are paths, ids or classes of nodes, or patterns of them. */
 export interface LinkedView {
-  /** The diagram's name, and its number among those of the page with this name, from 0. */
+  /** The name of the diagram, and its position among those with this name on the page, from 0. */
   graph: string;
   place: number;
   open: string[];
   close: string[];
-  /** Blocks of repeats: shown one by one, and as one again. */
+  /** Repeats that are shown one by one, and repeats that are shown as one again. */
   each: string[];
   once: string[];
   alone?: string | undefined;
@@ -19,16 +19,16 @@ export interface LinkedView {
   /** The version that the diagram is compared with. */
   with?: string | undefined;
   direction?: string | undefined;
-  /** Where it differs from what the author shows. */
+  /** Set if it differs from the author's choice. */
   plumbing?: boolean | undefined;
-  /** What features add: a lens, a path. */
+  /** Additions by features: a lens, a path. */
   more: Record<string, string>;
-  /** Whether the lists are complete: nothing around what is open has to be opened, too. */
+  /** Whether the lists are complete, so that modules around open ones need not be added. */
   isExact: boolean;
 }
 
-/** The part of a link that is about one diagram. */
-export interface LinkPart {
+/** The part of a link for one diagram. */
+interface LinkPart {
   text: string;
   view: LinkedView;
 }
@@ -37,12 +37,12 @@ const LISTS = ["open", "close", "each", "once"] as const;
 const NAMES = ["alone", "at", "with", "direction"] as const;
 const PLUMBING = "plumbing";
 
-/** Nothing but the diagram as its author shows it. */
+/** The author's view of a diagram. */
 export function emptyView(graph: string, place: number): LinkedView {
   return { graph, place, open: [], close: [], each: [], once: [], more: {}, isExact: false };
 }
 
-export function written(view: LinkedView): string {
+export function linkText(view: LinkedView): string {
   const { graph, place, plumbing, more } = view;
   const pairs = [
     ...LISTS.map((key) => [key, view[key].map(encode).join(",")]),
@@ -56,7 +56,7 @@ export function written(view: LinkedView): string {
   return `${encode(graph).replaceAll("~", "%7E")}${place > 0 ? `~${place + 1}` : ""}?${query}`;
 }
 
-/** The parts of a hash, which may hold anything else, too. */
+/** The parts of a hash, which may also contain anything else. */
 export function partsOf(hash: string): LinkPart[] {
   const pieces = hash.slice(1).split(";");
   return pieces.flatMap((piece) => (piece.includes("?") ? readable(piece) : formerParts(piece)));
@@ -81,7 +81,7 @@ function add(view: LinkedView, pair: string): void {
   else view.more[key] = decode(value);
 }
 
-/** Percent-encoded, but for what a link may hold as it is. Brackets would end a link in Markdown. */
+/** Percent-encoded, except for characters that links may contain. Brackets would end a link in Markdown. */
 function encode(name: string): string {
   const text = encodeURIComponent(name.replace(/\p{Cs}/gu, "\ufffd"));
   return text

@@ -1,20 +1,20 @@
-/** What a link shows → the state that shows it, and the other way round. */
+/** Turns the view of a link into a state, and the reverse. */
 import { ancestors } from "../../graph/graph.js";
+import type { SessionState } from "../../session/diagram_data.js";
 import type { Session } from "../../session/session.js";
-import type { SessionState } from "../../session/state.js";
 import { nodesOf } from "../../session/steps.js";
-import { pathOf, scopeOf } from "../path_scope.js";
+import { scopeOf, scopeText } from "../picture/path_scope.js";
 import type { LinkedView } from "./link_text.js";
 
-/** A state, and the names of the link that the model doesn't have, each with the nearest that it has. */
-export interface Linked {
+/** A state, and the names of the link that the model lacks, each with the nearest existing one. */
+interface Linked {
   state: SessionState;
   at: string | undefined;
   more: LinkedView["more"];
   gone: Map<string, string>;
 }
 
-/** The difference of a session's state from what its author shows. */
+/** How the state of a session differs from the author's choice. */
 export function differences(session: Session): Partial<LinkedView> {
   const { state, initial } = session;
   const open = without(state.expanded, initial.expanded).filter((id) => isInSight(session, id));
@@ -30,13 +30,13 @@ export function differences(session: Session): Partial<LinkedView> {
   };
 }
 
-/** The state that a link shows; what is missing is replaced by what is around it. */
+/** The state of a link; missing nodes are replaced by the nodes around them. */
 export function linkedState(session: Session, view: LinkedView): Linked {
   const gone = new Map<string, string>();
   const find = (name: string) => found(session, name, gone);
   const start = { ...session.initial, ...turned(view), plumbing: view.plumbing ?? hasPlumbing(session.initial) };
   const root = view.alone === undefined ? undefined : find(view.alone)[0];
-  const alone = session.withIsolated(root && session.canIsolate(root) ? root : undefined, start);
+  const alone = session.transitions.isolate(root && session.transitions.canIsolate(root) ? root : undefined, start);
   const rolled = unrolled(session, alone, view);
   const closed = { ...rolled, expanded: without(rolled.expanded, view.close.flatMap(find)) };
   const opened = view.open.flatMap(find).reduce((state, id) => withOpen(session, state, id, view.isExact), closed);
@@ -46,7 +46,7 @@ export function linkedState(session: Session, view: LinkedView): Linked {
   const ends = view.isExact ? [] : [at, pathTo].filter((id) => id !== undefined);
   const shown = ends.reduce((state, id) => inSight(session, state, id), opened);
   const path = typeof scope === "string" ? scope : pathTo === undefined ? "near" : { pathTo };
-  return { state: shown, at, more: { ...view.more, path: pathOf(path) }, gone };
+  return { state: shown, at, more: { ...view.more, path: scopeText(path) }, gone };
 }
 
 function withOpen(session: Session, state: SessionState, id: string, isExact: boolean): SessionState {
@@ -54,9 +54,9 @@ function withOpen(session: Session, state: SessionState, id: string, isExact: bo
   return { ...shown, expanded: [...new Set([...shown.expanded, id])].sort() };
 }
 
-/** With a node in sight, unless one module is alone that does not hold it. */
+/** Makes a node visible, unless a module without it is isolated. */
 function inSight(session: Session, state: SessionState, id: string): SessionState {
-  const shown = session.withNode(id, state);
+  const shown = session.transitions.reveal(id, state);
   return shown.root === state.root ? shown : state;
 }
 
@@ -68,7 +68,7 @@ function turned({ direction }: LinkedView): Partial<SessionState> {
   return direction === "TB" || direction === "LR" ? { direction } : {};
 }
 
-/** Runs of repeats shown one by one that a link shows so, and as one the others. */
+/** Unrolls and folds runs of repeats as in a link. */
 function unrolled(session: Session, state: SessionState, { each, once }: LinkedView): SessionState {
   const runs = (names: string[]) => names.flatMap((name) => session.runOf(name) ?? []);
   const all = new Set([...state.unrolled, ...runs(each)]);
@@ -84,7 +84,7 @@ function found(session: Session, name: string, gone: Map<string, string>): strin
   return nearest === "" ? [] : [nearest];
 }
 
-/** What was around a node that is gone; empty for the whole model. */
+/** The nearest existing node around a missing one; empty for the whole model. */
 function nearestOf(session: Session, name: string): string {
   for (
     let rest = name;
@@ -95,10 +95,10 @@ function nearestOf(session: Session, name: string): string {
   return "";
 }
 
-/** Whether nothing has to be opened to see a node. */
+/** Whether a node is visible without opening anything. */
 function isInSight(session: Session, id: string): boolean {
   const { state } = session;
-  const shown = session.withNode(id);
+  const shown = session.transitions.reveal(id);
   return [shown.expanded, shown.unrolled].flat().every((one) => [state.expanded, state.unrolled].flat().includes(one));
 }
 

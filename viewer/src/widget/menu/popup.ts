@@ -1,13 +1,13 @@
+import { box, make } from "../controls/dom.js";
+import type { MenuItem, MenuRow } from "../controls/toolbar.js";
+import type { Mode } from "../modes.js";
+import type { Widget } from "../widget.js";
+import { menuRows } from "./menu_rows.js";
+import { withStyle } from "./theme.js";
+
 /** The menu above its button, by the pattern of the ARIA Authoring Practices: arrow keys, first letters, Escape. */
 
-import type { Mode } from "../modes.js";
-import { box, make } from "../parts/dom.js";
-import type { MenuItem, MenuRow } from "../parts/toolbar.js";
-import type { Widget } from "../widget.js";
-import { rowsOf } from "./rows.js";
-import { withStyle } from "./style.js";
-
-/** Themes have bars of about this height at the window's upper edge, px. */
+/** Approximate height of the bars of themes at the upper edge of the window, px. */
 const BAR = 56;
 /** Between the menu and the window's edge, px. */
 const EDGE = 8;
@@ -30,7 +30,7 @@ export class Popup {
     withStyle(widget);
     this.#element.role = "menu";
     this.#element.ariaLabel = toolbar.menuButton.ariaLabel;
-    this.#element.append(...rowsOf(widget).map((row) => this.#row(row)));
+    this.#element.append(...menuRows(widget).map((row) => this.#row(row)));
     this.#element.hidden = true;
     this.#element.addEventListener("focusout", ({ relatedTarget }) => {
       if (relatedTarget instanceof Node && !toolbar.element.contains(relatedTarget)) this.#toggle(false);
@@ -100,17 +100,17 @@ export class Popup {
   }
 
   #onPress(event: PointerEvent): void {
-    // a finger that is put down may be about to scroll
+    // a finger may be about to scroll
     if (!this.isOpen || (event.type === "pointerdown" && event.pointerType === "touch")) return;
     if (!event.composedPath().includes(this.#widget.toolbar.element)) this.#toggle(false);
   }
 
-  /** Whether a key was for the menu, where the focus is in it. */
+  /** Handle a key while the focus is in the menu; whether it was used. */
   #onKey({ key, target }: KeyboardEvent): boolean {
     const items = [...this.#items.keys()];
     const at = items.indexOf(target as HTMLButtonElement);
     if (at < 0) return false;
-    // the browser moves on from the button
+    // the browser moves the focus on from the button
     if (key === "Tab") this.close();
     const to = this.#target(key, at, items);
     items[to]?.focus();
@@ -130,16 +130,18 @@ export class Popup {
     return next < 0 ? -1 : (at + 1 + next) % length;
   }
 
-  /** Above the buttons or, where the window has no room there, below. */
+  /** Place the menu above the buttons or, if the window has no room there, below. */
   #place(): void {
     const { element } = this.#widget.toolbar;
     element.classList.remove("mg-below");
     this.#element.style.maxWidth = "";
     const { top, height, left, right } = this.#element.getBoundingClientRect();
-    // with large text it is wider than the toolbar is far from the window's edge
+    // with large text, it is wider than the space to the edge of the window
     const excess = Math.max(EDGE - left, right - innerWidth + EDGE);
     if (excess > 0) this.#element.style.maxWidth = `${right - left - excess}px`;
     const below = innerHeight - element.getBoundingClientRect().bottom;
     element.classList.toggle("mg-below", top < BAR && below > Math.min(height, top + height));
   }
 }
+
+/** The style of the menu and the help, which comes with their script. */

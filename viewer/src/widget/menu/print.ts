@@ -1,10 +1,10 @@
 /**
- * Prints one picture alone, on a page of its size: browsers save that as PDF. Without a server there is no other way to a
- * PDF with real text but to carry a library larger than the whole viewer.
+ * Prints one picture alone, on a page of its size, which browsers can save as PDF. Without a server, the only other way to a
+ * PDF with real text is a library larger than the whole viewer.
  */
-import { parseSvg } from "../trusted_types.js";
+import { parseSvg } from "../loading/trusted_types.js";
 
-/** Where no dialog has opened after this time, printing is blocked, ms. */
+/** If no dialog has opened after this time, printing is blocked, ms. */
 const PATIENCE = 10_000;
 /** The largest side of a page in PDF, px. */
 const LARGEST = 19_200;
@@ -22,7 +22,7 @@ export function printAlone(svg: string, { width, height }: { width: number; heig
   const scale = Math.min(1, LARGEST / Math.max(width, height));
   const [across, down] = [width * scale, height * scale];
   const sheet = new CSSStyleSheet();
-  // a little more, or rounding makes a second page
+  // a little more, as rounding could make a second page
   sheet.replaceSync(`${ALONE} @page { size: ${across}px ${Math.ceil(down) + 1}px; margin: 0 }`);
   const holder = document.createElement("div");
   holder.className = "mg-print";

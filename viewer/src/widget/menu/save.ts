@@ -1,14 +1,12 @@
-/** Saves the current picture as flat SVG, PNG or PDF, and the graph as JSON. */
-import type { Viz } from "../../layout/layout.js";
-import type { Session } from "../../session/session.js";
-import { hex, parseColour } from "../parts/css_colour.js";
-import { download } from "../parts/download.js";
-import { colourBehind } from "../parts/page_colour.js";
-import type { MenuItem } from "../parts/toolbar.js";
-import { LARGE } from "../scene.js";
-import { parseSvg } from "../trusted_types.js";
+import { colourBehind, hex, parseColour } from "../controls/css_colour.js";
+import { download, svg } from "../controls/dom.js";
+import type { MenuItem } from "../controls/toolbar.js";
+import { parseSvg } from "../loading/trusted_types.js";
+import { LARGE } from "../picture/scene.js";
 import type { Widget } from "../widget.js";
 import { printAlone } from "./print.js";
+
+/** Saves the current picture as flat SVG, PNG or PDF, and the graph as JSON. */
 
 /** PNG pixels per unit of the picture, and the limits of browsers' canvases: pixels, and pixels per side. */
 const SCALE = 2;
@@ -19,9 +17,8 @@ const TEXT_STYLES = ["font-family", "font-size", "font-weight", "text-anchor"];
 const STROKE_STYLES = ["stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin"];
 
 export function savers(widget: Widget): MenuItem[] {
-  const svg = (session: Session, viz: Viz) => flatPicture(widget, () => session.svg(viz));
   const withPicture = (task: (svg: string) => void | Promise<void>) =>
-    void widget.withLayout((session, viz) => task(svg(session, viz)));
+    void widget.tasks.withLayout(({ drawing }, layout) => task(flatPicture(widget, () => drawing.picture(layout).svg)));
   return [
     {
       text: "SVG",
@@ -35,7 +32,10 @@ export function savers(widget: Widget): MenuItem[] {
       text: "PDF",
       run: () => withPicture((text) => printAlone(text, widget.tree.picture.viewBox.baseVal, nameOf(widget))),
     },
-    { text: "JSON", run: () => void widget.withSession(({ data }) => download(`${nameOf(widget)}.json`, json(data))) },
+    {
+      text: "JSON",
+      run: () => void widget.tasks.withSession(({ data }) => download(`${nameOf(widget)}.json`, json(data))),
+    },
   ];
 }
 
@@ -46,12 +46,12 @@ function json(data: object): Blob {
 const SVG_TYPE = "image/svg+xml";
 
 /**
- * The picture with all styles resolved, so that it looks the same in any program. Copies what the browser computed instead
- * of using the core's flat painter, which does not know the page's colours, highlighted paths and colour scales.
+ * The picture with all styles resolved, so that it looks the same in any program. Copies the computed styles of the browser
+ * instead of using the flat painter, which doesn't know the page's colours, highlighted paths and colour scales.
  */
 function flatPicture(widget: Widget, draw: () => string): string {
   const { tree, canvas } = widget;
-  // a large picture has to be put into the document as a whole to get its styles
+  // to get its styles, a large picture must be in the document as a whole
   const source = tree.size < LARGE ? tree.picture : (parseSvg(draw())[0] as SVGSVGElement);
   if (source !== tree.picture) {
     canvas.append(source);
@@ -68,10 +68,7 @@ function flatPicture(widget: Widget, draw: () => string): string {
 }
 
 function background(widget: Widget, { width, height }: DOMRect): SVGRectElement {
-  const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-  const attributes = { width, height, fill: hex(colourBehind(widget.stage)) };
-  for (const [name, value] of Object.entries(attributes)) rect.setAttribute(name, String(value));
-  return rect;
+  return svg("rect", { width, height, fill: hex(colourBehind(widget.stage)) });
 }
 
 function resolveStyles(element: Element, original: Element): void {
@@ -90,7 +87,7 @@ function resolveStyles(element: Element, original: Element): void {
   if (element.getAttribute("stroke")?.startsWith("#")) copy(STROKE_STYLES);
 }
 
-/** Colour and opacity as attributes of their own: few programs read more than `#rrggbb`. */
+/** Colour and opacity as separate attributes: few programs support more than `#rrggbb`. */
 function setColour(element: Element, name: string, value: string): void {
   const colour = parseColour(value);
   const alpha = colour[3];

@@ -1,14 +1,15 @@
-/** The colours of the page, or light or dark ones, for the picture and its controls. */
 import { words } from "../../shared/menu_strings.js";
-import { remember, remembered, THEME_KEY } from "../parts/storage.js";
-import type { MenuItem } from "../parts/toolbar.js";
+import { adoptStyle } from "../controls/adopt_style.js";
+import { remember, remembered, THEME_KEY } from "../controls/storage.js";
+import type { MenuItem } from "../controls/toolbar.js";
 import type { Widget } from "../widget.js";
-import { withStyle } from "./style.js";
+
+/** The theme of the picture and its controls: the page's, light or dark. */
 
 const THEMES = ["page", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
 
-/** In the style sheet of the menu. */
+/** The classes of themes in the style sheet of the menu. */
 const ATTRIBUTE = "theme";
 
 export function themes({ stage }: Widget): MenuItem[] {
@@ -27,7 +28,7 @@ export function applyTheme(widget: Widget): void {
   if (theme !== undefined) apply(widget, theme);
 }
 
-/** For all diagrams of the page, and of pages to come. */
+/** Set the theme of all diagrams of this page and of later pages. */
 function choose(theme: Theme): void {
   remember(THEME_KEY, theme === "page" ? null : theme);
   for (const host of document.querySelectorAll<Element & { widget?: Widget }>("model-graph"))
@@ -38,6 +39,16 @@ function apply(widget: Widget, theme: Theme): void {
   const { stage, foot, host } = widget;
   withStyle(widget);
   for (const part of [stage, foot]) part.dataset[ATTRIBUTE] = theme;
-  // of what is around the picture in fullscreen
+  // the colour around the picture in fullscreen
   host.style.setProperty("--mg-around", theme === "page" ? "" : getComputedStyle(stage).backgroundColor);
+}
+
+/** The text of the style sheet, inserted by the build. */
+declare const MENU_STYLE: string;
+
+const styled = new WeakSet<Widget>();
+
+export function withStyle(widget: Widget): void {
+  if (!styled.has(widget)) adoptStyle(widget, MENU_STYLE);
+  styled.add(widget);
 }

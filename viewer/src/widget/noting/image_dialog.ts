@@ -1,11 +1,10 @@
-/** The images of a node in full size: a click or a tap on its thumbnail opens them, or Enter on the node. */
-
 import { strings } from "../../shared/strings.js";
-import { hex } from "../parts/css_colour.js";
-import { box, button } from "../parts/dom.js";
-import { colourBehind } from "../parts/page_colour.js";
-import { header, idOf, nodeAt } from "../tree.js";
+import { colourBehind, hex } from "../controls/css_colour.js";
+import { box, button } from "../controls/dom.js";
+import { header, idOf, nodeAt } from "../picture/tree.js";
 import type { Widget } from "../widget.js";
+
+/** The images of a node in full size, opened by a click or tap on its thumbnail, or by Enter on the node. */
 
 const THUMB = "[data-image]";
 
@@ -42,7 +41,7 @@ export class ImageDialog {
     });
   }
 
-  /** Whether there was something to show. */
+  /** Show the images of a node; whether there were any. */
   #show(thumb: SVGElement): boolean {
     const node = nodeAt(thumb);
     const images = thumb.dataset.image?.split(" ").flatMap((number) => this.#image(number)) ?? [];
@@ -50,14 +49,14 @@ export class ImageDialog {
     this.#node = idOf(node);
     this.#content.replaceChildren(...images.flat());
     this.#element.ariaLabel = images.map((image) => image.querySelector("img")?.alt ?? "").join(", ");
-    // as the page now is: readers switch between light and dark
+    // colours of the page now, as readers switch between light and dark
     this.#element.style.background = hex(colourBehind(this.#widget.host));
     this.#element.style.color = getComputedStyle(this.#widget.host).color;
     this.#element.showModal();
     return true;
   }
 
-  /** A copy of an image and its text in the page's list, which only pages without script and paper show. */
+  /** A copy of an image and its text from the page's list, which only shows without scripts and on paper. */
   #image(number: string): HTMLElement[] {
     const listed = document.getElementById(`${this.#widget.host.getAttribute("notes")}-image-${number}`);
     if (listed === null) return [];

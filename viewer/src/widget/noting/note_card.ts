@@ -1,14 +1,13 @@
-/** The card with the notes of a node, beside it and never outside of the window. */
+import { colourBehind, hex } from "../controls/css_colour.js";
+import { box } from "../controls/dom.js";
+import { header, nodeAt } from "../picture/tree.js";
 
-import { hex } from "../parts/css_colour.js";
-import { box } from "../parts/dom.js";
-import { colourBehind } from "../parts/page_colour.js";
-import { header, nodeAt } from "../tree.js";
+/** The card with the notes of a node, next to it and always inside the window. */
 
 /** Distance of the card from its node, and from the edges of the window, px. */
 const GAP = 6;
 const EDGE = 8;
-/** How long a card stays while the pointer is on its way to it, ms. */
+/** How long a card stays while the pointer moves to it, ms. */
 const GRACE = 300;
 
 /** One for each diagram with notes. */
@@ -23,7 +22,7 @@ export class NoteCard {
     this.#host = host;
     this.element.role = "note";
     this.element.ariaLive = "polite";
-    // in the top layer it is above full screens, too
+    // in the top layer, it is also above full screens
     if ("popover" in this.element) this.element.popover = "manual";
     else this.hide();
     // with the styles of the text around it
@@ -31,7 +30,7 @@ export class NoteCard {
     const root = host.shadowRoot ?? host;
     const onNode = ({ target }: Event) => this.#follow(target);
     for (const type of ["pointerover", "focusin"]) root.addEventListener(type, onNode);
-    // first, because a click on a block from afar is no one else's, and leads to where its node is larger
+    // first, because a click on a block from afar zooms in, and no other handler gets it
     root.addEventListener("click", (event) => this.#onClick(event), { capture: true });
     root.addEventListener("focusout", () => this.#leave());
     host.addEventListener("pointerleave", () => this.#leave());
@@ -67,7 +66,7 @@ export class NoteCard {
     if (this.#node === node && !this.#isHidden()) return;
     this.#node = node;
     this.element.replaceChildren(...contents);
-    // as the page now is: readers switch between light and dark
+    // colours of the page now, as readers switch between light and dark
     this.element.style.background = hex(colourBehind(this.#host));
     this.element.style.color = getComputedStyle(this.#host).color;
     if (this.element.popover === "manual") this.element.showPopover();
@@ -93,9 +92,9 @@ export class NoteCard {
     this.#leaving = setTimeout(() => this.hide(), GRACE);
   }
 
-  /** Copies of the notes that a node's numbers name. */
+  /** Copies of the notes with the numbers of a node. */
   #contents(node: SVGElement): HTMLElement[] {
-    // from afar, a block has those of its inside
+    // from afar, a block has the notes of its inside
     const face = node.querySelector<SVGElement>(":scope > .mg-face[data-notes]")?.dataset.notes;
     const numbers = face ?? node.querySelector(":scope > .mg-note text")?.textContent?.trim() ?? "";
     return numbers.split(",").flatMap((number) => {
@@ -107,7 +106,7 @@ export class NoteCard {
     });
   }
 
-  /** Below the node or, where there is more room, above it. */
+  /** Below the node or, if there is more room, above it. */
   #place(): void {
     const { element } = this;
     const node = this.#node && header(this.#node);
@@ -131,7 +130,7 @@ export class NoteCard {
   }
 }
 
-/** Ids and names stay with the page's own list. */
+/** Removes ids and names, which belong to the page's own list. */
 function withoutIds(node: Node): Node {
   if (node instanceof Element)
     for (const element of [node, ...node.querySelectorAll("[id], [name]")]) {

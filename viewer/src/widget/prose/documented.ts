@@ -1,11 +1,11 @@
 /**
- * API pages: what is documented lights the parts that it describes in the diagrams of the page. The outline tells which
- * these are, so nothing is loaded for it.
+ * API pages: documentation entries light the nodes that they describe in the diagrams of the page. The outline lists these
+ * nodes, so that nothing has to be loaded.
  */
-import { connect, type Part } from "./parts.js";
+import { connect, type Reference } from "./references.js";
 import { widgetOf } from "./widget_of.js";
 
-/** What has the full name as its id: Sphinx's descriptions, and headings of mkdocstrings. */
+/** Elements whose id is a full name: Sphinx descriptions, and headings of mkdocstrings. */
 const DOCUMENTED = "dt[id], .doc-heading[id]";
 
 export function connectDocumented(): void {
@@ -14,16 +14,16 @@ export function connectDocumented(): void {
   );
   for (const element of documented) element.dataset.mgDocumented = "";
   for (const host of document.querySelectorAll("model-graph[graph]")) {
-    const parts = documented.flatMap((element): Part[] => {
-      const ids = partsOf(host, element);
+    const references = documented.flatMap((element): Reference[] => {
+      const ids = nodesOf(host, element);
       return ids.length === 0 ? [] : [{ element, ids }];
     });
-    if (parts.length > 0) void widgetOf(host).then((widget) => connect(widget, parts, { leads: false }));
+    if (references.length > 0) void widgetOf(host).then((widget) => connect(widget, references, { leads: false }));
   }
 }
 
-/** Ids of the modules that an entry is about: of its class, or its attribute of the class whose diagram this is. */
-function partsOf(host: Element, { id }: HTMLElement): string[] {
+/** Ids of the modules that an entry describes: those of its class, or an attribute of the diagram's class. */
+function nodesOf(host: Element, { id }: HTMLElement): string[] {
   const owner = host.closest("dd, .doc-contents")?.parentElement?.querySelector(DOCUMENTED)?.id;
   return [...host.querySelectorAll<HTMLElement>(".mg-outline [data-node]")].flatMap((row) => {
     const { node = "" } = row.dataset;
@@ -32,7 +32,7 @@ function partsOf(host: Element, { id }: HTMLElement): string[] {
   });
 }
 
-/** Whether two full names are of one class, which its package may export under a shorter name. */
+/** Whether two full names denote one class, which its package may export under a shorter name. */
 function isSame(id: string, name: string | undefined): boolean {
   if (name === undefined) return false;
   const [a, b] = [id.split("."), name.split(".")];

@@ -1,9 +1,9 @@
-/** Lights nodes of a picture: all others are dimmed, until a reader selects something. */
+/** Lights nodes of a picture and dims all others, until a reader selects something. */
 import type { Widget } from "../widget.js";
 
 const lights = new WeakMap<Widget, Light>();
 
-/** The one light of a diagram. */
+/** The light of a diagram. */
 export function lightOf(widget: Widget): Light {
   let light = lights.get(widget);
   if (light === undefined) {
@@ -15,7 +15,7 @@ export function lightOf(widget: Widget): Light {
 
 export class Light {
   readonly #widget: Widget;
-  /** What is lit while nothing is pointed at, and what is pointed at. */
+  /** The lit nodes while nothing is pointed at, and the nodes that are pointed at. */
   #kept: readonly string[] = [];
   #shown: readonly string[] | undefined;
 
@@ -27,14 +27,14 @@ export class Light {
     });
   }
 
-  /** Light these from now on; none if there are none. */
+  /** Light these nodes from now on. */
   keep(ids: readonly string[]): void {
     this.#kept = ids;
     this.#shown = undefined;
     this.#paint();
   }
 
-  /** Light others for a while, or what was lit before. */
+  /** Light other nodes for a while, or the former ones again. */
   show(ids: readonly string[] | undefined): void {
     this.#shown = ids;
     this.#paint();
@@ -42,18 +42,11 @@ export class Light {
 
   #paint(): void {
     const { picture } = this.#widget.tree;
-    const lit = new Set((this.#shown ?? this.#kept).flatMap((id) => this.#visible(id) ?? []));
+    const lit = new Set((this.#shown ?? this.#kept).flatMap((id) => this.#widget.visibleAncestor(id) ?? []));
     picture.classList.toggle("mg-told", lit.size > 0);
     for (const node of picture.querySelectorAll<SVGElement>("[data-id]")) {
       const isLit = lit.has(node.dataset.id ?? "");
       node.classList.toggle("mg-light", isLit);
     }
-  }
-
-  /** The visible node that a node is, or is inside of. */
-  #visible(id: string): string | undefined {
-    const { session, tree } = this.#widget;
-    if (tree.has(id) || session === undefined) return tree.has(id) ? id : undefined;
-    return session.visibleAncestor(id, (at) => tree.has(at));
   }
 }

@@ -1,21 +1,21 @@
-/** A tour: the picture shows what the step in sight is about. Nothing is loaded before a reader moves on. */
-import type { Step } from "../../session/state.js";
+/** A tour: the picture shows the subject of the visible step. Nothing is loaded before a reader moves on. */
+import type { TourStep } from "../../session/diagram_data.js";
+import { words } from "../../shared/prose_strings.js";
 import type { Widget } from "../widget.js";
 import { type Light, lightOf } from "./light.js";
-import { moveTo } from "./view.js";
+import { moveTo } from "./move_to.js";
 import { widgetOf } from "./widget_of.js";
-import { words } from "./words.js";
 
-/** A step is read where it crosses a line at this part of the free height below the picture, or below the page's bar. */
+/** Position of the reading line, as a share of the free height below the picture or the page's bar: its step is current. */
 const LINE = 0.35;
-/** Themes have bars of about this height at the window's upper edge, px. */
+/** Approximate height of the bars of themes at the upper edge of the window, px. */
 const BAR = 72;
 
 export async function startTour(tour: HTMLElement): Promise<void> {
   const host = tour.querySelector("model-graph[graph]");
   const steps = [...tour.querySelectorAll<HTMLElement>(".mg-step")];
   if (host === null || steps.length === 0) return;
-  // before the widget is there: the script may be on the page several times
+  // before the widget exists, as the page may contain the script several times
   tour.dataset.started = "";
   new Tour(tour, steps, await widgetOf(host));
 }
@@ -27,9 +27,9 @@ class Tour {
   readonly #light: Light;
   readonly #bar = new Bar((by) => this.#go(this.#current + by));
   #current = 0;
-  /** Set while the reader has chosen a step: the page may not be long enough to scroll there. */
+  /** Set while a step is chosen, to which the page may be too short to scroll. */
   #isChosen = false;
-  /** The step that the picture shows; the page's own picture is that of no step. */
+  /** The step of the picture; the page's own picture has none. */
   #shown = -1;
   #isShowing = false;
   /** How far the picture is moved down, px. */
@@ -60,7 +60,7 @@ class Tour {
       });
     };
     const release = ({ type, target }: Event) => {
-      // who uses the picture stays at the step, also while the page still glides to it
+      // using the picture keeps the step, also while the page is still gliding to it
       const isScroll = type === "wheel" || type === "touchmove";
       if (isScroll || !this.#bar.element.parentElement?.contains(target as Node)) this.#isChosen = false;
     };
@@ -78,7 +78,7 @@ class Tour {
     signal.addEventListener("abort", () => seen.disconnect());
   }
 
-  /** The tour is in the window. */
+  /** Whether the tour is in the window. */
   #begin(): void {
     const first = this.#inSight();
     if (first > 0 || this.#beginsElsewhere) this.#show(first);
@@ -115,14 +115,14 @@ class Tour {
         this.#shown = next;
       }
     } catch {
-      // what can't be shown here has a still picture at each step
+      // otherwise, each step still has a still picture
       this.#element.classList.remove("mg-live");
     } finally {
       this.#isShowing = false;
     }
   }
 
-  /** Whether the first step shows something else than the page's own picture. */
+  /** Whether the first step differs from the page's own picture. */
   get #beginsElsewhere(): boolean {
     return this.#element.classList.contains("mg-begins");
   }
@@ -131,7 +131,7 @@ class Tour {
     const widget = this.#widget;
     widget.select(undefined);
     this.#light.keep([]);
-    const [session] = await widget.load();
+    const [session] = await widget.tasks.load();
     const step = stepsOf(widget)[index];
     if (step === undefined) return;
     if (JSON.stringify(session.state) !== JSON.stringify(step.state)) await widget.change(() => step.state);
@@ -151,8 +151,8 @@ class Tour {
   }
 
   /**
-   * Move the picture where `position: sticky` does not: some pages wrap their content in a box that clips wide tables,
-   * which the browser then takes for the scrolling element although the window scrolls.
+   * Move the picture where `position: sticky` fails: some pages wrap their content in a box that clips wide tables, which
+   * browsers take for the scrolling element although the window scrolls.
    */
   #keepInSight(): void {
     const picture = this.#bar.element.parentElement;
@@ -172,18 +172,18 @@ class Tour {
     return Math.max(0, begun.length - 1);
   }
 
-  /** Where in the window a step is read, px. */
+  /** The reading line in the window, px. */
   #line(): number {
     const picture = this.#bar.element.parentElement?.getBoundingClientRect();
     const text = this.#steps[0]?.getBoundingClientRect();
     const isAbove =
       picture !== undefined && text !== undefined && picture.left < text.right && text.left < picture.right;
-    // where the picture is once the page is scrolled to the steps
+    // the position of the picture once the page is scrolled to the steps
     const top = isAbove ? Math.max(0, Math.min(picture.bottom, BAR + picture.height)) : BAR;
     return top + (innerHeight - top) * LINE;
   }
 
-  /** How far the line moves where the page begins and ends, so that its first and last steps are reached. */
+  /** Shift of the line at the start and the end of the page, so that the first and the last steps are reached. */
   #atEnds(line: number): number {
     const [page, first] = [document.scrollingElement, this.#steps[0]];
     if (page === null || first === undefined) return 0;
@@ -198,7 +198,7 @@ class Tour {
   }
 }
 
-/** Below the picture: which step this is, and the ways to the others. */
+/** The bar below the picture with the number of the step and buttons to others. */
 class Bar {
   readonly element = document.createElement("div");
   readonly #place = document.createElement("span");
@@ -225,7 +225,7 @@ class Bar {
 
   show(index: number, count: number): void {
     this.#place.textContent = words.stepOf.replace("{0}", String(index + 1)).replace("{1}", String(count));
-    // not disabled: that would take the focus away
+    // not disabled, which would take away the focus
     this.#buttons[0]?.setAttribute("aria-disabled", String(index === 0));
     this.#buttons[1]?.setAttribute("aria-disabled", String(index === count - 1));
   }
@@ -242,7 +242,7 @@ function arrow(name: string, text: string, action: () => void): HTMLButtonElemen
   return button;
 }
 
-function stepsOf({ host }: Widget): readonly Step[] {
+function stepsOf({ host }: Widget): readonly TourStep[] {
   const data = globalThis.modelDiagramsData?.get(host.getAttribute("graph") ?? "");
   return typeof data === "object" ? (data.steps ?? []) : [];
 }

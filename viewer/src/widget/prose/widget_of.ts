@@ -1,4 +1,4 @@
-/** From what stands on a page to the diagram that it speaks of. */
+/** Finds the widget of a diagram that an element refers to. */
 import type { Widget } from "../widget.js";
 
 interface Host extends HTMLElement {
@@ -11,7 +11,7 @@ declare const PROSE_STYLE: string;
 let sheet: CSSStyleSheet | undefined;
 const styled = new WeakSet<Widget>();
 
-/** The widget of a `<model-graph>`, once it is there. */
+/** The widget of a `<model-graph>`, once it exists. */
 export function widgetOf(element: Element): Promise<Widget> {
   const host = element as Host;
   return new Promise((resolve) => {

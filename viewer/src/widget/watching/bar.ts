@@ -1,16 +1,15 @@
-/** The bar below the picture: a slider over steps with the loss as its track, what tints the nodes, and the legend. */
+/** The bar below the picture: a slider over steps with the loss as its track, the choice of the tint, and the legend. */
 import { scaleLinear, scaleSymlog } from "d3-scale";
 import { select } from "d3-selection";
 import { words } from "../../shared/recording_strings.js";
 import { fill } from "../../shared/strings.js";
-import { box, button, iconButton, make } from "../parts/dom.js";
+import { box, button, iconButton, make, svg } from "../controls/dom.js";
 import { stepAxis } from "./heat.js";
 import { MEASURES, type Scale } from "./measures.js";
 import { short } from "./numbers.js";
-import type { Run } from "./run.js";
+import type { TrainingRun } from "./run.js";
 
-const SVG = "http://www.w3.org/2000/svg";
-/** Height of the loss, and what the slider's thumb needs beside both ends, px. */
+/** Height of the loss, and room for the slider's thumb at both ends, px. */
 const HEIGHT = 40;
 const THUMB = 8;
 /** Losses that vary by more than this ratio are drawn on a logarithmic scale. */
@@ -19,7 +18,7 @@ const WIDE = 50;
 export class RunBar {
   readonly element: HTMLElement;
   readonly #slider = make("input", "mg-curve-slider mg-steps-slider");
-  readonly #track = document.createElementNS(SVG, "svg");
+  readonly #track = svg("svg", { class: "mg-loss", "aria-hidden": "true" });
   readonly #told = make("output", "mg-run-told");
   readonly #measure: HTMLSelectElement;
   readonly #run = make("select", "mg-choice");
@@ -29,15 +28,15 @@ export class RunBar {
   readonly #file = make("input", "");
   readonly #open = button(words.openFile, () => this.#file.click());
   readonly #close = button("", () => this.onClose());
-  /** Called with a file that a reader chose. */
+  /** Called with a file that the reader chose. */
   onFile: (file: File) => void = () => undefined;
-  /** Called when a reader wants to see that file no more. */
+  /** Called when the reader closes that file. */
   onClose: () => void = () => undefined;
   readonly #hide = iconButton(words.hide, "M4 4l8 8M12 4l-8 8", () => this.#onHide());
   #onHide: () => void = () => undefined;
-  /** Of no use before there is a recorded step. */
+  /** Hidden before there is a recorded step. */
   readonly #controls: readonly HTMLElement[];
-  #runs: readonly Run[] = [];
+  #runs: readonly TrainingRun[] = [];
   #steps: readonly number[] = [];
 
   constructor(onChange: () => void) {
@@ -46,8 +45,6 @@ export class RunBar {
     this.#run.ariaLabel = words.run;
     this.#slider.type = "range";
     this.#slider.min = "0";
-    this.#track.setAttribute("class", "mg-loss");
-    this.#track.setAttribute("aria-hidden", "true");
     this.#slider.addEventListener("input", onChange);
     this.#measure.addEventListener("change", onChange);
     this.#run.addEventListener("change", onChange);
@@ -86,7 +83,7 @@ export class RunBar {
     this.#measure.value = name;
   }
 
-  /** Which run gives the nodes their colours. */
+  /** The index of the run that colours the nodes. */
   get run(): number {
     return Math.max(0, this.#run.selectedIndex);
   }
@@ -100,12 +97,12 @@ export class RunBar {
     return this.#steps[this.position] ?? 0;
   }
 
-  /** Say something about the whole, such as that the connection was lost. */
+  /** Show a message about the whole, such as a lost connection. */
   set note(text: string) {
     this.#note.textContent = text;
   }
 
-  /** Called when a reader wants to see no training at all; without it, there is no such button. */
+  /** Called when the reader hides the training; without it, there is no such button. */
   set onHide(hide: () => void) {
     this.#onHide = hide;
     this.#hide.hidden = false;
@@ -129,8 +126,8 @@ export class RunBar {
     });
   }
 
-  /** Show these runs; a slider at the end stays there. */
-  show(runs: readonly Run[], steps: readonly number[]): void {
+  /** Show these runs; a slider at the end stays at the end. */
+  show(runs: readonly TrainingRun[], steps: readonly number[]): void {
     const { step } = this;
     const wasAtEnd = this.#steps.length === 0 || this.position === this.#steps.length - 1;
     this.#runs = runs;
@@ -156,7 +153,7 @@ export class RunBar {
     this.#slider.value = String(this.#positionOf(step));
   }
 
-  /** Tell the step and what the colours mean. */
+  /** Show the step and the meaning of the colours. */
   tell(scale: Scale | undefined): void {
     const text = `${fill(words.stepOf, this.step)} · ${this.#lossText()}`;
     this.#told.textContent = text;
@@ -188,7 +185,7 @@ export class RunBar {
     return hasLoss ? fill(words.lossAt, losses.join(", ")) : words.noLoss;
   }
 
-  /** A step may come after the last that was recorded. */
+  /** A step may come after the last recorded one. */
   #positionOf(step: number): number {
     const after = this.#steps.findIndex((one) => one >= step);
     return after < 0 ? this.#steps.length - 1 : after;
@@ -202,30 +199,30 @@ export class RunBar {
   #drawTrack(): void {
     const width = this.#track.clientWidth;
     if (width === 0) return;
-    const svg = select(this.#track);
-    svg.selectAll("*").remove();
+    const track = select(this.#track);
+    track.selectAll("*").remove();
     const losses = this.#runs.flatMap(({ recording }) => recording.loss.filter((loss) => loss !== null));
     const y = lossScale(losses);
     this.#runs.forEach((run, i) => {
-      svg
+      track
         .append("path")
         .attr("class", `mg-loss-line mg-run-${i}`)
         .attr("d", this.#line(run, width, y));
       for (const { step } of run.recording.findings ?? []) {
         const x = this.#x(this.#positionOf(step), width);
-        svg
+        track
           .append("path")
           .attr("class", "mg-loss-finding")
           .attr("d", `M${x - 3.5} 0h7l-3.5 6z`);
       }
     });
-    svg.append("line").attr("class", "mg-moment-line").attr("y1", 0).attr("y2", HEIGHT);
-    const axis = svg.append("g").attr("class", "mg-axes").attr("transform", `translate(${THUMB},${HEIGHT})`);
+    track.append("line").attr("class", "mg-moment-line").attr("y1", 0).attr("y2", HEIGHT);
+    const axis = track.append("g").attr("class", "mg-axes").attr("transform", `translate(${THUMB},${HEIGHT})`);
     if (this.#steps.length > 0) axis.call(stepAxis(this.#steps, width - 2 * THUMB, "ends"));
     this.#moveMarker();
   }
 
-  #line({ recording }: Run, width: number, y: (loss: number) => number): string {
+  #line({ recording }: TrainingRun, width: number, y: (loss: number) => number): string {
     let d = "";
     let isPen = false;
     recording.loss.forEach((loss, moment) => {

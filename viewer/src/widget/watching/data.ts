@@ -1,7 +1,7 @@
 /**
- * A recording as pages carry it, reduced to a few hundred moments: its types come from the published schema, which
- * `src/modeldiagrams/watching/page.py` makes, and `docs/pages/reference/recording.md` explains. A moment is one or more
- * recorded steps, merged.
+ * A recording as stored in pages, reduced to a few hundred moments. Its types come from the published schema, which
+ * `src/modeldiagrams/watching/page.py` makes and `docs/pages/reference/recording.md` explains. A moment is one or several
+ * merged steps.
  */
 import type { PageRecording, TensorSeries } from "../../../generated/recording.js";
 
@@ -19,10 +19,10 @@ export const KINDS = [
 export const STATISTICS = ["min", "max", "mean", "rms", "ratio", "zeros", "bad", "dead"] as const;
 export type Statistic = (typeof STATISTICS)[number];
 
-/** Statistics that are shares, from 0 to 1. */
+/** Statistics that are shares from 0 to 1. */
 export const SHARES: ReadonlySet<string> = new Set<Statistic>(["zeros", "bad", "dead"]);
 
-/** A value at each moment; null where there is none, such as the mean of values that are not finite. */
+/** A value at each moment; null if there is none, such as the mean of values that aren't finite. */
 export type Series = readonly (number | null)[];
 
 /** One tensor of one node over time. */

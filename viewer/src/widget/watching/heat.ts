@@ -4,17 +4,16 @@ import { scaleLinear, scalePoint } from "d3-scale";
 import { select } from "d3-selection";
 import { words } from "../../shared/recording_strings.js";
 import { fill } from "../../shared/strings.js";
-import { make } from "../parts/dom.js";
+import { make, svg } from "../controls/dom.js";
 import type { Heat, Tensor } from "./data.js";
 import { power } from "./numbers.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 /** Height of the map, of its row for zero, and of the axes, px. */
 const HEIGHT = 150;
 const ZERO = 9;
 const FOOT = 18;
 const SIDE = 46;
-/** Legible on light and dark pages, so that the map needs no redrawing when the theme changes. */
+/** Colours that are legible on light and dark pages, so that a change of theme needs no redrawing. */
 const INK = "59, 130, 208";
 const BROKEN = "#d1242f";
 const SHADES = 7;
@@ -92,7 +91,7 @@ function paint(canvas: HTMLCanvasElement, tensor: Tensor, heat: Heat): void {
   }
 }
 
-/** Mark a column by colour and by lines: values there are not finite. */
+/** Mark a column with values that aren't finite, by colour and by lines. */
 function cross(context: CanvasRenderingContext2D, x: number, width: number, height: number): void {
   context.fillStyle = `${BROKEN}55`;
   context.fillRect(x, 0, width, height);
@@ -107,19 +106,16 @@ function cross(context: CanvasRenderingContext2D, x: number, width: number, heig
 }
 
 function axesOf(heat: Heat, steps: readonly number[], width: number): SVGSVGElement {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("class", "mg-axes");
-  svg.setAttribute("width", String(width + SIDE + 8));
-  svg.setAttribute("height", String(HEIGHT + FOOT));
-  svg.setAttribute("aria-hidden", "true");
+  const size = { width: width + SIDE + 8, height: HEIGHT + FOOT };
+  const axes = svg("svg", { class: "mg-axes", ...size, "aria-hidden": "true" });
   const { positions, texts } = valueTicks(heat);
   const values = scaleLinear([0, 1], [0, HEIGHT]);
   const left = axisLeft(values).tickValues(positions).tickSize(4);
   left.tickFormat((_, i) => texts[i] ?? "");
-  const place = (x: number, y: number) => select(svg).append("g").attr("transform", `translate(${x},${y})`);
+  const place = (x: number, y: number) => select(axes).append("g").attr("transform", `translate(${x},${y})`);
   place(SIDE, 0).call(left);
   place(SIDE, HEIGHT).call(stepAxis(steps, width));
-  return svg;
+  return axes;
 }
 
 /** Powers of ten on both sides of zero, as many as are legible. */
@@ -132,18 +128,18 @@ function valueTicks(heat: Heat): { positions: number[]; texts: string[] } {
     const offset = (half * (binOf(10 ** at) - heat.lowest)) / (heat.highest - heat.lowest + 1);
     ticks.push({ position: half - offset, text: power(at) }, { position: 1 - half + offset, text: `−${power(at)}` });
   }
-  // those beside zero have no room
+  // there is no room next to zero
   const legible = ticks.filter(({ position, text }) => text === words.zeroRow || Math.abs(position - 0.5) > 0.07);
   return { positions: legible.map(({ position }) => position), texts: legible.map(({ text }) => text) };
 }
 
-/** Where a bin begins: there are two for each power of two, numbered from 2 ** -64 on. */
+/** The lower edge of a bin: there are two for each power of two, numbered from 2 ** -64 on. */
 function startOf(bin: number): number {
   const octave = Math.floor((bin - 1) / 2);
   return (1 + ((bin - 1) % 2) / 2) * 2 ** (octave - 64);
 }
 
-/** The bin of a number, with the part of the bin that lies below. */
+/** The bin of a number, plus the share of the bin below the number. */
 function binOf(value: number): number {
   const octave = Math.floor(Math.log2(value));
   return 1 + 2 * (octave + 64) + 2 * (value / 2 ** octave - 1);
@@ -152,7 +148,7 @@ function binOf(value: number): number {
 /**
  * An axis of moments, labelled with as many steps as have room.
  *
- * @param first where the first moment stands: in the middle of a column of its own, or at the very beginning
+ * @param first the position of the first moment: in the middle of its own column, or at the start
  */
 export function stepAxis(
   steps: readonly number[],

@@ -1,4 +1,4 @@
-/** Follows recordings that still grow: the server sends them anew, reduced, whenever a file has. */
+/** Follows growing recordings: the server sends them again, reduced, whenever a file has grown. */
 import { words } from "../../shared/recording_strings.js";
 import { fill } from "../../shared/strings.js";
 import type { Widget } from "../widget.js";
@@ -8,7 +8,7 @@ import type { Watching } from "./watching.js";
 export function follow(widget: Widget, watching: Watching, url: string): void {
   watching.bar.note = words.waiting;
   widget.whileConnected((signal) => {
-    // reconnects by itself, and tells the server what came last
+    // reconnects by itself, and reports the last event to the server
     const source = new EventSource(url);
     signal.addEventListener("abort", () => source.close());
     source.addEventListener("recording", ({ data }: MessageEvent<string>) => {

@@ -1,5 +1,6 @@
-/** What can tint nodes: which statistic of which tensors, on which scale. Colours of the steps are in tints.css. */
+/** The measures that can tint nodes: a statistic of some tensors, on a scale. The colours are in recording.css. */
 import { scaleThreshold } from "d3-scale";
+import type { ScaleEntry } from "../../session/colour_scale.js";
 import { words } from "../../shared/recording_strings.js";
 import type { Finding, Kind, Recording, Statistic, Tensor } from "./data.js";
 import { power, share, short } from "./numbers.js";
@@ -7,10 +8,10 @@ import { power, share, short } from "./numbers.js";
 export interface Measure {
   name: string;
   text: string;
-  /** Of which tensors; undefined for all. */
+  /** Kind of the tensors; undefined for all. */
   kind?: Kind;
   statistic: Statistic;
-  /** Of powers of ten, of shares, or on both sides of a usual value. */
+  /** By powers of ten, by shares, or on both sides of a usual value. */
   scale: "size" | "share" | "around";
 }
 
@@ -24,15 +25,10 @@ export const MEASURES: readonly Measure[] = [
   { name: "bad", text: words.notFinite, statistic: "bad", scale: "share" },
 ];
 
-/** A colour, and what it means. Steps of a scale with a middle go below zero. */
-export interface Entry {
-  step: number;
-  text: string;
-}
-
 export interface Scale {
   palette: "size" | "around";
-  entries: readonly Entry[];
+  /** Their steps are negative below the middle of a scale that has one. */
+  entries: readonly ScaleEntry[];
   stepOf(value: number): number;
   format(value: number): string;
 }
@@ -41,7 +37,7 @@ export interface Scale {
 const USUAL = 1e-3;
 const AROUND = [1e-5, 1e-4, 3e-4, 3e-3, 1e-2, 1e-1];
 const SHARES = [Number.MIN_VALUE, 0.01, 0.1, 0.25, 0.5, 0.75, 0.95];
-/** tints.css has a colour for each. */
+/** Number of steps; recording.css has a colour for each. */
 const MOST_STEPS = 7;
 
 const MEASURE_OF: Readonly<Record<string, string>> = {
@@ -52,22 +48,22 @@ const MEASURE_OF: Readonly<Record<string, string>> = {
   update: "update",
 };
 
-/** The measure that shows a finding best; undefined where any does. */
+/** The measure that shows a finding best; undefined if any does. */
 export function measureFor({ kind, what }: Finding): string | undefined {
   return kind === "dead" ? "dead" : MEASURE_OF[what];
 }
 
-/** Whether a tensor counts for a measure. */
+/** Whether a measure includes a tensor. */
 export function isMeasured(tensor: Tensor, { kind, statistic }: Measure): boolean {
   return (kind === undefined || tensor.kind === kind) && tensor.values[statistic] !== undefined;
 }
 
-/** How bad a value is beside others of its measure. */
+/** How bad a value is compared with others of its measure. */
 export function badness(value: number, { scale }: Measure): number {
   return scale === "around" ? Math.abs(Math.log10(Math.max(value, Number.MIN_VALUE) / USUAL)) : value;
 }
 
-/** The scale of a measure, the same at all steps of all runs, so that colours can be compared. */
+/** The scale of a measure, equal at all steps of all runs, so that colours are comparable. */
 export function scaleOf(measure: Measure, recordings: readonly Recording[]): Scale {
   if (measure.scale === "share") return stepped("size", SHARES, 0, share);
   if (measure.scale === "around") return stepped("around", AROUND, -3, short);
@@ -81,7 +77,7 @@ function stepped(palette: Scale["palette"], bounds: number[], first: number, for
   return { palette, entries, stepOf: (value) => scale(value), format };
 }
 
-/** Few steps use all colours, too. */
+/** Spreads a few steps over all colours. */
 function stretch(bounds: readonly number[], first: number): number {
   return first === 1 ? (MOST_STEPS - 1) / bounds.length : 1;
 }
@@ -99,7 +95,7 @@ function bound(value: number, format: (value: number) => string): string {
   return factor === 1 ? power(exponent) : `${factor}·${power(exponent)}`;
 }
 
-/** Powers of ten that part the values into at most as many steps as there are colours; a few outliers don't count. */
+/** Powers of ten that divide the values into at most as many steps as there are colours, without a few outliers. */
 function decades(values: number[]): number[] {
   const sorted = values.filter((value) => value > 0).sort((a, b) => a - b);
   const at = (part: number) => Math.log10(sorted[Math.round(part * (sorted.length - 1))] ?? 1);

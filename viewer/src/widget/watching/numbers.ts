@@ -7,7 +7,7 @@ export function power(exponent: number): string {
   return exponent === 0 ? "1" : exponent === 1 ? "10" : `10${exponent < 0 ? "⁻" : ""}${digits}`;
 }
 
-/** Two significant digits: more are not in a page. */
+/** Two significant digits: pages contain no more. */
 export function short(value: number): string {
   if (value === 0 || !Number.isFinite(value)) return String(value);
   const size = Math.abs(value);
@@ -16,7 +16,7 @@ export function short(value: number): string {
   return text.replaceAll("-", "−");
 }
 
-/** `12 %`; never zero for something. */
+/** `12 %`; never `0 %` for an amount above 0. */
 export function share(value: number): string {
   const percent = 100 * value;
   if (percent > 0 && percent < 0.1) return "< 0.1 %";

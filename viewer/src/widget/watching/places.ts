@@ -1,13 +1,13 @@
-/** Which nodes with recorded values the boxes of a picture show: also what is inside of a closed one. */
+/** The nodes with recorded values that the boxes of a picture show, including those inside closed boxes. */
 import type { Session } from "../../session/session.js";
 
 export class Places {
-  /** Node → the nodes with values in it, itself included. */
+  /** Node → the nodes with values that it is or contains. */
   readonly #inside = new Map<string, string[]>();
   readonly #parent: ReadonlyMap<string, string>;
   readonly #isModule: (id: string) => boolean;
 
-  /** @param nodes those with values */
+  /** @param nodes with values */
   constructor(session: Session, nodes: Iterable<string>) {
     const { parent, nodes: known } = session.visibleGraph();
     this.#parent = parent;
@@ -20,7 +20,7 @@ export class Places {
     return this.#inside.get(id) ?? [];
   }
 
-  /** Whether a node could have been recorded: only calls of modules are. */
+  /** Whether a node could have been recorded, as only module calls are. */
   isRecordable(id: string): boolean {
     return this.#isModule(id);
   }

@@ -2,15 +2,15 @@
 import { decoded, type Recording, type Tensor } from "./data.js";
 import { badness, isMeasured, type Measure } from "./measures.js";
 
-/** What a measure is for some nodes at one moment, the worst of all. */
+/** The worst value of a measure for some nodes at one moment. */
 export interface Reading {
   state: "value" | "bad" | "unseen" | "none";
   value?: number;
-  /** What has the value. */
+  /** The node and tensor with the value. */
   tensor?: Tensor;
 }
 
-export class Run {
+export class TrainingRun {
   readonly recording: Recording;
   readonly #byNode = new Map<string, Tensor[]>();
 
@@ -31,7 +31,7 @@ export class Run {
     return this.#byNode.get(node) ?? [];
   }
 
-  /** The moment that a step belongs to, or the one before it; -1 before the first and after the end of the run. */
+  /** The moment of a step, or the one before it; -1 before the first and after the end of the run. */
   momentAt(step: number): number {
     const { steps } = this.recording;
     if (step > (steps.at(-1) ?? -1)) return -1;
@@ -40,7 +40,7 @@ export class Run {
     return found;
   }
 
-  /** The worst of some nodes at a moment. */
+  /** The worst reading of some nodes at a moment. */
   reading(nodes: readonly string[], measure: Measure, moment: number): Reading {
     const tensors = nodes.flatMap((node) => this.tensorsOf(node)).filter(({ seen }) => seen[moment] === "1");
     if (tensors.length === 0) return { state: "unseen" };

@@ -1,15 +1,15 @@
-/** Below the bar: what to look at, the chosen node over time, and all figures of a step as a table. */
+/** The sheet below the bar: findings, the chosen node over time, and all figures of a step as a table. */
 import { words } from "../../shared/recording_strings.js";
 import { fill } from "../../shared/strings.js";
-import { box, make } from "../parts/dom.js";
+import { box, make } from "../controls/dom.js";
 import { type Finding, KINDS, SHARES, STATISTICS, type Tensor } from "./data.js";
 import { aligned, type HeatMap, heatMap } from "./heat.js";
 import { share, short } from "./numbers.js";
-import type { Run } from "./run.js";
+import type { TrainingRun } from "./run.js";
 
 const NARROWEST = 240;
 
-/** The selected node, and the repeats that its box stands for. */
+/** The selected node, and the repeats that its box represents. */
 export interface Chosen {
   id: string;
   name: string;
@@ -18,7 +18,7 @@ export interface Chosen {
 
 export class RunSheet {
   readonly element: HTMLElement;
-  /** Called with what a reader chose from the list. */
+  /** Called with the reader's choice from the list. */
   onFinding: (finding: Finding) => void = () => undefined;
   readonly #findings = box("mg-findings");
   readonly #node = box("mg-run-node");
@@ -26,7 +26,7 @@ export class RunSheet {
   readonly #summary = make("summary", "", "");
   #tensor = "";
   #repeat = "";
-  #maps: { map: HeatMap; run: Run }[] = [];
+  #maps: { map: HeatMap; run: TrainingRun }[] = [];
   #redraw: () => void = () => undefined;
   #width = 0;
 
@@ -41,14 +41,14 @@ export class RunSheet {
     }).observe(this.#node);
   }
 
-  /** List what is unusual, and what was recorded and is not in the diagram. */
-  list(runs: readonly Run[]): void {
+  /** List findings, and recorded nodes that aren't in the diagram. */
+  list(runs: readonly TrainingRun[]): void {
     this.element.hidden = false;
     const parts = runs.flatMap((run) => this.#listOf(run, runs.length > 1));
     this.#findings.replaceChildren(make("strong", "", words.findings), ...parts);
   }
 
-  #listOf({ recording }: Run, isNamed: boolean): HTMLElement[] {
+  #listOf({ recording }: TrainingRun, isNamed: boolean): HTMLElement[] {
     const title = isNamed ? [make("strong", "", recording.name)] : [];
     const rows = (recording.findings ?? []).map((finding) => make("li", "", this.#row(finding)));
     const list = rows.length === 0 ? make("p", "", words.nothingFound) : make("ol", "", ...rows);
@@ -76,9 +76,9 @@ export class RunSheet {
   /**
    * Show a node over time, and all figures.
    *
-   * @param node undefined where none is chosen
+   * @param node undefined if none is chosen
    */
-  show(runs: readonly Run[], node: Chosen | undefined, step: number): void {
+  show(runs: readonly TrainingRun[], node: Chosen | undefined, step: number): void {
     this.#redraw = () => this.show(runs, node, step);
     this.#width = this.#node.clientWidth;
     this.#summary.textContent = fill(words.figures, step);
@@ -89,7 +89,7 @@ export class RunSheet {
     else this.#showNode(runs, node, step);
   }
 
-  /** Show the tensor of a finding, when its node is chosen. */
+  /** Prefer the tensor of a finding when its node is chosen. */
   prefer({ node, what }: Finding): void {
     this.#tensor = `${what} output`;
     this.#repeat = node;
@@ -100,7 +100,7 @@ export class RunSheet {
     for (const { map, run } of this.#maps) map.mark(run.momentAt(step));
   }
 
-  #showNode(runs: readonly Run[], node: Chosen, step: number): void {
+  #showNode(runs: readonly TrainingRun[], node: Chosen, step: number): void {
     const id = node.repeats.includes(this.#repeat) ? this.#repeat : node.id;
     const tensors = runs.flatMap((run) => run.tensorsOf(id)).sort(byKind);
     const title = make("strong", "", node.name);
@@ -135,7 +135,7 @@ export class RunSheet {
     return choice;
   }
 
-  #mapsOf(runs: readonly Run[], id: string): HTMLElement[] {
+  #mapsOf(runs: readonly TrainingRun[], id: string): HTMLElement[] {
     const found = runs.flatMap((run) => {
       const tensor = run.tensorsOf(id).find((one) => keyOf(one) === this.#tensor);
       return tensor?.heat == null ? [] : [{ run, tensor, heat: tensor.heat }];
@@ -159,7 +159,7 @@ export class RunSheet {
   }
 }
 
-/** The text speaks of `this module`. */
+/** Replaces `this module` in a text. */
 function nodeOf({ node }: Finding): (Node | string)[] {
   return node === "" ? [] : [make("code", "", node), ": "];
 }
@@ -177,7 +177,7 @@ const KIND_WORDS = {
 };
 
 function labelOf({ kind, name }: Tensor): string {
-  // most modules have one output, which needs no name
+  // most modules have a single output, which needs no name
   return name === "output" ? KIND_WORDS[kind] : `${KIND_WORDS[kind]} ${name}`;
 }
 
@@ -188,11 +188,11 @@ function byKind(one: Tensor, other: Tensor): number {
 /**
  * The figures of a step; the keyboard scrolls a wide table.
  *
- * @param node whose they are; undefined for all
+ * @param node undefined for all nodes
  */
 function tableOf(
-  runs: readonly Run[],
-  tensorsOf: (run: Run) => readonly Tensor[],
+  runs: readonly TrainingRun[],
+  tensorsOf: (run: TrainingRun) => readonly Tensor[],
   step: number,
   node?: string,
 ): HTMLElement {
@@ -208,7 +208,13 @@ function tableOf(
   return scroller;
 }
 
-function rowsOf(run: Run, tensors: readonly Tensor[], step: number, isNamed: boolean, node?: string): HTMLElement[] {
+function rowsOf(
+  run: TrainingRun,
+  tensors: readonly Tensor[],
+  step: number,
+  isNamed: boolean,
+  node?: string,
+): HTMLElement[] {
   const moment = run.momentAt(step);
   const runName = isNamed ? [run.recording.name] : [];
   return tensors.map((tensor) => {

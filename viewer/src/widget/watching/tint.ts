@@ -1,22 +1,23 @@
-/** Colours the boxes of a picture by a measure, with a strip for each repeat, and hatches what was not seen. */
-import { idOf } from "../tree.js";
+/** Colours the boxes of a picture by a measure, with a strip for each repeat, and hatches boxes without values. */
+
+import { svg } from "../controls/dom.js";
+import { idOf } from "../picture/tree.js";
 import type { Scale } from "./measures.js";
 import type { Reading } from "./run.js";
 
-const SVG = "http://www.w3.org/2000/svg";
-/** Height of the strips, all rows together, and their distance from the box's sides, px. */
+/** Height of all rows of strips, and their distance from the sides of the box, px. */
 const STRIPS = 4.5;
 const INSET = 5;
 /** Distance of the lines of a hatch, px. */
 const HATCH = 7;
 
-/** What a box shows: the worst of all, and for each run its repeats. */
+/** What a box shows: the worst reading of all, and the repeats of each run. */
 export interface Shown {
   worst: Reading;
   strips: readonly (readonly Reading[])[];
 }
 
-export function paint(
+export function paintTints(
   picture: SVGSVGElement,
   scale: Scale | undefined,
   shownOf: (id: string) => Shown | undefined,
@@ -35,15 +36,16 @@ function decorate(node: SVGElement, shape: SVGGraphicsElement, scale: Scale, { w
   node.dataset.tint = tintOf(worst, scale);
   const { x, y, width, height } = shape.getBBox();
   if (worst.state === "unseen")
-    shape.after(made("path", { class: "mg-recorded mg-hatch", d: hatch(x, y, width, height) }));
+    shape.after(svg("path", { class: "mg-recorded mg-hatch", d: hatch(x, y, width, height) }));
   const rows = strips.some((strip) => strip.length > 1) || strips.length > 1 ? strips : [];
   const strip = STRIPS / rows.length;
   rows.forEach((readings, row) => {
     const top = y + height - strip * (rows.length - row);
     const step = (width - 2 * INSET) / readings.length;
     readings.forEach((reading, i) => {
-      const size = { x: x + INSET + i * step, y: top, width: Math.max(step - 2, 1), height: strip - 0.5 };
-      node.append(made("rect", { class: "mg-recorded mg-strip", "data-tint": tintOf(reading, scale), ...size }));
+      const left = rounded(x + INSET + i * step);
+      const size = { x: left, y: rounded(top), width: rounded(Math.max(step - 2, 1)), height: rounded(strip - 0.5) };
+      node.append(svg("rect", { class: "mg-recorded mg-strip", "data-tint": tintOf(reading, scale), ...size }));
     });
   });
 }
@@ -67,12 +69,4 @@ function hatch(x: number, y: number, width: number, height: number): string {
 
 function rounded(value: number): string {
   return String(Number(value.toFixed(1)));
-}
-
-function made(tag: string, attributes: Record<string, string | number>): SVGElement {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    element.setAttribute(name, typeof value === "number" ? rounded(value) : value);
-  }
-  return element;
 }

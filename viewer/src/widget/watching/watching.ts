@@ -1,17 +1,17 @@
-/** A diagram with what training recorded: joins the picture, the bar and the sheet. */
+/** Shows the recordings of a training: connects the picture, the bar and the sheet. */
 import type { Session } from "../../session/session.js";
 import { words } from "../../shared/recording_strings.js";
 import { fill } from "../../shared/strings.js";
-import { box } from "../parts/dom.js";
+import { box } from "../controls/dom.js";
 import type { Widget } from "../widget.js";
 import { RunBar } from "./bar.js";
 import type { Finding, Recording } from "./data.js";
 import { readRecording } from "./file/read.js";
 import { MEASURES, type Measure, measureFor, type Scale, scaleOf } from "./measures.js";
 import { Places } from "./places.js";
-import { Run, worstOf } from "./run.js";
+import { TrainingRun, worstOf } from "./run.js";
 import { RunSheet } from "./sheet.js";
-import { paint, type Shown } from "./tint.js";
+import { paintTints, type Shown } from "./tint.js";
 
 export class Watching {
   readonly #widget: Widget;
@@ -19,10 +19,10 @@ export class Watching {
   readonly bar = new RunBar(() => this.#refresh());
   readonly #sheet = new RunSheet();
   readonly #below = box("mg-run-below", this.#sheet.element);
-  /** Those of the page, and one that a reader opened. */
+  /** The page's recordings, and one that a reader opened. */
   #given: readonly Recording[] = [];
   #opened: Recording | undefined;
-  #runs: readonly Run[] = [];
+  #runs: readonly TrainingRun[] = [];
   #places: Places | undefined;
   #painted: SVGSVGElement | undefined;
   #scale: Scale | undefined;
@@ -41,20 +41,20 @@ export class Watching {
     widget.on("selected", () => this.#showSheet());
   }
 
-  /** Show other recordings, or what has come since. */
+  /** Show other recordings, or more of the same. */
   update(recordings: readonly Recording[]): void {
     this.#given = recordings;
     this.#showWith(this.#opened);
   }
 
-  /** Hide all of it, or show it again. */
+  /** Hide or show the bar, the sheet and the colours. */
   hide(isHidden: boolean): void {
     this.bar.element.hidden = isHidden;
     this.#below.hidden = isHidden;
     this.#refresh();
   }
 
-  /** Show a reader's own file, beside the first recording of the page. */
+  /** Show a reader's own file, next to the page's first recording. */
   async #open(file: File): Promise<void> {
     this.bar.note = fill(words.reading, file.name);
     try {
@@ -75,7 +75,7 @@ export class Watching {
     this.#opened = opened;
     this.bar.opened = opened?.name;
     const recordings = opened === undefined ? this.#given : [...this.#given.slice(0, 1), opened];
-    this.#runs = recordings.map((recording) => new Run(recording));
+    this.#runs = recordings.map((recording) => new TrainingRun(recording));
     this.#places = undefined;
     const steps = [...new Set(recordings.flatMap((recording) => recording.steps))].sort((a, b) => a - b);
     this.bar.show(this.#runs, steps);
@@ -83,7 +83,7 @@ export class Watching {
     this.#refresh();
   }
 
-  /** Begin where there is most to see. */
+  /** Start at the first finding, if any. */
   begin(): void {
     const [first] = this.#runs.flatMap(({ recording }) => recording.findings ?? []);
     if (first === undefined) return;
@@ -114,7 +114,7 @@ export class Watching {
   #paint(picture: SVGSVGElement): void {
     this.#painted = this.#widget.tree.picture;
     const measure = this.bar.element.hidden ? undefined : this.#measure;
-    paint(picture, this.#scale, (id) => (measure === undefined ? undefined : this.#shown(id, measure)));
+    paintTints(picture, this.#scale, (id) => (measure === undefined ? undefined : this.#shown(id, measure)));
   }
 
   #shown(id: string, measure: Measure): Shown | undefined {
@@ -143,7 +143,7 @@ export class Watching {
     return this.#places;
   }
 
-  /** The box that shows a node: its own, or that of the repeats it is one of. */
+  /** The box that shows a node: its own, or that of its repeats. */
   #boxOf(node: string): string | undefined {
     const { tree } = this.#widget;
     return [node, this.#session.rolled().standIn(node)].find((id) => tree.has(id));
@@ -159,7 +159,7 @@ export class Watching {
     const place = this.#boxOf(node);
     if (node === "") this.#widget.select("");
     else if (place !== undefined) this.#widget.goTo(place);
-    else void this.#widget.change((session) => session.withNode(node)).then(() => this.#widget.goTo(node));
+    else void this.#widget.show(node);
   }
 }
 

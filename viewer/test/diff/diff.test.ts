@@ -1,0 +1,151 @@
+/** The parts of a comparison: pairs in order, what is beyond doubt, the mirrored report, names of any kind. */
+import { expect, it } from "vitest";
+import { differenceOf } from "../../src/diff/difference.js";
+import { align } from "../../src/diff/match/align.js";
+import { isNumbered, isSameValue, patternOf, stemOf } from "../../src/diff/vocabulary.js";
+import type { GraphData } from "../../src/graph/graph.js";
+import { moduleOf, sketch } from "../sketch.js";
+
+const letters = {
+  key: (letter: string) => letter.toLowerCase(),
+  score: (a: string, b: string) => Number(a.toLowerCase() === b.toLowerCase()) * (a === b ? 1 : 0.5),
+  least: 0.3,
+};
+
+function aligned(before: string, after: string): string[] {
+  return align([...before], [...after], letters).map(([i, j]) => `${before[i]}${after[j]}`);
+}
+
+it("pairs the members of two lists in order", () => {
+  expect(aligned("abc", "abc")).toEqual(["aa", "bb", "cc"]);
+  expect(aligned("abcd", "abxcd")).toEqual(["aa", "bb", "cc", "dd"]);
+  expect(aligned("abcd", "bd")).toEqual(["bb", "dd"]);
+  expect(aligned("", "ab")).toEqual([]);
+});
+
+it("pairs each member of long lists once, in order", () => {
+  const before = Array.from({ length: 700 }, (_, i) => `a${i}`);
+  const after = before.filter((_, i) => i % 7 !== 3);
+  const same = { key: (name: string) => name, score: (a: string, b: string) => Number(a === b), least: 0.5 };
+  const pairs = align(before, after, same);
+  expect(pairs.map(([i]) => before[i])).toEqual(after);
+});
+
+it("knows numbered names, their stems and the pattern of a path", () => {
+  expect(["0", "layer_3", "a.7", "norm", "v2.x"].map(isNumbered)).toEqual([true, true, true, false, false]);
+  expect(["layers.0", "layer_3", "norm"].map(stemOf)).toEqual(["layers", "layer_", "norm"]);
+  expect(patternOf("h.11.attn#2")).toBe("h.*.attn");
+});
+
+it("takes one number and as many equal ones for the same value", () => {
+  expect(isSameValue(1, [1, 1])).toBe(true);
+  expect(isSameValue([1, 2], [2, 1])).toBe(false);
+  expect(isSameValue(0.1, Math.fround(0.1))).toBe(true);
+  expect(isSameValue(null, 0)).toBe(false);
+  expect(isSameValue(0, 1e-9)).toBe(false);
+});
+
+const CLASSES = { block: "Block", "block.fc": "Linear", "block.act": "ReLU", "block.last": "Linear" };
+
+function net(text: string, change: (graph: GraphData) => void = () => {}): string {
+  const graph = sketch(text, CLASSES);
+  change(graph);
+  return JSON.stringify(graph);
+}
+
+const PLAIN = "x > block.fc/linear > block.act/relu > block.last/linear > y";
+
+it("says that an output is another value under its name", () => {
+  const was = sketch("x > norm > y\nx > relu > z");
+  const is = sketch("x > norm > z\nx > relu > y");
+  expect(differenceOf(JSON.stringify(was), JSON.stringify(is))).toMatchObject({
+    ...{ same: false, same_computation: false },
+    changes: [{ id: "output-rewired" }, { id: "output-rewired" }],
+  });
+});
+
+it("takes another order of ops for a change of results, unless only views are elsewhere", () => {
+  const change = (before: string, after: string) =>
+    differenceOf(JSON.stringify(sketch(before)), JSON.stringify(sketch(after))).changes.map(({ id, level }) => [
+      id,
+      level,
+    ]);
+  expect(change("x > mul > relu > add > y", "x > relu > mul > add > y")).toEqual([["op-order", "notable"]]);
+  expect(change("x > mul > view > add > y", "x > view > mul > add > y")).toEqual([["rearranged", "detail"]]);
+});
+
+it("says nothing of two equal graphs", () => {
+  expect(differenceOf(net(PLAIN), net(PLAIN))).toMatchObject({ same: true, same_computation: true, changes: [] });
+});
+
+it.each([
+  ["another order", "x > block.act/relu > block.fc/linear > block.last/linear > y"],
+  ["one op more", "x > block.fc/linear > block.act/relu > block.last/linear > tanh > y"],
+  ["a layer less", "x > block.fc/linear > block.act/relu > y"],
+  ["another output", "x > block.fc/linear > block.act/relu > block.last/linear > z"],
+])("says the same the other way round: %s", (_, text) => {
+  const [there, back] = [differenceOf(net(PLAIN), net(text)), differenceOf(net(text), net(PLAIN))];
+  expect(there.changes.length).toBeGreaterThan(0);
+  expect(back.changes.map(({ before, after, count }) => [after, before, count])).toEqual(
+    there.changes.map(({ before, after, count }) => [before, after, count]),
+  );
+  expect(back.changes.map(({ places }) => places.map(([x, y]) => [y, x]))).toEqual(
+    there.changes.map(({ places }) => places),
+  );
+  expect([back.before, back.after]).toEqual([there.after, there.before]);
+  expect(back.checkpoints.gone).toEqual(there.checkpoints.new);
+});
+
+it("names the example inputs in the order of the question", () => {
+  const wide = net(PLAIN, (graph) => {
+    for (const tensor of Object.values(graph.tensors)) tensor.shape = [3, 8];
+  });
+  expect(differenceOf(net(PLAIN), wide).reservations).toEqual(["the example inputs differ: x is 1×8 and 3×8"]);
+  expect(differenceOf(wide, net(PLAIN)).reservations).toEqual(["the example inputs differ: x is 3×8 and 1×8"]);
+});
+
+it("tells another dtype of an output", () => {
+  const half = net(PLAIN, (graph) => {
+    const last = Object.keys(graph.tensors).at(-1) ?? "";
+    Object.assign(graph.tensors[last] ?? {}, { dtype: "float16" });
+  });
+  expect(differenceOf(net(PLAIN), half).changes.map(({ id, level }) => [id, level])).toContainEqual([
+    "output-dtype",
+    "notable",
+  ]);
+});
+
+it("takes arguments and classes for what they are, whatever they are called", () => {
+  const names = ["__proto__", "constructor", "toString", "hasOwnProperty"];
+  const hostile = net(PLAIN, (graph) => {
+    const attributes = JSON.parse(`{${names.map((name) => `"${name}": 7`).join()}}`);
+    Object.assign(moduleOf(graph, "block.fc"), { attributes, class: "constructor" });
+  });
+  const found = differenceOf(net(PLAIN), hostile);
+  expect(found.changes.map(({ id }) => id)).toContain("class");
+  expect(JSON.stringify(found)).not.toContain("native code");
+});
+
+it("counts the members of a list that has another name, too", () => {
+  const list = (name: string, length: number) => {
+    const steps = Array.from({ length }, (_, i) => `${name}.${i}/norm > ${name}.${i}/linear`);
+    return JSON.stringify(sketch(`x > ${steps.join(" > ")} > y`));
+  };
+  const said = (before: string, after: string) => differenceOf(before, after).changes.map(({ text }) => text);
+  const [three, four] = [list("layers", 3), list("blocks", 4)];
+  expect(said(three, four)).toContainEqual(expect.stringContaining("blocks: 3 → 4 × "));
+  expect(said(four, three)).toContainEqual(expect.stringContaining("blocks: 4 → 3 × "));
+});
+
+it("takes the factors of a product in another order for a detail", () => {
+  const product = sketch("x > sigmoid\nx > relu\nsigmoid > mul > y\nrelu > mul");
+  const exchange = (_: string, value: { to?: string; argument: string }) =>
+    value?.to === "/mul" ? { ...value, argument: String(1 - Number(value.argument)) } : value;
+  const exchanged = JSON.stringify(product, exchange);
+  const { same, same_computation, changes } = differenceOf(JSON.stringify(product), exchanged);
+  expect([same, same_computation, changes.map(({ id, level }) => [id, level])]).toEqual([
+    false,
+    true,
+    [["other", "detail"]],
+  ]);
+});
