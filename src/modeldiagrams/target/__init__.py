@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,7 +16,7 @@ from torch import nn
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.options.options import Call
-from modeldiagrams.target.build import Built, refitted, variants
+from modeldiagrams.target.build import Built, variants
 from modeldiagrams.target.construct import call_problem
 from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.factories import factories_of
@@ -29,19 +28,11 @@ from modeldiagrams.tracer import Trace, trace_run
 from modeldiagrams.tracer.graph.build_graph import module_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from modeldiagrams.ir.graph import Assumption, Graph
-    from modeldiagrams.target.inference.misfits import Stuck
     from modeldiagrams.target.resolve_inputs import Inputs
     from modeldiagrams.tracer import Mode
 
 __all__ = ["InputsError", "Target", "infer", "loaded_sources", "record", "resolve", "seeded"]
-
-_MOST_FITS = 2
-"""How often, one after the other, a model is made in another way because one of its layers doesn't fit, """
-_MOST_OF_ONE = 3
-"""and in how many ways each time."""
 
 
 class InputsError(TargetError):
@@ -135,32 +126,19 @@ def _first_that_works(call: Call, device: str | None) -> tuple[Built, Inputs, li
     first: tuple[Built, Inputs] | None = None
     tried: list[str] = []
     budget: Budget | None = None
-    waiting: list[Iterator[tuple[Built, Stuck | None]]] = [((built, None) for built in variants(call, device))]
-    while waiting:
-        is_spent = len(waiting) > 1 and budget is not None and len(tried) >= budget.max_passes
-        built, start = (None, None) if is_spent else next(waiting[-1], (None, None))
-        if built is None:
-            waiting.pop()
-            continue
+    for built in variants(call, device):
         budget = budget or Budget()
         try:
-            inputs = resolve_inputs(built, call, _share(budget, built, len(tried)), start)
+            inputs = resolve_inputs(built, call, _share(budget, built, len(tried)))
         except TargetError as error:
             raise InputsError(str(error), error.frames) from error
         tried += [f"{built.variant}: {line}" if built.variant else line for line in inputs.tried]
         if inputs.is_enough:
             return built, inputs, tried
         first = first or (built, inputs)
-        if inputs.stuck and len(waiting) <= _MOST_FITS and budget.max_passes > len(tried):
-            waiting.append(_fitting(built, call, inputs.stuck))
     if first is None:
         raise TargetError(f"{call.model} can't be made")
     return *first, tried
-
-
-def _fitting(built: Built, call: Call, stuck: Stuck) -> Iterator[tuple[Built, Stuck]]:
-    """The model with other arguments, whose search goes on where that of the first one ended."""
-    yield from ((made, stuck) for made in islice(refitted(built, call, stuck.misfit), _MOST_OF_ONE))
 
 
 def _share(budget: Budget, built: Built, used: int) -> Budget:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass, field, is_dataclass, replace
-from functools import cached_property
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
@@ -22,7 +21,6 @@ from modeldiagrams.target.inference.conventions import (
     without_which_it_fails,
 )
 from modeldiagrams.target.inference.endured import each_of
-from modeldiagrams.target.inference.fitting import fitted, is_about
 from modeldiagrams.target.inference.members import constants_for
 from modeldiagrams.target.inference.names import PROJECT, project_value
 from modeldiagrams.target.inference.rules import Rule, assumed
@@ -36,11 +34,9 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Assumption
     from modeldiagrams.options.options import Call
     from modeldiagrams.target.inference.evidence import CallSite
-    from modeldiagrams.target.inference.misfits import Misfit
 
 __all__ = [
     "Arguments",
-    "Fitter",
     "arguments_of",
     "arguments_shown",
     "fuller_arguments",
@@ -70,8 +66,6 @@ class Arguments:
     """Whether files could get names that nobody chose."""
     others: tuple[Arguments, ...] = ()
     """Those with other modules that are made up, for a model that no inputs are found for."""
-    fitter: Fitter | FitterByUse | None = None
-    """Makes others for a model in which a layer doesn't fit."""
 
     def values_by_name(self, maker: Callable[..., Any]) -> dict[str, Any]:
         """Values by name, also those that nobody gave."""
@@ -148,7 +142,7 @@ def _conventional(found: Callable[..., Any]) -> Arguments:
         return Arguments()
     rule = Rule.CONVENTIONS.assumption("constructor arguments by the names of required parameters")
     values = (assumed(f"kwargs.{name}", value, _reason_of_name(name, value)) for name, value in usual.items())
-    return Arguments(kwargs=usual, assumptions=(rule, *values), fitter=FitterByUse(found))
+    return Arguments(kwargs=usual, assumptions=(rule, *values))
 
 
 def _reason_of_name(name: str, value: Any) -> str:
@@ -218,49 +212,7 @@ def _solved(
         rule = Rule.CONVENTIONS.assumption(f"constructor arguments by how they are used, after {solved.tries} tries")
         made = Arguments(kwargs=kwargs, is_last=True, is_made_up=True)
         others = tuple(_filled(made, {**given, **other}, rule, reasons) for other in solved.others)
-        yield replace(_filled(made, kwargs, rule, reasons), others=others, fitter=Fitter(solved, given, rule, reasons))
-
-
-@dataclass(frozen=True)
-class Fitter:
-    """Makes other arguments for a model in which a layer doesn't fit."""
-
-    solved: Solved
-    """The arguments that were looked for."""
-    given: dict[str, Any]
-    rule: Assumption
-    reasons: dict[str, str]
-
-    def is_about(self, misfit: Misfit) -> bool:
-        """Whether an argument is the size of the layer itself, or its class."""
-        return self.solved.search is not None and is_about(self.solved.search, misfit)
-
-    def others(self, misfit: Misfit) -> Iterator[Arguments]:
-        """With as many features as come to the layer, or one of another class."""
-        for kwargs, more in fitted(self.solved.search, misfit) if self.solved.search else ():
-            made = Arguments(is_last=True, is_made_up=True, fitter=self)
-            yield _filled(made, {**self.given, **kwargs}, self.rule, {**self.reasons, **more})
-
-
-@dataclass(frozen=True)
-class FitterByUse:
-    """Looks at how arguments are used that got the values of their names, only if a layer doesn't fit with these."""
-
-    maker: Callable[..., Any]
-
-    @cached_property
-    def fitter(self) -> Fitter | None:
-        """Knows how they are used."""
-        solved = each_of(_solved(self.maker, "", {}, {}))
-        return next((each.fitter for each in solved if isinstance(each.fitter, Fitter)), None)
-
-    def is_about(self, misfit: Misfit) -> bool:
-        """Whether an argument is the size of the layer itself, or its class."""
-        return self.fitter is not None and self.fitter.is_about(misfit)
-
-    def others(self, misfit: Misfit) -> Iterator[Arguments]:
-        """With as many features as come to the layer, or one of another class."""
-        return self.fitter.others(misfit) if self.fitter else iter(())
+        yield replace(_filled(made, kwargs, rule, reasons), others=others)
 
 
 def _filled(arguments: Arguments, kwargs: dict[str, Any], rule: Assumption, reasons: dict[str, str]) -> Arguments:
@@ -292,9 +244,8 @@ def arguments_shown(found: Callable[..., Any], site: CallSite) -> Arguments | No
     kwargs = {**site.kwargs, **(solved.kwargs if solved else {})}
     values = (assumed(f"kwargs.{name}", value, reasons[name]) for name, value in kwargs.items())
     rule = Rule.CONVENTIONS.assumption(f"constructor arguments as in {site.place}")
-    fitter = Fitter(solved, site.kwargs, rule, reasons) if solved else None
     is_made_up = solved is not None
-    return Arguments(kwargs=kwargs, assumptions=(rule, *values), is_last=True, is_made_up=is_made_up, fitter=fitter)
+    return Arguments(kwargs=kwargs, assumptions=(rule, *values), is_last=True, is_made_up=is_made_up)
 
 
 def refuse_arguments(call: Call) -> None:

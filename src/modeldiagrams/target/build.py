@@ -19,8 +19,6 @@ from torch import nn
 from modeldiagrams.errors import TargetError
 from modeldiagrams.target.arguments import (
     Arguments,
-    Fitter,
-    FitterByUse,
     arguments_of,
     arguments_shown,
     fuller_arguments,
@@ -46,9 +44,8 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Assumption
     from modeldiagrams.options.options import Call
-    from modeldiagrams.target.inference.misfits import Misfit
 
-__all__ = ["Built", "make_model", "refitted", "variants"]
+__all__ = ["Built", "make_model", "variants"]
 
 LARGE = 100_000_000
 """From this number of parameters on, a model is made on the meta device: no memory, no random numbers."""
@@ -74,8 +71,6 @@ class Built:
     """The call in the project whose arguments it was made with."""
     others: tuple[Arguments, ...] = ()
     """Other arguments, for a model that no inputs are found for."""
-    fitter: Fitter | FitterByUse | None = None
-    """Makes other arguments, for a model in which a layer doesn't fit."""
     variant: str = ""
     """How it differs from the default model; empty for that one."""
 
@@ -115,22 +110,6 @@ def variants(call: Call, device: str | None = None) -> Iterator[Built]:
     offered = _as_offered(default.maker, call, HUGE)
     if offered is not None:
         yield replace(offered, variant=f"as {offered.maker.__name__} makes it")
-
-
-def refitted(built: Built, call: Call, misfit: Misfit) -> Iterator[Built]:
-    """The model with other arguments, after a layer turned out not to fit.
-
-    Args:
-        built: The model.
-        call: What the author wrote.
-        misfit: The layer.
-    """
-    for arguments in each_of(built.fitter.others(misfit)) if built.fitter else ():
-        try:
-            made = _built(built.maker, call, arguments, HUGE)
-        except TargetError:
-            continue
-        yield replace(made, variant=f"with what fits {misfit.layers[0][0]}", example=built.example)
 
 
 def _with_other_modules(default: Built, call: Call) -> Iterator[Built]:
@@ -204,7 +183,7 @@ def _in_eval_mode(model: nn.Module, found: Any, call: Call, arguments: Arguments
     with user_code(f"{call.model}.eval()"):
         model.eval()
     values = arguments.values_by_name(found)
-    return Built(model, found, arguments.assumptions, values, others=arguments.others, fitter=arguments.fitter)
+    return Built(model, found, arguments.assumptions, values, others=arguments.others)
 
 
 def _is_open(call: Call) -> bool:
@@ -263,9 +242,7 @@ def _as_in_project(found: Callable[..., Any], call: Call, meta_from: float, site
                 model.eval()
         except TargetError:
             continue
-        return Built(
-            model, found, arguments.assumptions, arguments.values_by_name(found), site, fitter=arguments.fitter
-        )
+        return Built(model, found, arguments.assumptions, arguments.values_by_name(found), site)
     return None
 
 

@@ -15,7 +15,6 @@ Long because the modules that are made up for arguments are here, too, under the
 from __future__ import annotations
 
 import functools
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import torch
@@ -28,12 +27,8 @@ from modeldiagrams.target.user_code import user_code
 __all__ = [
     "Answer",
     "Attention",
-    "Branches",
-    "Conditioned",
     "Denoiser",
     "LanguageModel",
-    "Mean",
-    "Patches",
     "PictureNetwork",
     "Pyramid",
     "Settings",
@@ -220,91 +215,6 @@ class Layer(nn.Linear):
             more: How many it gives.
         """
         super().__init__(width, more[0] if more else width)
-
-
-class Patches(nn.Module):
-    """Cuts pictures into patches, and gives a row of features for each."""
-
-    def __init__(self, channels: int, width: int) -> None:
-        """Make a convolution with the steps of its kernel.
-
-        Args:
-            channels: Of the pictures.
-            width: Number of features.
-        """
-        super().__init__()
-        self.projection = nn.Conv2d(channels, width, 8, 8)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Sequences of patches."""
-        patches: Tensor = self.projection(x)
-        return patches.flatten(2).transpose(1, 2)
-
-
-class Mean(nn.Module):
-    """A layer, and the mean of what it gives over all steps of a sequence."""
-
-    def __init__(self, inputs: int, width: int) -> None:
-        """Make the layer.
-
-        Args:
-            inputs: Features of each step.
-            width: Features that it makes of them.
-        """
-        super().__init__()
-        self.linear = nn.Linear(inputs, width)
-
-    def forward(self, x: Tensor, *_more: Any, **_named: Any) -> Tensor:
-        """One row of features for each sequence."""
-        steps: Tensor = self.linear(x)
-        return steps.mean(1)
-
-
-class Conditioned(nn.Module):
-    """A module, to whose result a layer for each other input is added."""
-
-    def __init__(self, body: nn.Module, widths: list[int]) -> None:
-        """Make a layer for each other input.
-
-        Args:
-            body: Gets the first input.
-            widths: Features of the others; 1 for numbers.
-        """
-        super().__init__()
-        self.body, self.widths = body, widths
-        self.conditions = nn.ModuleList(nn.Linear(width, 1) for width in widths)
-
-    def forward(self, x: Tensor, *others: Tensor | None, **named: Tensor | None) -> Tensor:
-        """What the module gives, and one number for each row more from each other input."""
-        made: Tensor = self.body(x)
-        for layer, width, other in zip(self.conditions, self.widths, (*others, *named.values()), strict=False):
-            if isinstance(other, Tensor):
-                rows = other if width > 1 else other.reshape(other.shape[:1].numel(), -1)[:, :1]
-                shift: Tensor = layer(rows.to(made.dtype)).flatten(1).mean(1)
-                made = made + shift.reshape(-1, *(1,) * (made.ndim - 1))
-        return made
-
-
-class Branches(nn.Module):
-    """Modules that all get the same."""
-
-    def __init__(self, parts: list[nn.Module] | dict[str, nn.Module], *, is_object: bool = False) -> None:
-        """Keep them.
-
-        Args:
-            parts: One for each result, by name or in order.
-            is_object: Whether the results are attributes of an object.
-        """
-        super().__init__()
-        self.parts = nn.ModuleDict(parts) if isinstance(parts, dict) else nn.ModuleList(parts)
-        self.is_object = is_object
-
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """The results, in a list, a dict or an object."""
-        if isinstance(self.parts, nn.ModuleList):
-            return [part(*args, **kwargs) for part in self.parts]
-        made = {name: part(*args, **kwargs) for name, part in self.parts.items()}
-        return SimpleNamespace(**made) if self.is_object else made
 
 
 def with_attributes(module: nn.Module, **attributes: Any) -> nn.Module:

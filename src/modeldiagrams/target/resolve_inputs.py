@@ -29,7 +29,7 @@ from modeldiagrams.target.inference.defects import Defects, defects_of
 from modeldiagrams.target.inference.endured import attempted
 from modeldiagrams.target.inference.huggingface import configured_candidates
 from modeldiagrams.target.inference.inferred import inferred_candidates
-from modeldiagrams.target.inference.input_solver import BY_FORWARD, InputSolver
+from modeldiagrams.target.inference.input_solver import InputSolver
 from modeldiagrams.target.inference.rules import Rule, assumed
 from modeldiagrams.target.inference.search import (
     Found,
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from modeldiagrams.target.build import Built
     from modeldiagrams.target.inference.budget import Budget
     from modeldiagrams.target.inference.class_examples import Example
-    from modeldiagrams.target.inference.misfits import Stuck
     from modeldiagrams.tracer import Trace
 
 __all__ = ["WRITE_INPUTS", "Inputs", "resolve_inputs"]
@@ -65,18 +64,12 @@ _LAST_PASSES = 10
 """With other combinations of usual inputs, where no failure could be answered."""
 _ALL_TRIES = (_MANY, 12)
 """Until there is a solution, and after the first one, for a better one."""
-_TRIES_AS_READ = (6, 12)
-"""Where all uses in forward suit each other, or docstrings or annotations say the shapes of all inputs."""
-_TRIES_AS_GUESSED = (1, 12)
-"""Where some of them don't, or not all of forward could be read."""
 _TRIES_FOR_ROWS = (5, 5)
 """Where the model runs, but only with one row."""
 _MOST_SOLUTIONS = 12
 """Of which the best is taken."""
 _MOST_ODD = 4
 """Of which the least odd is taken, where nothing else is wrong."""
-_ALL_REACH = (1,)
-"""Worse than any `Defects` of inputs that all reach an output."""
 
 
 @dataclass
@@ -92,8 +85,6 @@ class Inputs:
     """The passes of the search, one line each."""
     trace: Trace | None = None
     """The pass with these inputs, if one was recorded."""
-    stuck: Stuck | None = None
-    """Where the search for inputs ended, if it found none."""
 
     @property
     def is_enough(self) -> bool:
@@ -101,14 +92,13 @@ class Inputs:
         return self.note is None and (self.trace is None or self.trace.graph.status.error is None)
 
 
-def resolve_inputs(built: Built, call: Call, budget: Budget, start: Stuck | None = None) -> Inputs:
+def resolve_inputs(built: Built, call: Call, budget: Budget) -> Inputs:
     """Apply the rules in their order.
 
     Args:
         built: What will be called.
         call: What the author wrote: `inputs`, `inputs_from`, or neither.
         budget: Limits and logs the passes of a search.
-        start: Where the search for the model ended that this one is made instead of.
 
     Returns:
         The inputs. A model that no rule finds inputs for gets a note instead.
@@ -129,14 +119,13 @@ def resolve_inputs(built: Built, call: Call, budget: Budget, start: Stuck | None
     if example:
         budget.lines.append(f"{example.source}: {problem}")
     with preferring_sizes(built.arguments):
-        solver = cache(lambda: InputSolver(built.model, budget, start, built.fitter))
+        solver = cache(lambda: InputSolver(built.model, budget))
         attempt = partial(attempted, "a source of inputs", budget.lines)
         return (
             attempt(lambda: _as_in_project(built, budget))
-            or (attempt(lambda: _from_failures(built.model, budget, solver())) if start else None)
             or attempt(lambda: _from_class(built, budget))
             or _from_search(built.model, budget, solver)
-            or replace(_no_inputs(built.model, call.model, budget), stuck=attempt(lambda: solver().stuck()))
+            or _no_inputs(built.model, call.model, budget)
         )
 
 
@@ -176,24 +165,11 @@ def _from_search(model: nn.Module, budget: Budget, solver: Callable[[], InputSol
     """Rule 4: candidates of names and layers, and what forward does with them."""
     attempt = partial(attempted, "a source of inputs", budget.lines)
     usual = attempt(lambda: [Search(model, each, budget) for each in inferred_candidates(model) if each]) or []
-    as_read = attempt(lambda: None if solver().is_told_by_project() else _as_read(model, budget, solver()))
-    if as_read and as_read[0] < _ALL_REACH:
-        return _from_found(as_read[1], Rule.INFERRED, budget)
-    if attempt(lambda: solver().is_in_vain()):
-        return None
     return (
         attempt(lambda: _from_usual(model, budget, usual, _FIRST_PASSES, solver))
         or attempt(lambda: _from_failures(model, budget, solver()))
-        or attempt(lambda: None if solver().is_in_vain() else _from_usual(model, budget, usual, _LAST_PASSES, solver))
-        or (_from_found(as_read[1], Rule.INFERRED, budget) if as_read else None)
+        or attempt(lambda: _from_usual(model, budget, usual, _LAST_PASSES, solver))
     )
-
-
-def _as_read(model: nn.Module, budget: Budget, solver: InputSolver) -> tuple[Defects, Found] | None:
-    """Inputs that the forward tells, before any pass."""
-    tries = _TRIES_AS_READ if solver.is_sure() else _TRIES_AS_GUESSED
-    found = _best_from_failures(model, budget, solver, tries)
-    return found or (_best_from_failures(model, budget, solver, _TRIES_AS_READ) if solver.is_slow() else None)
 
 
 def _from_usual(
@@ -203,21 +179,12 @@ def _from_usual(
     for each in searches:
         found = each.more(passes)
         if found:
-            dead = max(0, _dead_inputs(model, found) - solver().unused())
+            dead = _dead_inputs(model, found)
             worst = (dead,) if dead else (0, True) if solver().is_for_one_row(found.entries) else ()
             most = _ALL_TRIES if dead else _TRIES_FOR_ROWS
             better = _from_failures(model, budget, solver(), worst, most) if worst else None
-            return better or _from_found(_with_read_sizes(found, solver()), Rule.INFERRED, budget)
+            return better or _from_found(found, Rule.INFERRED, budget)
     return None
-
-
-def _with_read_sizes(found: Found, solver: InputSolver) -> Found:
-    """The same with the sizes that the forward tells."""
-    entries = solver.with_read_sizes(found.entries)
-    if entries == found.entries:
-        return found
-    others = {name for name, entry in entries.items() if entry != found.entries[name]}
-    return Found(entries, found.reasons | dict.fromkeys(others, BY_FORWARD), None)
 
 
 def _dead_inputs(model: nn.Module, found: Found) -> int:
@@ -244,13 +211,13 @@ def _best_from_failures(
 ) -> tuple[Defects, Found] | None:
     """Inputs that what fails asks for, tried where no candidate works as it is, or some make no difference."""
     best: tuple[Defects, Found] | None = None
-    passes = min(most[0], budget.left - (0 if solver.start else _LAST_PASSES))
+    passes = min(most[0], budget.left - _LAST_PASSES)
     for count, solution in enumerate(islice(solver.solutions(passes, most[1]), _MOST_SOLUTIONS), 1):
         args, kwargs = from_entries(solution.entries)
         with budget.limited():
             trace, result = trial_pass(model, args, kwargs, "auto")
         budget.lines.append(f"{solution.entries} ({trace.graph.status.mode}): {result}")
-        defects = defects_of(model, trace.graph, solution, solver.unused(), solver.sizes.is_own)
+        defects = defects_of(model, trace.graph, solution, solver.sizes.is_own)
         if is_connected(trace.graph) and (best is None or defects < best[0]):
             best = defects, Found(solution.entries, solver.reasons(solution.entries), None)
         is_good = best is not None and not any(best[0] if count < _MOST_ODD else best[0][:-1])

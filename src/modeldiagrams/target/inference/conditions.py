@@ -24,7 +24,6 @@ __all__ = [
     "Unequal",
     "checks",
     "counted_too_far_in",
-    "length_wanted",
     "multiple",
     "statements",
     "tensor_of_rank",
@@ -104,20 +103,6 @@ def counted_too_far_in(error: BaseException | None) -> Iterator[tuple[int, int, 
                 at = frame.f_locals.get(target.id) if isinstance(target, ast.Name) else None
                 if type(at) is int and at > 0:
                     yield from ((size, at, shapes) for size in sorted(numbers) if size > at)
-
-
-def length_wanted(frame: FrameType, value: Any) -> int:
-    """How many items the comparison that runs wants of a value: ``assert len(frames) == self.n``; 0 for others."""
-    names = _names_of(frame)
-    for node, at in numbered_nodes(frame, frame.f_lineno):
-        match node:
-            case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]) if node.lineno == at:
-                for one, other in ((left, right), (right, left)):
-                    wanted = _value(other, names)
-                    args = one.args if isinstance(one, ast.Call) and ast.unparse(one.func) == "len" else []
-                    if type(wanted) is int and any(_read(arg, names) is value for arg in args):
-                        return wanted
-    return 0
 
 
 def _loops(frame: FrameType, line: int) -> Iterator[Any]:

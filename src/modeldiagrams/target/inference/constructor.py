@@ -31,7 +31,6 @@ from modeldiagrams.target.inference.guard import guarded
 from modeldiagrams.target.inference.kept_arguments import forward_uses
 from modeldiagrams.target.inference.kind_refinement import refine_kind
 from modeldiagrams.target.inference.makers import rule_out_class
-from modeldiagrams.target.inference.modules_that_fit import fit_modules
 from modeldiagrams.target.inference.neighbours import (
     likeliest,
     make_lists_alike,
@@ -88,8 +87,6 @@ class Solved:
     tries: int
     others: tuple[dict[str, Any], ...] = ()
     """The same with other modules that were made up: which of them suits is not known before forward runs."""
-    search: Search | None = field(default=None, compare=False, repr=False)
-    """Has others for a layer that doesn't fit in forward."""
 
 
 def solved_arguments(
@@ -172,22 +169,8 @@ class Search:
         is_worse = again is None or (is_hollow(again) and not is_hollow(found))
         self.model = found if again is None or is_worse else again
         if is_worse:
-            return replace(first, search=self)
-        before = self._fit()
-        return replace(self.result(), others=(*before, *islice(self._others(), _MOST_OTHERS)), search=self)
-
-    def _fit(self) -> list[dict[str, Any]]:
-        """Take modules that suit how they are called, for those that were made up; the arguments without them."""
-        before = self.result().kwargs
-        if not fit_modules(self.model, [*self.every()]):
-            return []
-        try:
-            self.model = self._made()
-        except (Exception, SystemExit, Refused):  # noqa: BLE001  (whatever the constructor raises)
-            for slot in self.every():
-                slot.fitting = []
-            return []
-        return [before]
+            return first
+        return replace(self.result(), others=tuple(islice(self._others(), _MOST_OTHERS)))
 
     def _with_optional_keys(self, found: nn.Module) -> nn.Module:
         """The model with what its configuration may lack, where it has no weights without."""

@@ -31,20 +31,17 @@ _EDGE = (2, 1)
 """Pairs of nodes; a state of two layers has a width, too."""
 
 
-def defects_of(
-    model: nn.Module, graph: Graph, solution: Solution, unused: int, is_own: Callable[[int], bool]
-) -> Defects:
+def defects_of(model: nn.Module, graph: Graph, solution: Solution, is_own: Callable[[int], bool]) -> Defects:
     """The defects of a solution.
 
     Args:
         model: What was called.
         graph: Of its pass.
         solution: Its inputs.
-        unused: How many inputs no output can depend on.
         is_own: Whether a size is one that nobody has, which readers need not see.
     """
-    dead = max(0, dead_inputs(graph) - unused)
-    return dead, not solution.keeps_batch, modules_not_called(model, graph), oddness(solution.entries, is_own)
+    idle, odd = modules_not_called(model, graph), oddness(solution.entries, is_own)
+    return dead_inputs(graph), not solution.keeps_batch, idle, odd
 
 
 def oddness(entries: Entries, is_own: Callable[[int], bool]) -> int:

@@ -23,14 +23,10 @@ from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.candidates import ABSENT, SIZES, element_count, resolved
 from modeldiagrams.target.inference.conditions import unequal_sides
 from modeldiagrams.target.inference.constructor_sizes import values_of
-from modeldiagrams.target.inference.documented.hints import hints_of
-from modeldiagrams.target.inference.endured import each_of, endured
-from modeldiagrams.target.inference.entries import is_repeated, is_text, leaves, put
+from modeldiagrams.target.inference.entries import is_repeated, leaves, put
 from modeldiagrams.target.inference.failure_changes import changes
 from modeldiagrams.target.inference.inferred import inferred_candidates, is_graph, tensor_candidates
 from modeldiagrams.target.inference.layers import state_entries
-from modeldiagrams.target.inference.misfits import ENOUGH, Fitter, Furthest, Stuck, is_for_constructor
-from modeldiagrams.target.inference.names import project_value
 from modeldiagrams.target.inference.parameter_names import role_of
 from modeldiagrams.target.inference.probing import MOST_WITH_VALUES, Probe, needs_values
 from modeldiagrams.target.inference.sizes import Sizes
@@ -45,7 +41,6 @@ if TYPE_CHECKING:
 
     from modeldiagrams.target.inference.entries import Entries, Path
     from modeldiagrams.target.inference.probing import Probed
-    from modeldiagrams.target.inference.reading import Read
 
 __all__ = ["BY_FORWARD", "InputSolver", "Solution"]
 
@@ -96,31 +91,23 @@ class InputSolver:
     model: nn.Module
     budget: Budget = field(default_factory=Budget)
     """Limits and logs the passes."""
-    start: Stuck | None = None
-    """Of the model that this one is made instead of."""
-    fitter: Fitter | None = None
-    """Knows whether an argument of the constructor may be to blame."""
     optional: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        self.sizes = self.start.sizes if self.start else Sizes(self.model)
-        self._furthest = Furthest()
+        self.sizes = Sizes(self.model)
         self._probe = Probe(self.model)
         self._waiting: list[_Try] = []
         self._later: list[_Try] = []
         self._failures: Counter[tuple[Any, ...]] = Counter()
         self._seen: set[str] = set()
         self._work = 0
-        self._gave_up = False
         self._unanswered: tuple[_Try, Probed] | None = None  # the last pass, if none could follow
         self._tried: Probed | None = None
-        self._beside: Probed | None = None  # no try by itself
-        self._readings: dict[tuple[str, ...], Read | None] = {}
+        self._beside: Probed | None = None  # shows what a failure depends on
         parameters = parameters_of(self.model.forward)
         self._columns = {(name,): columns for name, columns in columns_read(self.model).items()}
         self._taken_apart = unpacked_parameters(self.model)
-        self.hints = hints_of(self.model)
-        self._usual = UsualSizes(self.sizes, self._works, self._is_whole, self.hints.sizes(), is_graph=self._is_graph)
+        self._usual = UsualSizes(self.sizes, self._works, is_graph=any(map(is_graph, parameters)))
         self.optional = tuple(
             name
             for name, p in parameters.items()
@@ -137,16 +124,13 @@ class InputSolver:
         has_one, unanswered, self._unanswered = False, self._unanswered, None
         if unanswered:
             self._answer(*unanswered)
-        if self.start:
-            self._push(_Try(-1, 0, 0, 0, self.start.entries))
-        said = 2 if self.is_told() else 0
         for order, entries in enumerate(self._seeds()):
-            self._push(_Try(-_MOST_WORK if order < said else 0, order, 0, 0, entries))
+            self._push(_Try(0, order, 0, 0, entries))
         tries = most_tries
         while tries > 0:
             tries -= 1
             self._answer_later()
-            if not self._waiting or self._is_spent() or self._is_for_constructor(most_tries - tries):
+            if not self._waiting or self._is_spent():
                 return
             parent = self._next(most_tries - tries)
             probed = self._probed(entries := parent.entries)
@@ -176,7 +160,7 @@ class InputSolver:
         """What was put off, where nothing else waits; only its entries were kept."""
         while self._later and not self._waiting and not self._is_spent():
             parent = self._later.pop(0)
-            probed = self._tried = self._run(parent.entries)
+            probed = self._run_instead(parent.entries)
             if probed is not None and probed.error is not None:
                 self._answer(parent, probed)
 
@@ -200,51 +184,11 @@ class InputSolver:
             return guess
         return heapq.heappop(self._waiting)
 
-    def is_told_by_project(self) -> bool:
-        """Whether the project's own vocabulary has an input."""
-        return any(project_value("inputs", name) is not None for name in parameters_of(self.model.forward))
-
-    def is_sure(self) -> bool:
-        """Whether the forward, or what is said about it, tells its inputs."""
-        next(iter(self._seeds()), None)
-        return any(read.is_sure or read.is_told for read in self._readings.values() if read)
-
-    def is_told(self) -> bool:
-        """Whether words say the shapes of all inputs, and the code doesn't contradict."""
-        next(iter(self._seeds()), None)
-        return any(read.is_told for read in self._readings.values() if read)
-
-    def is_slow(self) -> bool:
-        """Whether passes on fake tensors take long, as those of `search.Search` are; here others follow."""
-        return self._probe.is_long
-
-    def is_in_vain(self) -> bool:
-        """Whether layers don't fit each other, whatever the inputs are, because of an argument of the constructor."""
-        reads, stuck = [read for read in self._readings.values() if read], self.stuck()
-        if stuck is None or self.fitter is None:
-            return False
-        is_clear = any(read.is_in_vain for read in reads) and self.fitter.is_about(stuck.misfit)
-        is_likely = self._gave_up or any(read.clashes for read in reads)
-        return is_clear or (is_likely and is_for_constructor(stuck, self.fitter, ENOUGH))
-
-    def unused(self) -> int:
-        """How many inputs no output can depend on, because forward does nothing with them."""
-        next(iter(self._seeds()), None)
-        return min((len(read.unused) for read in self._readings.values() if read), default=0)
-
-    def stuck(self) -> Stuck | None:
-        """Where the pass ended that got furthest."""
-        return self._furthest.stuck(self._probe, self.sizes)
-
-    def _is_for_constructor(self, tries: int) -> bool:
-        self._gave_up = bool(self.fitter and tries > ENOUGH and is_for_constructor(self.stuck(), self.fitter, tries))
-        return self._gave_up
-
     def reasons(self, entries: Entries) -> dict[str | int, str]:
         """Input → why it is what it is."""
         first = next(iter(self._seeds()), {})
         return {
-            name: self.hints.reason(name, entry) or BY_FORWARD
+            name: BY_FORWARD
             if self._usual.shown(first.get(name)) == entry
             else "found by trying: the model runs with it"
             for name, entry in entries.items()
@@ -257,7 +201,11 @@ class InputSolver:
 
     def again(self, entries: Entries) -> Probed | None:
         """A pass that is no try by itself: it shows what a failure depends on."""
-        return None if self._is_spent() else self._run(entries)
+        if self._is_spent():
+            return None
+        self._forget(self._beside)
+        probed = self._beside = self._run(entries)
+        return probed
 
     def is_for_one_row(self, entries: Entries) -> bool:
         """Whether a model that runs with one row of everything doesn't with several."""
@@ -268,12 +216,6 @@ class InputSolver:
             several = put(several, leaf.path, leaf.sized(0, self.sizes.batch).entry)
         probed = self.again(several)
         return probed is not None and probed.error is not None and not needs_values(probed.error)
-
-    def with_read_sizes(self, entries: Entries) -> Entries:
-        """The same with the sizes that the forward tells, where others do, too: ``x[:, 3:6]`` doesn't tell the end."""
-        next(iter(self._seeds()), None)
-        cut = {place: size for read in self._readings.values() if read for place, size in read.cut.items()}
-        return self._usual.with_read_sizes(entries, cut)
 
     @functools.cached_property
     def states(self) -> list[Any]:
@@ -293,32 +235,35 @@ class InputSolver:
     def _run(self, entries: Entries) -> Probed | None:
         if element_count(entries) > _MOST_ELEMENTS:
             return None
-        self._furthest.forget(self._beside)
         try:
             with self.budget.limited():
-                probed = self._beside = self._probe.run(entries)
+                probed = self._probe.run(entries)
         except TargetError:
             return None
         self._work += probed.depth // (_CHEAPER if self._probe.is_long else 1)
         return probed
 
-    def _is_graph(self) -> bool:
-        """Whether a name says that there are nodes and edges, or forward takes rows by the numbers in an input."""
-        is_read = any(read.is_of_places for read in self._readings.values() if read)
-        return is_read or any(map(is_graph, parameters_of(self.model.forward)))
-
-    def _is_whole(self, path: Path) -> bool:
-        return any(path in read.whole for read in self._readings.values() if read)
-
     def _works(self, entries: Entries) -> bool:
-        return (probed := self._run(entries)) is not None and probed.error is None
+        probed = self._run(entries)
+        self._forget(probed)
+        return probed is not None and probed.error is None
+
+    def _run_instead(self, entries: Entries) -> Probed | None:
+        """A pass whose failure is answered next, and no other one's any more."""
+        self._forget(self._beside)
+        self._forget(self._tried)
+        self._beside, self._tried = None, self._run(entries)
+        return self._tried
+
+    @staticmethod
+    def _forget(probed: Probed | None) -> None:
+        """Let go of the tensors of a pass."""
+        if probed is not None:
+            probed.forget()
 
     def _probed(self, entries: Entries) -> Probed | None:
-        self._furthest.forget(self._tried)
-        probed = self._tried = self._run(entries)
-        self._beside = None
+        probed = self._run_instead(entries)
         if probed is not None:
-            self._furthest.note(probed, entries)
             result = "works" if probed.error is None else f"{type(probed.error).__name__}: {probed.message}"
             self.budget.lines.append(f"{entries}: {result.partition(chr(10))[0][:120]}")
         return probed
@@ -332,39 +277,17 @@ class InputSolver:
                 for name, options in candidates.items()
                 if options and options[0] is not ABSENT
             }
-            for name in lists:
-                if (plain := self.hints.plain(str(name))) is not None:
-                    lists[name] = [{"value": plain}]
             for name, strings in choices.items():
                 if name in lists:
                     lists[name] = [{"value": string} for string in strings]
             lists = {name: [self._own_sizes(entry, (name,)) for entry in each] for name, each in lists.items() if each}
-            known = {str(name): options[0] if is_text(options[0]) else None for name, options in lists.items()}
             for name in lists:
                 role = role_of(str(name))
                 if role and role.name == "state":
                     lists[name] = [*self.states, *state_entries(self.model, self.sizes.batch), *lists[name]]
-                    is_pair = isinstance(lists[name][0], list)
-                    known[str(name)] = next(iter(self.states), lists[name][0] if is_pair else None)
-            yield from each_of(self._as_read(known, lists))
             first = {name: entries[0] for name, entries in lists.items()}
             yield first
             yield from ({**first, name: entry} for name in lists for entry in lists[name][1:_FIRST_SEEDS])
-
-    def _as_read(self, known: dict[str, Any], lists: dict[str | int, list[Any]]) -> Iterator[Entries]:
-        if read := self._read(known):
-            yield (entries := read.entries(lists))
-            if read.is_told:
-                yield self._usual.shown(entries)  # with sides that can be halved
-
-    def _read(self, known: dict[str, Any]) -> Read | None:
-        """What the forward does with these inputs; asked for once for the search, and once for the reasons."""
-        names = tuple(known)
-        if names not in self._readings:
-            self._readings[names] = None
-            with endured("reading its forward", self.budget.lines), self.budget.limited():
-                self._readings[names] = self._probe.read(known, self.sizes, self.seed, self.hints)
-        return self._readings[names]
 
     def _own_sizes(self, entry: Any, path: Path) -> Any:
         """An entry in which every size is one of its own."""

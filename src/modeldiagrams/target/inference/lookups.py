@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType, TracebackType
 
 __all__ = [
-    "assigned_name",
     "attribute_of",
     "expression_at",
     "expression_in",
@@ -34,7 +33,6 @@ __all__ = [
     "resolved",
     "tracebacks",
     "unpacked_count",
-    "unpacked_ends",
     "unpacked_names",
 ]
 
@@ -200,21 +198,6 @@ def unpacked_count(frame: FrameType) -> int | None:
     code = frame.f_code.co_code
     at = frame.f_lasti
     return code[at + 1] if code[at] == _UNPACK else None
-
-
-def assigned_name(frame: FrameType) -> str:
-    """The name that a frame is about to give to the value of the running expression, ``batch = x.shape[1]``."""
-    following = (each for each in dis.get_instructions(frame.f_code) if each.offset > frame.f_lasti)
-    first = next((each for each in following if each.opname != "CACHE"), None)
-    return str(first.argval) if first and first.opname == "STORE_FAST" else ""
-
-
-def unpacked_ends(frame: FrameType) -> tuple[int, int]:
-    """How many names a frame has before and after the one that takes the rest: ``batch, *_, width = x.shape``."""
-    code, at = frame.f_code.co_code, frame.f_lasti
-    if code[at] != _UNPACK_ENDS:
-        return 0, 0
-    return code[at + 1], code[at - 1] if at > 1 and code[at - 2] == dis.EXTENDED_ARG else 0
 
 
 def unpacked_names(frame: FrameType) -> tuple[str, ...]:

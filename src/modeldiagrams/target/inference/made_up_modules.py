@@ -51,7 +51,7 @@ def made_up_modules(slot: Slot) -> list[Any]:
     rows.sort(key=lambda row: (_inputs(row) != _inputs_of(slot), wanted != "rows" and row.get("gives") != wanted))
     width = next((number for number in numbers if type(number) is int), slot.width)
     widths = [item.option() for item in lists[0].tried()[1:]] if lists else []
-    made = [*slot.fitting, *(_filled(row["value"], width, widths) for row in rows)]
+    made = [_filled(row["value"], width, widths) for row in rows]
     if not slot.needs:
         return made
     alike = [{"_target_": f"torch.nn.{_TABLE.__name__}", "_args_": [_ROWS, width]}] if _is_table(slot) else []

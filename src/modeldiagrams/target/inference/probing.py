@@ -20,7 +20,6 @@ from modeldiagrams.target.inference.budget import ASKING_FOR_VALUES
 from modeldiagrams.target.inference.candidates import element_count
 from modeldiagrams.target.inference.entries import instances_in, leaves
 from modeldiagrams.target.inference.lookups import tracebacks
-from modeldiagrams.target.inference.reading import read_forward
 from modeldiagrams.target.inference.steps import Steps
 from modeldiagrams.target.inputs import from_entries
 from modeldiagrams.target.user_code import seeded, silenced
@@ -28,13 +27,10 @@ from modeldiagrams.tracer.recording.work_limit import count_call
 from modeldiagrams.tracer.restore import restored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from types import FrameType
 
-    from modeldiagrams.target.inference.documented.hints import Hints
     from modeldiagrams.target.inference.entries import Leaf, Path
-    from modeldiagrams.target.inference.reading import Read
-    from modeldiagrams.target.inference.sizes import Sizes
 
 __all__ = ["MOST_WITH_VALUES", "Probe", "Probed", "as_it_was", "needs_values", "origins_of"]
 
@@ -146,16 +142,6 @@ class Probe:
             real = self._run(args, kwargs, is_fake=False)
             return replace(real, depth=max(real.depth, probed.depth))
         return probed
-
-    def read(
-        self, known: Mapping[str, Any], sizes: Sizes, seed: Callable[[str, Path], Any], hints: Hints | None = None
-    ) -> Read | None:
-        """What the forward does with its inputs, where it can be read."""
-        if not all(name.isidentifier() for name in known):
-            return None
-        model = copy.deepcopy(self.model) if self._is_lazy else self.model
-        with as_it_was(model, (), self._written):
-            return read_forward(model, known, sizes, seed, hints)
 
     def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_fake: bool) -> Probed:
         mode = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ from modeldiagrams.target.inference.entries import LESS, leaves, put_all
 from modeldiagrams.target.inference.parameter_names import role_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable
 
     from torch import nn
 
@@ -42,10 +41,6 @@ _LESS = (LESS, 18, 6)
 """What large sides are replaced by, and their dimension added, so that none is another one's size."""
 _LEAST_SIDE = 16
 _USUAL_LENGTH = 16
-_USUAL_SMALL = 8
-"""Side of a map beside larger ones."""
-_LEAST_OF_MAPS = 9
-"""Such a side while nobody has said what it is."""
 _MOST_KNOWN = 1024
 
 
@@ -84,9 +79,6 @@ class Sizes:
         self._free = [size for size in _PRIMES if size not in {*taken, self.batch}]
         self._large = [size for size in _LARGE_PRIMES if size not in taken]
         self._given: dict[tuple[Path, int], int] = {}
-        self._steps: dict[int, int] = {}
-        self._products: dict[int, tuple[int, ...]] = {}
-        self._least: set[int] = set()
         self._expected: dict[int, int] = {}
 
     def new(self, path: Path, dimension: int, *, is_side: bool = False) -> int:
@@ -98,29 +90,6 @@ class Sizes:
             self._given[key] = next((size for size in source if size not in taken), source[-1])
         return self._given[key]
 
-    def multiple(self, path: Path, dimension: int, step: int) -> int:
-        """The size of one dimension, which has to be a multiple of a number: the next one that nobody has."""
-        size = self._given[path, dimension]
-        taken = {*self._given.values()} - {size}
-        first = math.ceil(size / step) * step
-        found = next(other for other in itertools.count(first, step) if other not in taken)
-        self._given[path, dimension] = found
-        self._steps[found] = step
-        return found
-
-    def product(self, parts: Sequence[int]) -> int:
-        """A size that is the product of others, also where these become usual ones."""
-        whole = math.prod(parts)
-        self._products[whole] = tuple(parts)
-        return whole
-
-    def new_least(self, path: Path, dimension: int) -> int:
-        """The side of a map of which others are multiples, and so a small one."""
-        key, taken = (("least", *path), dimension), {*self._given.values()}
-        size = self._given.setdefault(key, next(size for size in itertools.count(_LEAST_OF_MAPS) if size not in taken))
-        self._least.add(size)
-        return size
-
     def expect(self, size: int, usual: int) -> None:
         """What readers expect in place of a size that was given out here."""
         self._expected[size] = usual
@@ -128,11 +97,6 @@ class Sizes:
     def expect_nothing(self) -> None:
         """Forget what was expected: the model doesn't run with it."""
         self._expected.clear()
-
-    def less(self, size: int, about: int) -> int:
-        """A smaller size in place of one that was given out here."""
-        step = self._steps.get(size, 1)
-        return max(step, about // step * step)
 
     def affordable(self, entries: Entries, most: int) -> Entries:
         """The same with at most so many elements, if only sizes that were given out here need to be smaller."""
@@ -145,13 +109,9 @@ class Sizes:
 
     def fewest(self, entries: Entries) -> Entries:
         """The same with one row, and two of everything whose size was given out here: for a pass that has values."""
-        fewest = {
-            size: step if step > 1 else _PAIR for size in self._given.values() for step in [self._steps.get(size, 1)]
-        }
-        fewest |= {self.batch: 1}
-        wholes = {n: math.prod(fewest.get(part, part) for part in parts) for n, parts in self._products.items()}
+        fewest = dict.fromkeys(self._given.values(), _PAIR) | {self.batch: 1}
         for leaf in [*leaves(entries)]:
-            shape = tuple((wholes | fewest).get(size, size) for size in leaf.shape)
+            shape = tuple(fewest.get(size, size) for size in leaf.shape)
             entries = put_all(entries, leaf.path, replace(leaf, shape=shape).entry)
         return entries
 
@@ -159,16 +119,9 @@ class Sizes:
         for leaf in sorted(leaves(entries), key=lambda leaf: -math.prod(leaf.shape)):
             if element_count(entries) <= most:
                 break
-            small = [
-                self.less(size, about + d) if size > _LARGE and self.is_own(size) else size
-                for d, size in enumerate(leaf.shape)
-            ]
+            small = [about + d if size > _LARGE and self.is_own(size) else size for d, size in enumerate(leaf.shape)]
             entries = put_all(entries, leaf.path, replace(leaf, shape=tuple(small)).entry)
         return entries
-
-    def unused(self) -> Iterator[int]:
-        """Numbers that are no sizes of the model's own, small ones first."""
-        return itertools.chain([*self._free, *self._large], itertools.count(_LONG + 1, 2))
 
     def given(self) -> list[int]:
         """The sizes that were given out here, but for that of the batch."""
@@ -203,11 +156,6 @@ class Sizes:
         is_open = len(leaf.shape) > 1 + _PAIR and leaf.shape[-_PAIR:] == (side, side)
         return replace(leaf, shape=(*leaf.shape[:-_PAIR], *sides)) if sides and is_open else leaf
 
-    def open(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Zeros for all sizes but those that only the constructor tells."""
-        zeros = (0,) * len(shape)
-        return (*zeros[:-_PAIR], *shape[-_PAIR:]) if _has_oblong_sides(shape) else zeros
-
     def _sides(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """Height and width of pictures; both parts of complex numbers come behind them."""
         has_parts = shape[-1] == _PAIR and not self.is_own(shape[-1])
@@ -227,13 +175,9 @@ class Sizes:
         sides = {size for shape in pictures for size in shape} - frames
         usual = dict.fromkeys(self._given.values(), _USUAL_LENGTH)
         usual |= {size: values_of("<size>" if size in sides else "<frames>")[0] for size in sides | frames}
-        usual |= dict.fromkeys(self._least, _USUAL_SMALL)
         usual |= {each.shape[-_PAIR - 1]: _COLOURS for each in (leaf, *beside) if _is_named_picture(each)}
         usual |= self._expected
-        steps = {size: self._steps.get(size, 1) for size in self._given.values()}
-        given = {size: math.ceil(usual[size] / step) * step for size, step in steps.items()} | {self.batch: batch}
-        wholes = {n: math.prod(given.get(part, part) for part in parts) for n, parts in self._products.items()}
-        given = wholes | given
+        given = {size: usual[size] for size in self._given.values()} | {self.batch: batch}
         return replace(leaf, shape=tuple(given.get(size, size) for size in leaf.shape))
 
 

@@ -114,8 +114,6 @@ class Slot:
     """Of a tensor, where a layer tells."""
     given: Any = None
     """The tensor that the last run got."""
-    fitting: list[Any] = field(default_factory=list)
-    """Of a module that is made up: options for what suits how it is called."""
     kind_changes: int = 0
     """How often it turned out to be of another kind."""
     why: str = ""

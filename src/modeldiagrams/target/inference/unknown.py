@@ -68,7 +68,6 @@ class Slot(Protocol):
     last_layer: str
     needs: dict[str, Any]
     gives_map: bool
-    fitting: list[Any]
     is_of_module: bool
     is_array: bool
     shape: tuple[int, ...]

@@ -13,7 +13,7 @@ from modeldiagrams.target.inference.named_sizes import as_named
 from modeldiagrams.target.inference.parameter_names import role_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from modeldiagrams.target.inference.entries import Entries, Leaf, Path
     from modeldiagrams.target.inference.sizes import Sizes
@@ -41,22 +41,17 @@ class UsualSizes:
         self,
         sizes: Sizes,
         works: Callable[[Entries], bool],
-        is_whole: Callable[[Path], bool],
-        said: Iterable[int] = (),
         *,
-        is_graph: Callable[[], bool],
+        is_graph: bool,
     ) -> None:
         """Keep what decides.
 
         Args:
             sizes: Gave out the sizes that nobody has.
             works: Runs the model with entries.
-            is_whole: Whether the forward uses an input as whole numbers.
-            said: Sizes that its author writes of.
-            is_graph: Tells whether there are nodes and edges.
+            is_graph: Whether there are nodes and edges.
         """
-        self.sizes, self._works, self._is_whole, self._is_graph = sizes, works, is_whole, is_graph
-        self._said = {*said}
+        self.sizes, self._works, self._is_graph = sizes, works, is_graph
 
     def alternatives(self, entries: Entries) -> Iterator[Entries]:
         """The same as readers would write it, if the model runs with that; and as it was found."""
@@ -129,7 +124,7 @@ class UsualSizes:
         for leaf in [*leaves(entries)]:
             role = role_of(str(leaf.path[-1]))
             is_open = role is None or (role.dimensions and not role.is_whole)
-            if leaf.dtype == "int64" and is_open and not self._is_whole(leaf.path):
+            if leaf.dtype == "int64" and is_open:
                 changed = put_all(entries, leaf.path, replace(leaf, dtype="float32", high=None, low=None).entry)
                 entries = changed if self._works(changed) else entries
         return entries
@@ -138,7 +133,7 @@ class UsualSizes:
         """The same with sides that are all alike in place of such as fit by chance, where it still runs with them."""
         pictures = [leaf.shape[-2:] for leaf in leaves(entries) if len(leaf.shape) >= _IMAGE_RANK]
         odd = {size for sides in pictures if sides[0] != sides[1] for size in sides if not self.sizes.is_own(size)}
-        said = {*self._said, *(side for sides in constructor_sides() for side in sides)}
+        said = {side for sides in constructor_sides() for side in sides}
         odd = set() if min(odd, default=0) < _LEAST_SIDE else odd - said
         usual = values_of("<size>")[0]
         every = [*constructor_sides(), (usual, usual), *((size, size) for size in sorted(odd))]
@@ -181,22 +176,9 @@ class UsualSizes:
     def _rows(self, entries: Any) -> int:
         """How many rows there usually are: nodes of a graph, steps of one sequence, or one."""
         has_edges = any(each.shape == (2, self.sizes.batch) and each.dtype == "int64" for each in leaves(entries))
-        if has_edges or self._is_graph() or "edge_" in repr(entries):
+        if has_edges or self._is_graph or "edge_" in repr(entries):
             return NODES
         return values_of("<length>")[0] if is_sequence(entries) else 1
-
-    def with_read_sizes(self, entries: Entries, cut: Mapping[tuple[Path, int], int]) -> Entries:
-        """The same with as many items as are read by number, if the model runs with them.
-
-        Args:
-            entries: With which it runs.
-            cut: Places of dimensions → how many items are read of them.
-        """
-        changed = entries
-        for leaf in leaves(entries):
-            shape = tuple(cut.get((leaf.path, at), size) for at, size in enumerate(leaf.shape))
-            changed = put(changed, leaf.path, replace(leaf, shape=shape).entry)
-        return changed if changed == entries or self._works(changed) else entries
 
 
 def is_sequence(entries: Entries) -> bool:
