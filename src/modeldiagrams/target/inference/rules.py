@@ -7,8 +7,7 @@ rule  name                   how the model is built                  how it is c
 2     offered by the class   `build` (`config_class`)                `class_examples`, `huggingface`
 3     conventions            `evidence`, `factories`, `conventions`,
                              `constructor`
-4     inferred inputs                                                `reading`, `documented`,
-                                                                     `inferred`, `layers`, `parameter_names`,
+4     inferred inputs                                                `inferred`, `layers`, `parameter_names`,
                                                                      then `input_solver`
 5     module hierarchy                                               not at all: `tracer.graph.build_graph`
 ====  =====================  ======================================  ===========================================
