@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     from inference_zoo import Entry
-    from modeldiagrams.target import Target
+    from modeldiagrams.resolve import Target
     from zoo.expected import Shape
 
 _LIMIT = 300
@@ -116,8 +116,8 @@ def measured(path: str) -> Outcome:
 def _measure(path: str, result: Connection) -> None:
     from modeldiagrams.errors import TargetError  # noqa: PLC0415
     from modeldiagrams.options.parsing import parse_options  # noqa: PLC0415
-    from modeldiagrams.target import record, resolve  # noqa: PLC0415
-    from modeldiagrams.target.inference.search import is_connected  # noqa: PLC0415
+    from modeldiagrams.resolve import record, resolve  # noqa: PLC0415
+    from modeldiagrams.resolve.inputs.candidate_search import is_connected  # noqa: PLC0415
 
     warnings.simplefilter("ignore")
     call = parse_options({"model": path}).call
@@ -153,8 +153,8 @@ def _call(path: str, target: Target) -> Shape:
     """What a model was made and called with: what was assumed, and defaults."""
     import yaml  # noqa: PLC0415
 
-    from modeldiagrams.target.forward import parameters_of  # noqa: PLC0415
-    from modeldiagrams.target.locate import locate  # noqa: PLC0415
+    from modeldiagrams.resolve.code.forward import parameters_of  # noqa: PLC0415
+    from modeldiagrams.resolve.values.locate import locate  # noqa: PLC0415
     from zoo.expected import shape_of_call  # noqa: PLC0415
 
     arguments = {p.name: p.default for p in parameters_of(locate(path)).values() if p.default is not p.empty}
