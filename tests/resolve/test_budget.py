@@ -93,7 +93,7 @@ class LongRecurrence(nn.Module):
 def test_a_pass_on_fake_tensors_with_too_many_steps_ends(monkeypatch):
     probe = Probe(LongRecurrence())
     assert probe._run((torch.zeros(1, 100, 2),), {}, is_fake=True).error is None
-    monkeypatch.setattr("modeldiagrams.resolve.inputs.steps._MOST_OPERATORS", 100)
+    monkeypatch.setattr("modeldiagrams.resolve.inputs.probe._MOST_OPERATORS", 100)
     assert "too many steps" in probe._run((torch.zeros(1, 100, 2),), {}, is_fake=True).message
 
 

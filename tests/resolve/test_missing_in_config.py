@@ -8,7 +8,7 @@ from torch import nn
 
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.resolve import resolve
-from modeldiagrams.resolve.libraries.reduced_config import missing_values
+from modeldiagrams.resolve.libraries.factories import missing_values
 
 
 class RoutedConfig:

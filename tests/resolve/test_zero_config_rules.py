@@ -19,10 +19,9 @@ from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.resolve import infer, record, resolve
 from modeldiagrams.resolve.code.forward import Part, unpacked_parameters
 from modeldiagrams.resolve.inputs.budget import Budget
-from modeldiagrams.resolve.inputs.candidate_search import search
+from modeldiagrams.resolve.inputs.candidate_search import refused_width, repaired, search
 from modeldiagrams.resolve.inputs.inferred import inferred_candidates
 from modeldiagrams.resolve.inputs.layers import layer_candidates
-from modeldiagrams.resolve.inputs.repair import refused_width, repaired
 from modeldiagrams.resolve.libraries.class_examples import (
     class_example,
     configured_image,

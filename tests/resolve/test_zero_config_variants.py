@@ -14,8 +14,8 @@ from modeldiagrams.resolve import InputsError, record, resolve
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.inputs.candidate_search import search
 from modeldiagrams.resolve.inputs.layers import layer_candidates
+from modeldiagrams.resolve.libraries.factories import small_values
 from modeldiagrams.resolve.libraries.huggingface import configured_candidates
-from modeldiagrams.resolve.libraries.reduced_config import small_values
 from modeldiagrams.resolve.names.candidates import Candidate
 from modeldiagrams.tracer import trace
 

@@ -17,7 +17,7 @@ from modeldiagrams.api.explain import explain, found_options
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.options.reading import yaml_line
 from modeldiagrams.resolve import record, resolve
-from modeldiagrams.resolve.values.as_options import entry_of, is_plain
+from modeldiagrams.resolve.values.entries import entry_of, is_plain
 from modeldiagrams.resolve.values.tensors import from_entries
 
 

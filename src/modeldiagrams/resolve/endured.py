@@ -12,7 +12,7 @@ from modeldiagrams.errors import TargetError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["attempted", "each_of", "endured"]
+__all__ = ["attempted", "each_of"]
 
 T = TypeVar("T")
 _LONGEST = 120

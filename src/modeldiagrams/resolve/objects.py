@@ -9,9 +9,9 @@ from torch import Tensor, nn
 
 __all__ = [
     "Answer",
-    "Attention",
     "Denoiser",
     "LanguageModel",
+    "Layer",
     "PictureNetwork",
     "Pyramid",
     "Settings",

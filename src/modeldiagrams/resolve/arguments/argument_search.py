@@ -21,7 +21,7 @@ import torch
 from torch import nn
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.resolve.arguments.blame import names_left_open, refusal, slots_in_error
+from modeldiagrams.resolve.arguments.blame import has_learnt, names_left_open, refusal, replaced_weights, slots_in_error
 from modeldiagrams.resolve.arguments.class_options import rule_out_class
 from modeldiagrams.resolve.arguments.emptiness import is_hollow
 from modeldiagrams.resolve.arguments.forward_uses import forward_uses
@@ -39,8 +39,6 @@ from modeldiagrams.resolve.arguments.slot_options import reason_of
 from modeldiagrams.resolve.arguments.slots import Slot
 from modeldiagrams.resolve.arguments.stand_in_containers import PlainData
 from modeldiagrams.resolve.arguments.stand_in_numbers import Refused, Use
-from modeldiagrams.resolve.arguments.values_refused import has_learnt
-from modeldiagrams.resolve.arguments.weights import replaced_weights
 from modeldiagrams.resolve.code.annotations import annotations_of
 from modeldiagrams.resolve.code.forward import parameters_of
 from modeldiagrams.resolve.code.user_code import seeded
@@ -52,7 +50,7 @@ from modeldiagrams.resolve.values.option_values import from_option
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-__all__ = ["ArgumentSearch", "Solved", "solved_arguments"]
+__all__ = ["solved_arguments"]
 
 _MOST_RUNS = 60
 _MOST_REFINEMENTS = 60

@@ -16,13 +16,13 @@ import torch
 from torch import Tensor, nn
 
 from modeldiagrams.resolve.arguments.class_options import names_of_classes
-from modeldiagrams.resolve.arguments.copies import copied
 from modeldiagrams.resolve.arguments.failed_conditions import uses_in_conditions
+from modeldiagrams.resolve.arguments.stand_in_containers import Fields
 from modeldiagrams.resolve.arguments.stand_in_numbers import MADE_OF, Number, Real, Refused, Use, slots_of
-from modeldiagrams.resolve.arguments.values_refused import digits_missing, is_key, member_too_many
-from modeldiagrams.resolve.arguments.weights import weights_copied
+from modeldiagrams.resolve.arguments.stand_in_text import Text
 from modeldiagrams.resolve.code.conditions import checks
 from modeldiagrams.resolve.code.frames import expression_at, resolved, tracebacks
+from modeldiagrams.resolve.code.source import numbered_nodes
 from modeldiagrams.resolve.names.vocabulary import is_listed
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.resolve.arguments.slots import Slot
 
-__all__ = ["names_left_open", "refusal", "slots_in_error"]
+__all__ = ["has_learnt", "names_left_open", "refusal", "replaced_weights", "slots_in_error"]
 
 _MOST_FRAMES = 12
 _OURS = "modeldiagrams."
@@ -323,3 +323,120 @@ def _slots(value: Any) -> tuple[Slot, ...]:
         return getattr(value, MADE_OF, ()) if type(value) is Tensor else slots_of(value)
     except Exception:  # noqa: BLE001  (a local of the model's own may raise at any touch)
         return ()
+
+
+_COPIES = ("dict", "copy", "deepcopy", "to_container")
+
+
+def copied(name: str, frame: FrameType) -> Iterator[Any]:
+    """What the running function made a local name of, as a copy."""
+    for node in _assigned(name, frame):
+        original = _original(node)
+        if original is not None:
+            yield resolved(original, frame.f_locals)
+
+
+def spread(frame: FrameType, instruction: int) -> Iterator[Any]:
+    """What the running call gets as its keyword arguments, ``make(**cfg["head"])``, or what that is a copy of."""
+    match expression_at(frame, instruction):
+        case ast.Call(keywords=keywords):
+            for node in [keyword.value for keyword in keywords if keyword.arg is None]:
+                yield resolved(node, frame.f_locals)
+                if isinstance(node, ast.Name):
+                    yield from copied(node.id, frame)
+
+
+def _assigned(name: str, frame: FrameType) -> Iterator[ast.expr]:
+    """What a name was assigned in the function that a frame runs, the last one before the running line first."""
+    nodes = [node for node, line in numbered_nodes(frame, frame.f_lineno) if getattr(node, "lineno", line + 1) <= line]
+    for node in sorted(nodes, key=lambda node: -getattr(node, "lineno", 0)):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
+                yield value
+
+
+def _original(node: ast.expr) -> ast.expr | None:
+    """What an expression copies."""
+    match node:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[inner, *_]) if name in _COPIES:
+            return inner
+        case ast.Call(func=ast.Attribute(value=inner, attr="copy"), args=[]):
+            return inner
+        case ast.Dict(keys=[None, *_], values=[inner, *_]):
+            return inner
+    return None
+
+
+_SIZES: dict[type[nn.Module], tuple[str, str]] = {
+    nn.Embedding: ("num_embeddings", "embedding_dim"),
+    nn.Linear: ("out_features", "in_features"),
+}
+
+
+def replaced_weights(model: nn.Module, known: Iterable[Slot]) -> Iterator[Refused]:
+    """Tensors that layers have as weights, but for which their other sizes ask for another shape."""
+    tensors = [slot for slot in known if slot.kind == "tensor" and isinstance(slot.given, Tensor)]
+    for module in model.modules() if tensors else ():
+        names = _SIZES.get(type(module))
+        weight = getattr(module, "weight", None)
+        if names and isinstance(weight, Tensor):
+            shape = tuple(int(getattr(module, name)) for name in names)
+            same = [slot for slot in tensors if slot.given.shape == weight.shape]
+            yield from (Refused(slot, Use("shape", shape)) for slot in same[:1] if tuple(weight.shape) != shape)
+
+
+def weights_copied(error: BaseException, known: Iterable[Slot]) -> Iterator[Refused]:
+    """A tensor that is copied into weights of another shape: ``self.table.weight.data.copy_(vectors)``."""
+    for trace in tracebacks(error)[:2]:
+        match expression_at(trace.tb_frame, trace.tb_lasti):
+            case ast.Call(func=ast.Attribute(value=target, attr="copy_"), args=[source, *_]):
+                if isinstance(target, ast.Attribute) and target.attr == "data":
+                    target = target.value
+                into, copied = (resolved(node, trace.tb_frame.f_locals) for node in (target, source))
+                if isinstance(into, Tensor):
+                    yield from (
+                        Refused(slot, Use("shape", tuple(into.shape))) for slot in known if slot.given is copied
+                    )
+
+
+def digits_missing(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
+    """A string that has a number in it: ``int(strides.split("_")[0])``."""
+    said = re.search(r"(?:invalid literal for int.*|could not convert string to float): '(.*)'", str(error))
+    for slot in known if said and said[1] else ():
+        if slot.kind == "text" and said and said[1] in str(slot.option()):
+            yield Refused(slot, Use("text", "1"))
+
+
+def is_key(key: str) -> bool:
+    """Whether it is no sentence, and no argument that was looked up in a table of the author's."""
+    is_choice = isinstance(key, Text) and bool(key.slot.compared)
+    return not is_choice and len(key.split()) == 1
+
+
+def has_learnt(error: BaseException, before: set[str]) -> bool:
+    """Whether a string is in no table, which has told meanwhile what it may be.
+
+    Args:
+        error: What the constructor raised.
+        before: Strings of which that was said; this one is added.
+    """
+    key = error.args[0] if isinstance(error, KeyError) and error.args else None
+    if not isinstance(key, Text) or str(key) in (*before, *key.slot.compared):
+        return False
+    before.add(str(key))
+    return bool(key.slot.compared)
+
+
+def member_too_many(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
+    """A key that another choice asked for: ``build({"type": "mlp", "depth": 4})``, where only a CNN has a depth."""
+    said = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+    for trace in tracebacks(error)[:_MOST_FRAMES] if said else ():
+        values = [*trace.tb_frame.f_locals.values(), *spread(trace.tb_frame, trace.tb_lasti)]
+        for slot in [slot for value in values for slot in _mappings(value)]:
+            is_read_by_name = "attribute" in slot.ways
+            if said and slot in known and slot.kind == "fields" and said[1] in slot.children and not is_read_by_name:
+                yield Refused(slot, Use("without", said[1]))
+
+
+def _mappings(value: Any) -> tuple[Any, ...]:
+    return slots_of(value) if isinstance(value, Fields) else ()

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from torch import Tensor, nn
 from torch.distributions import Distribution
 
-from modeldiagrams.resolve.arguments.class_members import items_read
-from modeldiagrams.resolve.arguments.class_options import is_read_as_one_of
+from modeldiagrams.resolve.arguments.class_options import is_read_as_one_of, items_read
 from modeldiagrams.resolve.arguments.stand_in_numbers import Use
 from modeldiagrams.resolve.names.vocabulary import is_a_model, is_asked, is_listed
 

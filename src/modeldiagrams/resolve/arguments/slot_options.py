@@ -21,8 +21,7 @@ from modeldiagrams.resolve.arguments.class_options import (
     modules_with,
     sounds_like,
 )
-from modeldiagrams.resolve.arguments.recurrent_cells import usual_cells
-from modeldiagrams.resolve.arguments.row_counts import ROWS
+from modeldiagrams.resolve.arguments.row_counts import ROWS, usual_cells
 from modeldiagrams.resolve.arguments.usual_modules import made_up_modules
 from modeldiagrams.resolve.code.annotations import is_own_class
 from modeldiagrams.resolve.code.source import path_of

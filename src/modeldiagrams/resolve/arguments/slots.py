@@ -6,19 +6,31 @@ Long because values for every kind of argument are decided in one place.
 from __future__ import annotations
 
 import copy
+import inspect
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Literal, get_origin
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
-from modeldiagrams.resolve.arguments.annotated import read_annotation
 from modeldiagrams.resolve.arguments.neighbours import item_name, make_items_alike
 from modeldiagrams.resolve.arguments.slot_options import as_option, options_of
 from modeldiagrams.resolve.arguments.stand_in_containers import Asked, Fields, Fixed, Items
 from modeldiagrams.resolve.arguments.stand_in_numbers import plain, wrapped
 from modeldiagrams.resolve.arguments.stand_in_text import text
 from modeldiagrams.resolve.arguments.usual_modules import HELD_FOR, WITH
-from modeldiagrams.resolve.code.annotations import annotations_of, fields_left_open
+from modeldiagrams.resolve.code.annotations import (
+    annotations_of,
+    choices_of,
+    fields_left_open,
+    is_number_or_several,
+    is_own_class,
+    item_annotation,
+    mapped_annotation,
+    without_none,
+)
 from modeldiagrams.resolve.code.source import names_beside
 from modeldiagrams.resolve.names.conventions import required_parameters
 from modeldiagrams.resolve.names.vocabulary import is_listed, words_of
@@ -313,3 +325,40 @@ class Slot:
         """Give a mapping whose length is asked for some more keys."""
         for index in range(len(self.children), count or (_MANY if is_listed("mappings", self.name) else 2)):
             self.child(f"item{index}").name = self.name
+
+
+_ARRAYS = ("<class 'numpy.ndarray'", "numpy.ndarray[", "typing.NDArray", "numpy.typing.")
+_LISTS = re.compile(r"(list|tuple|sequence|iterable)\[")
+
+
+def read_annotation(slot: Slot) -> None:
+    """Take the kind that the annotation says."""
+    annotation = slot.annotation = without_none(slot.annotation)
+    is_mapping, slot.inner = mapped_annotation(annotation)
+    if annotation in (torch.device, torch.dtype) or (annotation is None and slot.name == "dtype"):
+        _read_device_or_dtype(slot)
+    elif is_number_or_several(annotation):
+        slot.annotation = int
+    elif choices := choices_of(annotation):
+        slot.kind, slot.annotation = ("text" if isinstance(choices[0], str) else "number"), None
+        slot.one_of, slot.compared = tuple(each for each in choices if type(each) is int), [*choices]
+    elif annotation is str or (annotation is None and is_listed("text_names", slot.name)):
+        slot.kind = "text"
+    elif is_mapping:
+        slot.make_mapping(0)
+    elif get_origin(annotation) is type:
+        slot.kind = "class"
+    elif annotation is Tensor or str(annotation).startswith(_ARRAYS):
+        slot.kind, slot.is_array = "tensor", annotation is not Tensor
+    elif annotation in (list, tuple) or _LISTS.search(str(annotation).lower()):
+        slot.kind, slot.inner = "items", item_annotation(annotation)
+    elif inspect.isclass(annotation) and (issubclass(annotation, nn.Module | Enum) or is_own_class(annotation)):
+        slot.kind = "made"
+
+
+def _read_device_or_dtype(slot: Slot) -> None:
+    """A device, or a type of numbers."""
+    if slot.annotation is torch.device:
+        slot.kind, slot.stated = "text", "cpu"
+    else:
+        slot.kind, slot.annotation = "made", torch.dtype

@@ -12,7 +12,7 @@ import linecache
 import sys
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.resolve.code.frames import (
     is_asked_for_tensor,
@@ -27,95 +27,16 @@ from modeldiagrams.resolve.code.frames import (
 from modeldiagrams.resolve.names.vocabulary import usual
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
-__all__ = [
-    "MADE_OF",
-    "Number",
-    "Real",
-    "Refused",
-    "Slot",
-    "Use",
-    "plain",
-    "slots_of",
-    "wrapped",
-]
+__all__ = ["MADE_OF", "Number", "Real", "Refused", "Slot", "Use", "plain", "slots_of", "wrapped"]
 
 MADE_OF = "_made_of_arguments"
 """Attribute of a tensor with the unknown arguments that its values are."""
 
 
-class Slot(Protocol):
-    """What is known about one argument; see `slots`."""
-
-    path: str
-    name: str
-    names: Mapping[str, Any]
-    kind: Any
-    annotation: Any
-    makers: tuple[Any, ...]
-    attributes: set[str]
-    compared: list[Any]
-    place: tuple[int, int] | None
-    call: tuple[int, tuple[str, ...]]
-    unfit: set[str]
-    count: int
-    row: tuple[str, ...]
-    divisors: set[int]
-    one_of: tuple[int, ...]
-    limits: dict[str, float]
-    is_called_in_forward: bool
-    last_layer: str
-    needs: dict[str, Any]
-    gives_map: bool
-    is_of_module: bool
-    is_array: bool
-    shape: tuple[int, ...]
-    width: int
-    nodes: int
-    inputs: int
-    ways: set[str]
-    is_tested: bool
-    is_reckoned_with: bool
-    is_plain: bool
-    inner: Any
-    stated: Any
-    spelling: Any
-    may_be_none: bool
-    kind_changes: int
-    why: str
-    children: dict[str | int, Any]
-    asked: dict[str, None]
-
-    def options(self) -> list[Any]:
-        """Values to try."""
-
-    def answer(self, args: tuple[Any, ...]) -> Any:
-        """What a call of it gives."""
-
-    def length(self) -> Any:
-        """Its length, of an object that has other things, too."""
-
-    def option(self) -> Any:
-        """The value that is tried now."""
-
-    def child(self, key: str | int) -> Any:
-        """The slot of a value inside."""
-
-    def tried(self) -> list[Any]:
-        """It and all that is inside."""
-
-    def parts(self) -> list[Any]:
-        """What is inside, one level down."""
-
-    def make_mapping(self, count: int) -> None:
-        """Take it for a mapping, with so many keys."""
-
-    def fill(self) -> None:
-        """Give a mapping whose length is asked for some keys."""
-
-    def compared_with(self, other: Any) -> None:
-        """Note what it is compared with."""
+Slot = Any
+"""A `slots.Slot`, which imports this module."""
 
 
 @dataclass(frozen=True)

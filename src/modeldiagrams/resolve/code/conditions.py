@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 __all__ = [
-    "Unequal",
+    "Names",
     "checks",
     "counted_too_far_in",
     "multiple",

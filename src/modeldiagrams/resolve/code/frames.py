@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = [
     "attribute_of",
     "expression_at",
-    "expression_in",
     "is_asked_for_tensor",
     "is_called",
     "is_containment",

@@ -14,16 +14,7 @@ from torch import nn
 if TYPE_CHECKING:
     from types import CodeType, FrameType
 
-__all__ = [
-    "classes_written",
-    "names_beside",
-    "nodes_in",
-    "nodes_of",
-    "numbered_nodes",
-    "path_of",
-    "source_of",
-    "tree_of",
-]
+__all__ = ["classes_written", "names_beside", "nodes_of", "numbered_nodes", "path_of", "source_of", "tree_of"]
 
 _NO_SOURCE = (OSError, TypeError, ValueError, SyntaxError, TokenError)
 """What `inspect` raises for compiled code, and for files that are gone or changed."""

@@ -23,16 +23,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.options.options import Call
 
-__all__ = [
-    "failure",
-    "is_external",
-    "loaded_files",
-    "loaded_sources",
-    "seeded",
-    "silenced",
-    "user_code",
-    "user_frames",
-]
+__all__ = ["failure", "is_external", "loaded_files", "loaded_sources", "seeded", "silenced", "user_code"]
 
 _LONGEST_MESSAGE = 1000
 

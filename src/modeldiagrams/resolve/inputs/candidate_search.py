@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
+from torch.nn.utils.rnn import PackedSequence
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.graph import Graph, InputNode, ModuleNode, OpNode, OutputNode
 from modeldiagrams.resolve.code.user_code import seeded
-from modeldiagrams.resolve.inputs.named_sizes import NAMED, as_named
-from modeldiagrams.resolve.inputs.packed_widths import widths_checked
-from modeldiagrams.resolve.inputs.repair import refused_width, repaired
+from modeldiagrams.resolve.inputs.usual_sizes import NAMED, as_named
 from modeldiagrams.resolve.names.candidates import ABSENT, SIZES, Candidate, element_count, named_sizes, resolved
 from modeldiagrams.resolve.names.constructor_sizes import values_of
 from modeldiagrams.resolve.values.tensors import from_entries
@@ -37,6 +37,8 @@ __all__ = [
     "dead_inputs",
     "is_connected",
     "modules_not_called",
+    "refused_width",
+    "repaired",
     "search",
     "trial_pass",
 ]
@@ -297,3 +299,57 @@ def _unique(candidates: Sequence[Candidate]) -> list[Candidate]:
     for candidate in candidates:
         by_entry.setdefault(repr(candidate.entry), candidate)
     return list(by_entry.values())
+
+
+class Repaired(Candidate):
+    """A candidate made from another one; it is not repaired again."""
+
+
+def refused_width(graph: Graph) -> tuple[int, int] | None:
+    """The width that a layer got, and the one that it takes.
+
+    Args:
+        graph: Of a pass that raised.
+
+    Returns:
+        Sizes of the last dimension; None if the pass did not end in a product with a weight.
+    """
+    failed = graph.status.error.node if graph.status.error else None
+    op = next((node for node in graph.nodes if isinstance(node, OpNode) and node.id == failed), None)
+    if op is None or not op.name.endswith("linear"):
+        return None
+    weight = next((graph.parameters[name].shape for name in op.weights.values() if name in graph.parameters), None)
+    inputs = [edge.tensor for edges in graph.adjacency.values() for edge in edges if edge.to == failed]
+    shape = graph.tensors[inputs[0]].shape if inputs else None
+    if not weight or not shape or not isinstance(shape[-1], int):
+        return None
+    return shape[-1], weight[-1]
+
+
+def repaired(candidate: Candidate, got: int, wanted: int) -> Iterator[Repaired]:
+    """A tensor of floats with another last size: by the difference, for inputs that are joined, or by the ratio."""
+    shape: Any = candidate.entry
+    if isinstance(candidate, Repaired) or not isinstance(shape, list) or not shape or not isinstance(shape[-1], int):
+        return
+    width = shape[-1]
+    sizes = {width + wanted - got} | ({width * wanted // got} if got and width * wanted % got == 0 else set())
+    for size in sorted(sizes - {width}):
+        if size > 0:
+            yield Repaired([*shape[:-1], size], f"a layer takes {wanted} features, not {got}")
+
+
+@contextmanager
+def widths_checked(model: nn.Module) -> Iterator[None]:
+    """Let recurrent layers refuse packed sequences of another width."""
+
+    def check(layer: Any, args: tuple[Any, ...]) -> None:
+        width = args[0].data.shape[-1] if args and isinstance(args[0], PackedSequence) else layer.input_size
+        if width != layer.input_size:
+            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {layer.input_size}, got {width}")
+
+    handles = [layer.register_forward_pre_hook(check) for layer in model.modules() if isinstance(layer, nn.RNNBase)]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()

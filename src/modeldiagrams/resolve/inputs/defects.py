@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from modeldiagrams.resolve.inputs.failure_search import Solution
     from modeldiagrams.resolve.values.entries import Entries, Leaf
 
-__all__ = ["Defects", "defects_of", "oddness"]
+__all__ = ["Defects", "defects_of"]
 
 Defects = tuple[int, bool, int, int]
 """Inputs that reach no output, whether the batch is lost, modules that are not called, and what nobody would choose.

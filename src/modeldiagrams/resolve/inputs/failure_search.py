@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from modeldiagrams.resolve.inputs.probe import Probed
     from modeldiagrams.resolve.values.entries import Entries, Path
 
-__all__ = ["BY_FORWARD", "FailureSearch", "Solution"]
+__all__ = ["FailureSearch", "Solution"]
 
 BY_FORWARD = "by its name, and by what forward does with it"
 """Why inputs are what they are."""

@@ -11,7 +11,6 @@ import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from modeldiagrams.resolve.inputs.areas import Area
 from modeldiagrams.resolve.inputs.wanted import wanted_by
 from modeldiagrams.resolve.values.entries import Entries, Leaf, leaves, put, put_all
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from modeldiagrams.resolve.inputs.wanted import Wanted
 
     _Moving = tuple[int, list[tuple[Leaf, int]], list[tuple[Wanted, int]]]
-    """A size, its places, and what moves with it."""
+    "A size, its places, and what moves with it."
 
 __all__ = ["Slopes"]
 
@@ -233,3 +232,59 @@ def _area_of(leaf: Leaf, first: int, moving: Sequence[_Moving]) -> Area | None:
     wanted = next(moved[0][0] for _, places, moved in moving if (places[0][0].path, places[0][1]) == (leaf.path, first))
     sides = (leaf.shape[first], leaf.shape[first + 1])
     return Area(sides, (growth[first], growth[first + 1]), wanted.value / wanted.got)
+
+
+_LEAST, _MOST = 8, 1024
+_ROUND = (16, 8, 4, 2, 1)
+"""Sides are likelier to be multiples of these; what layers round down leaves a choice."""
+_NEAR_SIDE = 8
+_FACTOR = 3
+"""By which an estimate may be wrong."""
+
+
+@dataclass(frozen=True)
+class Area:
+    """How a failing size moves with the height and the width of an input."""
+
+    sides: tuple[int, int]
+    """Those of the pass that failed."""
+    growth: tuple[float, float]
+    """By which share of itself the size grows for each row, and for each column."""
+    share: float
+    """Of itself that the size should be."""
+
+    def is_near(self, height: int, width: int) -> bool:
+        """Whether these sides make it about what it should be."""
+        return self.share / _FACTOR <= self._product(height, width) <= self.share * _FACTOR
+
+    def squares(self) -> Iterator[tuple[int, int]]:
+        """Equal sides, round numbers first."""
+        possible = [n for n in range(_LEAST, _MOST) if self._product(n, n) > 0]
+        best = min(possible, key=lambda n: abs(self._product(n, n) - self.share), default=0)
+        for step in _ROUND if best else ():
+            for side in (step * round(best / step), step * (best // step + 1)):
+                if abs(side - best) <= _NEAR_SIDE and side >= _LEAST:
+                    yield side, side
+
+    def beside(self, known: int, axis: int, measured: tuple[int, float] | None = None) -> int:
+        """The other side where one is known; 0 if there is none.
+
+        Args:
+            known: One side.
+            axis: 0 if it is the height.
+            measured: Another side beside the known one, and the size that this gave, as a share of the failing one.
+        """
+        other = 1 - axis
+        share = self._share(known, axis)
+        if measured and (there := self._share(measured[0], other)) > 0:
+            share = measured[1] / there
+        found = self.sides[other] + round((self.share / share - 1) / self.growth[other]) if share > 0 else 0
+        return found if known >= _LEAST and 0 < found <= _MOST else 0
+
+    def _share(self, side: int, axis: int) -> float:
+        """Which share of the failing size is left with another height or width."""
+        return 1 + self.growth[axis] * (side - self.sides[axis])
+
+    def _product(self, height: int, width: int) -> float:
+        rows, columns = self._share(height, 0), self._share(width, 1)
+        return rows * columns if min(rows, columns) > 0 else 0

@@ -13,7 +13,7 @@ from modeldiagrams.resolve.code.forward import parameters_of
 from modeldiagrams.resolve.code.source import path_of
 from modeldiagrams.resolve.code.user_code import seeded, silenced
 from modeldiagrams.resolve.inputs.probe import as_it_was
-from modeldiagrams.resolve.values.as_options import entry_of, is_plain
+from modeldiagrams.resolve.values.entries import entry_of, is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,13 +13,20 @@ from modeldiagrams.resolve.code.annotations import annotations_of
 from modeldiagrams.resolve.code.forward import parameters_of
 from modeldiagrams.resolve.code.user_code import user_code
 from modeldiagrams.resolve.names.candidates import Candidate
-from modeldiagrams.resolve.values.as_options import entry_of, is_plain
+from modeldiagrams.resolve.values.entries import entry_of, is_plain
 from modeldiagrams.resolve.values.tensors import from_callable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["Example", "class_example", "configured_image", "dummy_candidates", "image_for_weights", "resized_images"]
+__all__ = [
+    "Example",
+    "class_example",
+    "configured_image",
+    "dummy_candidates",
+    "image_for_weights",
+    "resized_images",
+]
 
 _METHOD = "modeldiagrams_example"
 _BASES = {"PreTrainedModel", "ModelMixin"}

@@ -14,7 +14,7 @@ from modeldiagrams.resolve.names.tables import PROJECT, matches, project_value, 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Role", "role_candidates", "role_of"]
+__all__ = ["role_candidates", "role_of"]
 
 
 class Role(msgspec.Struct, frozen=True):

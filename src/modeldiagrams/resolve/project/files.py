@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["CODE", "DATA", "ProjectFiles", "code_blocks"]
+__all__ = ["CODE", "ProjectFiles", "code_blocks"]
 
 CODE = frozenset({".py", ".md", ".rst", ".ipynb"})
 DATA = frozenset({".yaml", ".yml", ".json"})

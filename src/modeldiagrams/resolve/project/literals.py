@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["Enclosing", "LiteralReader", "SourceFile", "UnreadableError", "called_name"]
+__all__ = ["LiteralReader", "SourceFile", "UnreadableError", "called_name"]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Enclosing = tuple[ast.AST, ...]

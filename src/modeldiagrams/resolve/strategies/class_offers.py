@@ -18,13 +18,13 @@ from modeldiagrams.resolve.libraries.class_examples import (
     image_for_weights,
     resized_images,
 )
+from modeldiagrams.resolve.libraries.factories import missing_values, small_values
 from modeldiagrams.resolve.libraries.huggingface import configured_candidates
-from modeldiagrams.resolve.libraries.reduced_config import missing_values, small_values
 from modeldiagrams.resolve.names.conventions import configuration_class, required_parameters, unset_fields
 from modeldiagrams.resolve.rules import Rule, assumed
 from modeldiagrams.resolve.strategies.requests import Arguments, Inputs, input_names, option_of_input
-from modeldiagrams.resolve.values.as_options import entry_of, is_plain
 from modeldiagrams.resolve.values.construct import call_problem
+from modeldiagrams.resolve.values.entries import entry_of, is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

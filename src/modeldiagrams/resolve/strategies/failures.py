@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.resolve.arguments.argument_search import solved_arguments
-from modeldiagrams.resolve.arguments.class_members import constants_for
+from modeldiagrams.resolve.arguments.class_options import constants_for
 from modeldiagrams.resolve.code.forward import parameters_of
 from modeldiagrams.resolve.endured import attempted
 from modeldiagrams.resolve.inputs.candidate_search import Found, dead_inputs, is_connected, trial_pass

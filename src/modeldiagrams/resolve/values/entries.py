@@ -1,10 +1,16 @@
-"""Entries of the option `inputs` as trees: their tensors by path, and the same tree with one of them changed."""
+"""Entries of the option `inputs` as trees: of which values they are made, and the same tree with one entry changed."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import torch
+import yaml
+from torch import Tensor
+
+from modeldiagrams.options.reading import yaml_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,10 +21,11 @@ __all__ = [
     "Entries",
     "Leaf",
     "Path",
+    "entry_of",
     "factored",
     "instances_in",
+    "is_plain",
     "is_repeated",
-    "is_text",
     "leaves",
     "put",
     "put_all",
@@ -135,3 +142,44 @@ def factored(size: int, parts: int) -> Iterator[tuple[int, ...]]:
                 yield (*(1,) * (parts - 3), *((channels,) if parts > 2 else ()), side, side)  # noqa: PLR2004
     yield (*(1,) * (parts - 1), size)
     yield (size, *(1,) * (parts - 1))
+
+
+def entry_of(value: Any) -> Any:
+    """An entry of the option `inputs` that makes a value like this one.
+
+    Args:
+        value: Tensors and plain values, nested in lists, tuples and dicts to any depth.
+
+    Returns:
+        The entry. Shapes, dtypes and the range of whole numbers are kept, random numbers are not. What can't be written
+        stays in it as it is, see `is_plain`.
+    """
+    match value:
+        case Tensor() if not value.is_nested and value.layout is torch.strided:
+            return _tensor(value)
+        case list() | tuple() if value:
+            return [entry_of(item) for item in value]
+        case dict() if (
+            value and "shape" not in value and value.keys() != {"value"}
+        ):  # these would be read as one tensor
+            return {key: entry_of(item) for key, item in value.items()}
+    return {"value": value}
+
+
+def is_plain(entry: Any) -> bool:
+    """Whether an entry can be written down: no objects, no sparse tensors in it."""
+    try:
+        yaml_line(entry)
+    except yaml.YAMLError:
+        return False
+    return True
+
+
+def _tensor(value: Tensor) -> Any:
+    shape, dtype = list(value.shape), str(value.dtype).removeprefix("torch.")
+    if value.is_floating_point() or value.is_complex():
+        return shape if dtype == "float32" and shape else {"shape": shape, "dtype": dtype}
+    if not value.numel() or value.is_meta:
+        return {"shape": shape, "dtype": dtype}
+    whole = value.to(torch.int64)
+    return {"shape": shape, "dtype": dtype, "low": int(whole.min()), "high": int(whole.max()) + 1}

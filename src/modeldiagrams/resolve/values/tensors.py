@@ -29,7 +29,7 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.resolve.code.user_code import user_code
 from modeldiagrams.resolve.values.locate import described, did_you_mean, locate
 
-__all__ = ["Arguments", "from_callable", "from_entries"]
+__all__ = ["from_callable", "from_entries"]
 
 _GENERATED = frozenset({torch.float64, torch.complex64, torch.complex128})
 _WITHOUT_CONVERSION = re.compile(r"u?int[1-7]|bit.*|qu.*|qint.*|.*_x2")
