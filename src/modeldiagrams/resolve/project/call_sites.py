@@ -147,7 +147,7 @@ class _Finder:
         """Mappings in YAML or JSON that name the class."""
         try:
             data = yaml.safe_load(text.replace("\t", " "))
-        except (yaml.YAMLError, ValueError, RecursionError):
+        except (yaml.YAMLError, LookupError, ValueError, RecursionError):
             return
         for mapping in mappings_in(data):
             named = next((mapping[key] for key in _NAMING_KEYS if isinstance(mapping.get(key), str)), "")

@@ -35,11 +35,12 @@ class NamesAndLayers:
             return
         arguments = _usual_arguments(request)
         yield arguments
-        if request.lacks_layers:
-            return
-        more = without_which_it_fails(request.maker, arguments.kwargs, str(request.failure))
-        if more:
-            yield _with(arguments, more)
+        while not request.lacks_layers:
+            more = without_which_it_fails(request.maker, arguments.kwargs, str(request.errors[-1]))
+            if not more:
+                return
+            arguments = _with(arguments, more)
+            yield arguments
 
     def find_inputs(self, request: InputRequest) -> Inputs | None:
         """The first usual inputs that work; or better ones, where some of them make no difference."""
