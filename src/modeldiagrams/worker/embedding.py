@@ -11,9 +11,9 @@ import torch
 from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.pictures import as_picture
 from modeldiagrams.resolve import InputsError, resolve
+from modeldiagrams.resolve.code.user_code import user_code
 from modeldiagrams.resolve.values.device import move_to_device
 from modeldiagrams.resolve.values.locate import locate
-from modeldiagrams.resolve.code.user_code import user_code
 from modeldiagrams.worker.dependencies import dependencies
 from modeldiagrams.worker.origins import libraries
 from modeldiagrams.worker.protocol import Traced

@@ -16,9 +16,9 @@ from modeldiagrams.common.user_files import is_library
 from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.resolve import InputsError, Target, loaded_sources, record, resolve, seeded
+from modeldiagrams.resolve.code.user_code import failure, is_external, loaded_files
 from modeldiagrams.resolve.values.device import move_to_device
 from modeldiagrams.resolve.values.locate import locate
-from modeldiagrams.resolve.code.user_code import failure, is_external, loaded_files
 from modeldiagrams.worker.dependencies import dependencies
 from modeldiagrams.worker.embedding import image_made
 from modeldiagrams.worker.limits import is_out_of_memory, limited, memory_hint

@@ -59,6 +59,14 @@ def changes(entries: Entries, probed: Probed, sizes: Sizes, seeds: Seeds) -> Ite
             yield from change.guessed(wanted.got, wanted.value)
 
 
+def dtype_changes(entries: Entries, probed: Probed, sizes: Sizes) -> Iterator[Entries]:
+    """The same with another dtype of one tensor, as a failed pass asks for, likeliest first."""
+    change = _Change(entries, probed, sizes)
+    for wanted in wanted_by(probed):
+        if wanted.what == "dtype":
+            yield from change.of(wanted)
+
+
 @dataclass
 class _Change:
     entries: Entries

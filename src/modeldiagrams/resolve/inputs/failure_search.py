@@ -27,7 +27,7 @@ from modeldiagrams.resolve.code.forward import (
     unpacked_parameters,
 )
 from modeldiagrams.resolve.inputs.budget import Budget
-from modeldiagrams.resolve.inputs.failure_changes import changes
+from modeldiagrams.resolve.inputs.failure_changes import changes, dtype_changes
 from modeldiagrams.resolve.inputs.inferred import inferred_candidates, is_graph, tensor_candidates
 from modeldiagrams.resolve.inputs.layers import state_entries
 from modeldiagrams.resolve.inputs.probe import MOST_WITH_VALUES, Probe, needs_values
@@ -38,7 +38,7 @@ from modeldiagrams.resolve.names.candidates import ABSENT, SIZES, element_count,
 from modeldiagrams.resolve.names.constructor_sizes import values_of
 from modeldiagrams.resolve.names.roles import role_of
 from modeldiagrams.resolve.names.vocabulary import usual
-from modeldiagrams.resolve.values.entries import is_repeated, leaves, put
+from modeldiagrams.resolve.values.entries import is_repeated, is_shape_alone, leaves, put, subtree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -212,6 +212,21 @@ class FailureSearch:
         self._forget(self._beside)
         probed = self._beside = self._run(entries)
         return probed
+
+    def with_dtypes(self, entries: Entries) -> Entries | None:
+        """The same with dtypes that the model wants, where only a shape is written; None if none helps."""
+        fixed = [leaf for leaf in leaves(entries) if not is_shape_alone(subtree(entries, leaf.path))]
+        probed = self.again(entries)
+        while probed is not None and probed.error is not None:
+            changes = [*dtype_changes(entries, probed, self.sizes)]
+            for changed in changes:
+                other = self.again(changed) if all(leaf in leaves(changed) for leaf in fixed) else None
+                if other is not None and (other.error is None or other.depth > probed.depth):
+                    entries, probed = changed, other
+                    break
+            else:
+                return None
+        return entries if probed is not None else None
 
     def is_for_one_row(self, entries: Entries) -> bool:
         """Whether a model that runs with one row of everything doesn't with several."""

@@ -110,9 +110,9 @@ def is_repeated(entry: Any) -> bool:
     )
 
 
-def is_text(entry: Any) -> bool:
-    """Whether an entry is a string."""
-    return isinstance(entry, dict) and isinstance(entry.get("value"), str)
+def is_shape_alone(entry: Any) -> bool:
+    """Whether an entry says nothing of a tensor but its shape."""
+    return entry.keys() == {"shape"} if isinstance(entry, dict) else all(isinstance(size, int) for size in entry)
 
 
 def instances_in(value: Any, type_: type[T]) -> Iterator[T]:
