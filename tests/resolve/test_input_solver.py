@@ -7,11 +7,12 @@ import gc
 import pytest
 import torch
 import yaml
-from modeldiagrams.resolve.inference import input_solver, probing
 from torch import nn
 
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.resolve import record, resolve
+from modeldiagrams.resolve.inputs import failure_search
+from modeldiagrams.resolve.inputs import probe as probing
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.inputs.candidate_search import dead_inputs, is_connected
 from modeldiagrams.resolve.inputs.failure_search import FailureSearch
@@ -262,7 +263,7 @@ def test_a_pass_knows_nothing_of_the_one_before():
 
 def test_passes_that_only_ask_what_a_failure_depends_on_are_limited(monkeypatch):
     solver = FailureSearch(nn.Linear(8, 8))
-    monkeypatch.setattr(input_solver, "_MOST_WORK", -1)
+    monkeypatch.setattr(failure_search, "_MOST_WORK", -1)
     assert solver.again({"input": {"shape": [2, 8]}}) is None
 
 

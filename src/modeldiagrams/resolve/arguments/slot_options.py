@@ -224,7 +224,7 @@ def reason_of(slot: Slot) -> str:
     if slot.attributes:
         return _reason_of_attributes(slot.attributes - {ROWS})
     if slot.why and not slot.spelling:
-        return slot.why
+        return str(slot.why)
     if len(slot.divisors) > 1:
         return f"its constructor asks for a multiple of {math.lcm(*slot.divisors)}"
     strings = [value for value in slot.compared if isinstance(value, str)]

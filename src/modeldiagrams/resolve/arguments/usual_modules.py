@@ -77,7 +77,7 @@ def _inputs(row: dict[str, Any]) -> int:
 
 def _inputs_of(slot: Slot) -> int:
     """How many inputs it is called with, where a made-up module takes as many."""
-    return max(1, min(slot.call[0], 2))
+    return max(1, min(int(slot.call[0]), 2))
 
 
 def _filled(entry: Any, width: int, widths: list[int]) -> Any:
