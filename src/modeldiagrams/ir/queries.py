@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
 from modeldiagrams.errors import GraphError
+from modeldiagrams.ir.ids import escape_id
 from modeldiagrams.ir.nodes import (
     Edge,
     Flow,
@@ -103,8 +104,9 @@ class Queries:
         Raises:
             GraphError: if there is none; suggests the nearest id.
         """
-        if name in self._by_id:
-            return self._by_id[name]
+        for known in (name, escape_id(name)):
+            if known in self._by_id:
+                return self._by_id[known]
         near = difflib.get_close_matches(name, self._by_id, n=1)
         raise GraphError(name, f"no node has this id{f'; did you mean {near[0]!r}?' if near else ''}")
 

@@ -13,6 +13,7 @@ from torch import nn
 from modeldiagrams.common.class_facts import full_name, qualified_name
 from modeldiagrams.common.version import own_version
 from modeldiagrams.ir import graph as ir
+from modeldiagrams.ir.ids import escape_id
 from modeldiagrams.tracer.graph.extra_repr import read_attributes
 from modeldiagrams.tracer.graph.kept_scopes import keep_scopes
 from modeldiagrams.tracer.graph.node_order import connect_ops, place_weights
@@ -65,7 +66,7 @@ def module_tree(model: nn.Module, notes: tuple[str, ...]) -> ir.Graph:
         model=_model_info(model, weights),
         nodes=tuple(
             ir.ModuleNode(
-                id=path,
+                id=escape_id(path),
                 path=path,
                 parameters=weights.count(module),
                 class_=class_,
@@ -76,7 +77,7 @@ def module_tree(model: nn.Module, notes: tuple[str, ...]) -> ir.Graph:
             for class_, source in [_describe_class(type(module))]
         ),
         adjacency={},
-        hierarchy={path: _find_parent(path, modules) for path in modules},
+        hierarchy={escape_id(path): _find_parent(path, modules) for path in modules},
         tensors={},
         parameters=weights.specs(),
         status=ir.Status(state="hierarchy", notes=notes),
@@ -85,10 +86,10 @@ def module_tree(model: nn.Module, notes: tuple[str, ...]) -> ir.Graph:
 
 
 def _find_parent(path: str, known: Collection[str]) -> str | None:
-    """Path of the nearest module around a path; names may contain dots."""
+    """Id of the nearest module around a path; names may contain dots."""
     while (path := path.rpartition(".")[0]) and path not in known:
         pass
-    return path or None
+    return escape_id(path) or None
 
 
 def _group_steps(recording: PassRecord) -> dict[ModuleCall, list[Op | ModuleCall]]:

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from modeldiagrams.common.class_facts import bases_of
+from modeldiagrams.ir.ids import make_unique
 from modeldiagrams.tracer.torch_facts.private_api import PLAIN_TENSORS
 
 _MAX_DEPTH = 8
@@ -66,7 +67,7 @@ def find_tensors(
             inner = _list_items(item, path, into_objects=into_objects, private=private)
             deeper = depth + (1 / 8 if is_container else 1)
             stack += [(p, v, deeper) for p, v in reversed(inner)]
-    return _number_paths(found)
+    return number_paths(found)
 
 
 def _list_items(item: Any, path: str, *, into_objects: bool, private: bool) -> list[tuple[str, Any]]:
@@ -80,16 +81,14 @@ def _list_items(item: Any, path: str, *, into_objects: bool, private: bool) -> l
         return []
 
 
-def _number_paths(found: list[tuple[str, Tensor]]) -> list[tuple[str, Tensor]]:
+def number_paths(found: list[tuple[str, Tensor]]) -> list[tuple[str, Tensor]]:
     """Number repeated paths, such as those of the keys ``1`` and ``"1"``."""
     if len(found) < 2 or len({path for path, _ in found}) == len(found):  # noqa: PLR2004 (nothing to compare)
         return found
-    counts: dict[str, int] = {}
-    unique = []
+    unique: dict[str, Tensor] = {}
     for path, tensor in found:
-        n = counts[path] = counts.get(path, 0) + 1
-        unique.append((path if n == 1 else f"{path}#{n}", tensor))
-    return unique
+        unique[make_unique(path, unique)] = tensor
+    return list(unique.items())
 
 
 def _yield_items(item: Any, path: str, *, into_objects: bool, private: bool) -> Iterator[tuple[str, Any]]:
