@@ -10,7 +10,7 @@ from modeldiagrams.tracer import trace
 from tracer.traced_graph import Lambda, checked, linear, x
 
 
-class Callable_:
+class CalledData:
     def __init__(self, h):
         self.h = h
 
@@ -30,7 +30,7 @@ class CallableData:
         except KeyError:
             raise AttributeError(name) from None
 
-    def __call__(self, *keys):
+    def __call__(self):
         yield from self._store.items()
 
     def __iter__(self):
@@ -40,7 +40,7 @@ class CallableData:
         return list(self._store)
 
 
-class Iterable_:
+class IteratedData:
     def __init__(self, h):
         self._items = [h]
 
@@ -73,7 +73,7 @@ class Metaclass(type):
         return super().__call__(*args)
 
 
-class OfMetaclass(Callable_, metaclass=Metaclass):
+class OfMetaclass(CalledData, metaclass=Metaclass):
     pass
 
 
@@ -108,7 +108,7 @@ class Settings:
     table = torch.ones(4)
 
 
-CLASSES = [Callable_, CallableData, Iterable_, Lazy, OfMetaclass, Extended.of, Extras.of]
+CLASSES = [CalledData, CallableData, IteratedData, Lazy, OfMetaclass, Extended.of, Extras.of]
 
 
 @pytest.mark.parametrize("mode", ["real", "fake"])
@@ -125,7 +125,7 @@ def test_objects_given_and_returned(make, mode):
 
 
 def test_a_returned_object_hides_its_bookkeeping_behind_its_results():
-    class Result(Callable_):
+    class Result(CalledData):
         def __init__(self, h):
             super().__init__(h)
             self._cache = {"before": h * 2}

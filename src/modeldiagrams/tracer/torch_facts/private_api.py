@@ -161,8 +161,10 @@ def parts_of(tensor: Tensor) -> list[Tensor]:
     """The tensors inside a tensor of a wrapper class, such as a nested one."""
     if hasattr(type(tensor), "__tensor_flatten__"):
         names, _ = tensor.__tensor_flatten__()  # type: ignore[attr-defined]
-        return [getattr(tensor, name) for name in names]
-    return [held for held in vars(tensor).values() if isinstance(held, Tensor)] if _has_no_data(tensor) else []
+        held = [getattr(tensor, name) for name in names]  # of a distributed tensor, its mesh too
+    else:
+        held = list(vars(tensor).values()) if _has_no_data(tensor) else []
+    return [each for each in held if isinstance(each, Tensor)]
 
 
 def _has_no_data(tensor: Tensor) -> bool:
