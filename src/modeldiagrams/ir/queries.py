@@ -8,6 +8,7 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
+from modeldiagrams.common.class_facts import full_name
 from modeldiagrams.errors import GraphError
 from modeldiagrams.ir.ids import escape_id
 from modeldiagrams.ir.nodes import (
@@ -177,7 +178,7 @@ class Queries:
         Returns:
             The module calls that match any argument, in execution order.
         """
-        classes = {f"{item.__module__}.{item.__qualname__}" for item in wanted if isinstance(item, type)}
+        classes = {full_name(item) for item in wanted if isinstance(item, type)}
         patterns = [_regex(item) for item in (wanted or "*") if isinstance(item, str)]
         matches = re.compile("|".join(patterns), re.DOTALL).fullmatch
         return tuple(

@@ -10,7 +10,7 @@ import msgspec
 import torch
 from torch import nn
 
-from modeldiagrams.common.class_facts import full_name, qualified_name
+from modeldiagrams.common.class_facts import full_name, qualified_name, readable_name
 from modeldiagrams.common.version import own_version
 from modeldiagrams.ir import graph as ir
 from modeldiagrams.ir.ids import escape_id
@@ -18,7 +18,7 @@ from modeldiagrams.tracer.graph.extra_repr import read_attributes
 from modeldiagrams.tracer.graph.kept_scopes import keep_scopes
 from modeldiagrams.tracer.graph.node_order import connect_ops, place_weights
 from modeldiagrams.tracer.graph.signatures import sign_calls, sign_scopes
-from modeldiagrams.tracer.torch_facts.private_api import modules_of
+from modeldiagrams.tracer.torch_facts.private_api import class_of, modules_of
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
 from modeldiagrams.tracer.values.pass_records import GraphInput, ModuleCall, Op
 from modeldiagrams.tracer.values.source_lines import class_source
@@ -74,7 +74,7 @@ def module_tree(model: nn.Module, notes: tuple[str, ...]) -> ir.Graph:
                 attributes=read_attributes(module),
             )
             for path, module in modules.items()
-            for class_, source in [_describe_class(type(module))]
+            for class_, source in [_describe_class(class_of(module))]
         ),
         adjacency={},
         hierarchy={escape_id(path): _find_parent(path, modules) for path in modules},
@@ -208,7 +208,7 @@ class _Builder:
             self.tensors[value.id] = self._unnamed(value.spec)
 
     def _add_module(self, call: ModuleCall) -> None:
-        class_, source = self._describe_class(type(call.module))
+        class_, source = self._describe_class(class_of(call.module))
         node = ir.ModuleNode(
             class_=class_,
             source=source,
@@ -257,12 +257,12 @@ def _model_info(model: Any, weights: NamedTensors, **measured: Any) -> ir.ModelI
     class_ = model
     while isinstance(class_, functools.partial):
         class_ = class_.func
-    class_ = type(class_) if isinstance(class_, nn.Module) or not hasattr(class_, "__qualname__") else class_
+    class_ = class_of(class_) if isinstance(class_, nn.Module) or not hasattr(class_, "__qualname__") else class_
     full, source = _describe_class(class_)
     return ir.ModelInfo(
         class_=full,
         source=source,
-        name=qualified_name(class_) if isinstance(class_, type) else class_.__qualname__,
+        name=readable_name(qualified_name(class_) if isinstance(class_, type) else class_.__qualname__),
         parameters=weights.count(model),
         attributes=read_attributes(model) if isinstance(model, nn.Module) else {},
         **measured,

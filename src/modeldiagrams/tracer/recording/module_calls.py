@@ -44,6 +44,7 @@ class CallStack:
         self.recorder = recorder
         self._weights = weights
         self._paths = weights.paths
+        recorder.unknown.find_weight = weights.find
         self._values_of = recorder.tracker.values
         self._numbers = {"": 1}
         self._made: dict[str, int] = {}
