@@ -136,8 +136,9 @@ def test_graph_that_may_differ_is_neither_cached_nor_written_as_a_snapshot(proje
     runs.answer = msgspec.structs.replace(PARTIAL, may_differ=True)
     compared = []
     monkeypatch.setattr(Snapshots, "compare", lambda *_: compared.append(_))
+    cache, graphs = project / ".cache", project / "graphs"
     for _ in range(2):
-        with DiagramBuilder(project / ".cache", folder=project, paths=[project], snapshots=project / "graphs") as builder:
+        with DiagramBuilder(cache, folder=project, paths=[project], snapshots=graphs) as builder:
             assert builder.build(make_options(model="pkg.Net")).problem.kind == "forward"
     assert runs == ["pkg.Net"] * 2
     assert not compared

@@ -176,7 +176,12 @@ def test_package_in_src_is_found_after_all_others(worker, tmp_path):
 
 @pytest.mark.parametrize(
     ("program", "expected"),
-    [("open('nowhere')", True), ("bytearray(10**12)", True), ("import os; os.kill(os.getpid(), 9)", True), ("1 / 0", False)],
+    [
+        ("open('nowhere')", True),
+        ("bytearray(10**12)", True),
+        ("import os; os.kill(os.getpid(), 9)", True),
+        ("1 / 0", False),
+    ],
 )
 @pytest.mark.parametrize("where", ["__init__", "forward"])
 def test_what_a_file_a_limit_or_a_signal_ended_may_differ(worker, tmp_path, program, expected, where):

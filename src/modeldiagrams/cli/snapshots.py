@@ -40,7 +40,7 @@ def snapshot_command(source: Path, *, prune: bool, accept: bool) -> None:
     for path in report.stale:
         click.echo(f"{path}: no page uses it; {'removed' if prune else '--prune removes it'}", err=True)
     for path in report.less:
-        click.echo(f"Warning: {path} was left as it was, because the new graph holds less; --accept writes it", err=True)
+        click.echo(f"Warning: {path} was left as it was: the new graph holds less; --accept writes it", err=True)
     for path in report.missing:
         click.echo(f"Warning: {path} was not written, because its model could not be traced; see above", err=True)
     if report.missing or report.less:

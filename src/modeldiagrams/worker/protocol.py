@@ -154,7 +154,7 @@ class _OfModel(msgspec.Struct, frozen=True, kw_only=True):
     loaded: tuple[str, ...] = ()
     """Absolute paths of all the user's files that the process has loaded by now, for whatever model."""
     may_differ: bool = False
-    """Whether another try may end otherwise though nothing changed: a limit, a signal, a file or a connection ended it."""
+    """Whether another try may end otherwise, with equal sources: a limit, a signal, a file or a connection ended it."""
     has_side_effects: bool = False
     """Whether the model changed its process for later models."""
 
