@@ -32,6 +32,7 @@ from modeldiagrams.tracer.recording.recorder import Recorder
 from modeldiagrams.tracer.recording.timed_recorder import TimedRecorder, accelerators_of
 from modeldiagrams.tracer.restore import mode_stacks_restored, restored
 from modeldiagrams.tracer.restore.leftovers import empty_caches, namespaces_of
+from modeldiagrams.tracer.restore.sharding import modules_under_fsdp, sharding_restored
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
 from modeldiagrams.tracer.values.pass_records import Invocation, ModuleCall, PassRecord
 from modeldiagrams.tracer.values.source_lines import SourceFinder, user_files
@@ -110,6 +111,8 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
     _check_arguments(model, args, mode, measure_time=measure_time)
     model = getattr(model, "_orig_mod", model)  # what torch.compile wrapped
     invocation = Invocation(model, tuple(args), dict(kwargs or {}))
+    # FSDP keeps what it gathers, which later passes would use: it gathers no fakes
+    mode = "real" if mode == "auto" and modules_under_fsdp(invocation.modules) else mode
     attempts = attempts_of(model, mode, real_first=measure_time)
     notes: list[str] = []
     last: dict[str, tuple[Graph, set[str], Attempt]] = {}
@@ -195,8 +198,9 @@ class _Pass:
         with restored(model, inputs, namespaces if self._attempt.mode == "fake" else (), modules) as snapshot:
             recorder = make(self._recording, self._finder, snapshot.before_write)
             try:
-                self._keep_error(recorder, snapshot, namespaces)
-                yield recorder
+                with sharding_restored(modules):
+                    self._keep_error(recorder, snapshot, namespaces)
+                    yield recorder
             finally:
                 self._recording.release()
                 self._named_tensors.release()

@@ -31,6 +31,8 @@ def wrap_apply(recorder: Recorder, original: Callable[..., Any]) -> Callable[...
         if not recorder.context.records_ops or _runs_modules(cls):
             return original(cls, *args, **kwargs)
         run = original.__get__(None, cls) if isinstance(original, COMPILED_CLASS_METHOD) else partial(original, cls)
+        if _only_passes_on(cls):
+            return wrap_gathering(recorder, run)(*args, **kwargs)
         return _observed(recorder, cls.__name__, run, args, kwargs)
 
     return apply
@@ -44,6 +46,8 @@ def wrap_forward_lookup(recorder: Recorder) -> Callable[..., Any]:
         found = original(cls, name)
         if name != "forward" or not recorder.context.records_ops or _runs_modules(cls):
             return found
+        if _only_passes_on(cls):
+            return wrap_gathering(recorder, found)
 
         @functools.wraps(found)
         def forward(*args: Any, **kwargs: Any) -> Any:
@@ -68,8 +72,22 @@ def _observed(recorder: Recorder, name: str, run: Any, args: Sequence[Any], kwar
         )
 
 
+def wrap_gathering(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a function of FSDP, none of whose ops is the model's."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with recorder.hide_ops():
+            return original(*args, **kwargs)
+
+    return run
+
+
 def _runs_modules(class_: type) -> bool:
     return class_.__module__ == "torch.utils.checkpoint"  # look inside
+
+
+def _only_passes_on(class_: type) -> bool:
+    return class_.__module__.startswith("torch.distributed.fsdp.")  # to be called in the backward pass
 
 
 def wrap_script(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 import msgspec
 
 from modeldiagrams.common.class_facts import bases_of
+from modeldiagrams.ir.ids import escape_id
 from modeldiagrams.tracer.torch_facts.private_api import modules_of
 
 if TYPE_CHECKING:
@@ -86,6 +87,11 @@ class GraphInput(_Record):
         """Its value."""
         return self.outputs[0]
 
+    def set_id(self, id_: str) -> None:
+        """Rename it before its edges are made."""
+        self.id = id_
+        self.value.id = f"{id_}:0"
+
     def set_value(self, spec: Spec) -> Value:
         """Set its value."""
         value = Value(f"{self.id}:0", self, 0, spec)
@@ -128,7 +134,8 @@ class ModuleCall(_Record):
         """Make the id of the next op of this short name."""
         counts = self.counts
         n = counts[short] = counts.get(short, 0) + 1
-        return f"{self.id}/{short}" if n == 1 else f"{self.id}/{short}#{n}"
+        name = f"{self.id}/{escape_id(short)}"
+        return name if n == 1 else f"{name}#{n}"
 
     def class_attribute(self, value: Any) -> str | None:
         """Dotted path of an object that is a class attribute of the module or of a module around it; else None."""
