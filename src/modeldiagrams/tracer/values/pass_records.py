@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 import msgspec
@@ -31,6 +31,8 @@ class Invocation:
     """A module, or any callable."""
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    opened: set[str] = field(default_factory=set)
+    """Names of autograd functions that call modules, as earlier passes found: what they run is recorded."""
 
     @functools.cached_property
     def modules(self) -> list[tuple[str, nn.Module]]:
@@ -208,9 +210,9 @@ class PassRecord(_Record, gc=True):
     error: BaseException | None = None
     failed_at: Op | ModuleCall | None = None
 
-    def calls_since(self, parent: ModuleCall, start: int) -> list[ModuleCall]:
-        """The module calls directly inside another one, among the steps from `start` on."""
-        return [step for step in self.steps[start:] if type(step) is ModuleCall and step.parent is parent]
+    def has_calls_since(self, parent: ModuleCall, start: int) -> bool:
+        """Whether a module call directly inside another one is among the steps from `start` on."""
+        return any(type(step) is ModuleCall and step.parent is parent for step in self.steps[start:])
 
     def add_guesses(self, op: Op | None, guesses: list[tuple[Any, str]]) -> None:
         """Take over the guesses made during a call."""
