@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["describe_changes", "structural_digest"]
+__all__ = ["describe_changes", "holds_less", "structural_digest"]
+
+_STATES = ("hierarchy", "partial", "complete")
+"""From the graph that holds least to the one that holds most."""
 
 _NO_STRUCTURE = {"source", "call_site", "signature", "flops", "activation_bytes", "time_ns"}
 """Keys that depend on source lines, on our release, or differ from run to run."""
@@ -37,6 +40,11 @@ def structural_digest(graph: Graph) -> str:
         return digest(msgspec.json.encode(structure, order="sorted"))
     except UnicodeEncodeError:  # names are the model's
         return digest(msgspec.json.encode(escape_surrogates(structure), order="sorted"))
+
+
+def holds_less(new: Graph, old: Graph) -> bool:
+    """Whether a graph has less of its model than another one: modules alone, or a pass that ended early."""
+    return _STATES.index(new.status.state) < _STATES.index(old.status.state)
 
 
 def describe_changes(before: Graph, now: Graph) -> str:
