@@ -109,7 +109,9 @@ def test_tooltip_stays_inside_the_window(reader, server):
     assert place["y"] + place["height"] < end
 
 
-@pytest.mark.parametrize("lose", ["e.widget.select(undefined)", "e.widget.change(s => s.transitions.isolate('layers.0'))"])
+@pytest.mark.parametrize(
+    "lose", ["e.widget.select(undefined)", "e.widget.change(s => s.transitions.isolate('layers.0'))"]
+)
 def test_choosing_a_paths_end_stops_when_its_start_is_lost(reader, server, lose):
     open_page(reader, server)
     reader.node("layers.1").click()
