@@ -48,9 +48,9 @@ def test_shortest_path_between_two_nodes_is_highlighted(reader, server):
     reader.node("layers.1.attention.query").click()
     button(reader, "Path to").click()
     reader.node("layers.1.attention.key").click()
-    reader.page.get_by_text("Nothing flows between these two").wait_for()
+    reader.page.get_by_text("There is no path between these two").wait_for()
     reader.page.wait_for_timeout(100)
-    assert reader.page.get_by_text("Nothing flows between these two").is_visible()
+    assert reader.page.get_by_text("There is no path between these two").is_visible()
     assert lit(reader) is None
 
 

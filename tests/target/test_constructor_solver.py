@@ -205,13 +205,6 @@ class Saver(nn.Module):
         self.layer = nn.Linear(width, width)
 
 
-class Slow(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        CLOCK.tick()
-        raise ValueError(f"width {width}")
-
-
 class Vast(nn.Module):
     def __init__(self, width):
         super().__init__()
@@ -220,21 +213,7 @@ class Vast(nn.Module):
         VAST.append(self)
 
 
-class Clock:
-    now = 0.0
-
-    def tick(self):
-        self.now += 3
-
-
-CLOCK = Clock()
 VAST: list[Vast] = []
-
-
-def test_slow_constructors_get_few_runs(monkeypatch):
-    monkeypatch.setattr("modeldiagrams.target.inference.constructor.time.process_time", lambda: CLOCK.now)
-    assert solved_arguments(Slow) is None
-    assert CLOCK.now == 6
 
 
 def test_constructors_that_need_values_get_what_can_be_afforded():
