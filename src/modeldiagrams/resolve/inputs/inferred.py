@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.resolve.code.forward import columns_read, listed_parameters, parameters_of, unpacked_parameters
+from modeldiagrams.resolve.inputs.documented import documented_candidates
 from modeldiagrams.resolve.inputs.layers import layer_candidates
 from modeldiagrams.resolve.names.candidates import ABSENT, Candidate
 from modeldiagrams.resolve.names.constructor_sizes import constructor_channels
@@ -68,6 +69,7 @@ def inferred_candidates(model: nn.Module) -> Iterator[Candidates]:
         for name, (dimension, count) in columns_read(model).items():
             if name in candidates:
                 candidates[name] = _with_columns(candidates[name], dimension, count)
+        candidates = _with_documented(candidates, model)
         if is_of_graph:
             candidates = {
                 name: options if is_graph(str(name)) else _in_a_graph(str(name), options)
@@ -77,6 +79,21 @@ def inferred_candidates(model: nn.Module) -> Iterator[Candidates]:
             candidates[named[0].name] = candidates[named[0].name][1:]
         if found := {name: options for name, options in candidates.items() if options}:
             yield found
+
+
+def _with_documented(candidates: Candidates, model: nn.Module) -> Candidates:
+    """The same with shapes that are documented, before all others; a project's vocabulary comes before these."""
+    found = documented_candidates(model)
+    return {
+        name: [
+            *(each for each in options if each is ABSENT),
+            found[str(name)],
+            *(e for e in options if e is not ABSENT),
+        ]
+        if str(name) in found and project_value("inputs", str(name)) is None
+        else options
+        for name, options in candidates.items()
+    }
 
 
 def _with_columns(options: Sequence[Candidate], dimension: int, count: int) -> list[Candidate]:
