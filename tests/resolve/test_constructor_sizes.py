@@ -80,23 +80,6 @@ def test_sizes_are_read_of_all_forms():
     assert values_of("<size>")[0] == 32
 
 
-class Captcha(nn.Module):
-    """Wider than high, which only a default of the constructor says."""
-
-    def __init__(self, input_shape=(3, 64, 128)):
-        super().__init__()
-        self.cnn = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.MaxPool2d(4), nn.Conv2d(8, 16, 3, padding=1))
-        self.rnn = nn.LSTM(16 * (input_shape[1] // 4), 12)
-
-    def forward(self, x):
-        x = self.cnn(x)
-        return self.rnn(x.reshape(x.shape[0], -1, x.shape[-1]).permute(2, 0, 1))[0]
-
-
-def test_pictures_need_not_be_square():
-    assert next(a.value for a in resolved(Captcha).assumptions if a.subject == "inputs.x") == "[1, 3, 64, 128]"
-
-
 class Cell(nn.Module):
     """Its part is made up, with the width that its layer has."""
 

@@ -175,7 +175,7 @@ def test_found_arguments_can_be_pasted(name):
     said = {item.subject: yaml.safe_load(item.value) for item in target.assumptions}
     kwargs = {key.removeprefix("kwargs."): value for key, value in said.items() if key.startswith("kwargs.")}
     pasted = make_model(parse_options({"model": path, "kwargs": kwargs}).call, 1e9)
-    assert pasted.assumptions == ()
+    assert pasted.arguments.assumptions == ()
     shapes = [{name: p.shape for name, p in model.named_parameters()} for model in (pasted.model, target.model)]
     assert shapes[0] == shapes[1]
     assert solved_arguments(pasted.maker) == solved_arguments(pasted.maker)

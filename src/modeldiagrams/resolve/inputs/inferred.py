@@ -83,17 +83,13 @@ def inferred_candidates(model: nn.Module) -> Iterator[Candidates]:
 
 def _with_documented(candidates: Candidates, model: nn.Module) -> Candidates:
     """The same with shapes that are documented, before all others; a project's vocabulary comes before these."""
-    found = documented_candidates(model)
-    return {
-        name: [
-            *(each for each in options if each is ABSENT),
-            found[str(name)],
-            *(e for e in options if e is not ABSENT),
-        ]
-        if str(name) in found and project_value("inputs", str(name)) is None
-        else options
-        for name, options in candidates.items()
-    }
+    documented = documented_candidates(model)
+    for name in documented.keys() & candidates.keys() if documented else ():
+        if project_value("inputs", str(name)) is None:
+            absent = [option for option in candidates[name] if option is ABSENT]
+            others = [option for option in candidates[name] if option is not ABSENT]
+            candidates[name] = [*absent, documented[str(name)], *others]
+    return candidates
 
 
 def _with_columns(options: Sequence[Candidate], dimension: int, count: int) -> list[Candidate]:
