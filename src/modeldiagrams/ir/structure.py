@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from modeldiagrams.common.amounts import format_count
 from modeldiagrams.common.files import digest
 from modeldiagrams.ir.graph import InputNode, ModuleNode, OpNode
 from modeldiagrams.ir.text import escape_surrogates
@@ -147,7 +148,7 @@ def _facts(node: Any) -> dict[str, Any]:
 def _changed_count(before: int, now: int) -> Iterator[str]:
     if before == now:
         return
-    old, new = _count(before), _count(now)
+    old, new = format_count(before), format_count(now)
     yield f"parameters {old} → {new}" if old != new else f"parameters {before} → {now}"
 
 
@@ -181,11 +182,3 @@ def _value(value: Any) -> str:
 
 def _clipped(text: str) -> str:
     return text if len(text) <= _LIMIT else f"{text[: _LIMIT - 1]}…"
-
-
-def _count(number: int) -> str:
-    """A number for readers: 11.7M."""
-    for unit, size in (("B", 10**9), ("M", 10**6), ("k", 10**3)):
-        if number >= 10 * size or (number >= size and unit != "k"):
-            return f"{number / size:.1f}{unit}"
-    return str(number)
