@@ -6,14 +6,14 @@ import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
+from torch import nn
+
 from modeldiagrams.resolve.code.forward import parameters_of
 from modeldiagrams.resolve.names.candidates import Candidate, ids
 from modeldiagrams.resolve.names.constructor_sizes import constructor_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-    from torch import nn
 
 __all__ = ["documented_candidates"]
 
@@ -35,12 +35,13 @@ def documented_candidates(model: nn.Module) -> dict[str, Candidate]:
         model: Its docstrings are read, and those sizes looked up that are named after its attributes or arguments.
     """
     numbers = {**{name: value for name, value in vars(model).items() if type(value) is int}, **constructor_numbers()}
-    rows = [module.num_embeddings for module in model.modules() if hasattr(module, "num_embeddings")]
+    tables = [module for module in model.modules() if isinstance(module, nn.Embedding | nn.EmbeddingBag)]
+    rows = min((table.num_embeddings for table in tables), default=2)
     found = {}
     for name, text, source in _statements(model):
         shape = _shape_in(text, numbers)
         if shape is not None and name not in found:
-            found[name] = Candidate(_entry(shape, text, min(rows, default=2)), f"as {source} says")
+            found[name] = Candidate(_entry(shape, text, rows), f"as {source} says")
     return found
 
 
