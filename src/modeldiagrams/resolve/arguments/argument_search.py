@@ -14,14 +14,14 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.resolve.arguments.blame import has_learnt, names_left_open, refusal, replaced_weights, slots_in_error
+from modeldiagrams.resolve.arguments.blame import has_learnt, names_left_open, refusal, slots_in_error
 from modeldiagrams.resolve.arguments.class_options import rule_out_class
 from modeldiagrams.resolve.arguments.emptiness import is_hollow
 from modeldiagrams.resolve.arguments.forward_uses import forward_uses
@@ -33,7 +33,6 @@ from modeldiagrams.resolve.arguments.neighbours import (
     read_layers,
     tell_widths,
 )
-from modeldiagrams.resolve.arguments.row_counts import read_tables
 from modeldiagrams.resolve.arguments.sandbox import guarded
 from modeldiagrams.resolve.arguments.slot_options import reason_of
 from modeldiagrams.resolve.arguments.slots import Slot
@@ -159,7 +158,6 @@ class ArgumentSearch:
         first = self.result()
         before = likeliest(self.every())
         read_layers(found)
-        read_tables(self.every())
         if likeliest(self.every()) != before:  # of other values other multiples are asked for
             for slot in self.every():
                 slot.divisors = {1}
@@ -270,8 +268,8 @@ class ArgumentSearch:
         while True:
             try:
                 model = self._made()
-                uses = chain(forward_uses(model, self.every()), replaced_weights(model, self.every()))
-                if not any(self._refine(use) for use in uses) and not self._learns_to_spell():
+                uses = forward_uses(model, self.every())
+                if not any(self._refine(use) for use in uses):
                     return model
             except Refused as refused:
                 if not (rule_out_class(refused, refused.slot, self.every()) or self._refine(refused)):
@@ -280,14 +278,8 @@ class ArgumentSearch:
                 use = refusal(error, self.every())
                 is_refined = use is not None and (rule_out_class(error, use.slot, self.every()) or self._refine(use))
                 is_refined = is_refined or has_learnt(error, self.unknown) or self._asks_for_another(error)
-                if not (is_refined or self._learns_to_spell() or self._learns_of_layer(error)):
+                if not (is_refined or self._learns_of_layer(error)):
                     raise
-
-    def _learns_to_spell(self) -> bool:
-        """Whether the run told more of a string's language."""
-        news = [slot.spelling.has_learnt() for slot in self.every() if slot.spelling]
-        self.refinements += any(news)
-        return any(news) and self.refinements <= _MOST_REFINEMENTS
 
     def _learns_of_layer(self, error: BaseException) -> bool:
         self.refinements += 1

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.resolve.arguments.slots import Slot
 
-__all__ = ["has_learnt", "names_left_open", "refusal", "replaced_weights", "slots_in_error"]
+__all__ = ["has_learnt", "names_left_open", "refusal", "slots_in_error"]
 
 _MOST_FRAMES = 12
 _OURS = "modeldiagrams."
@@ -134,9 +134,7 @@ def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
     asked = chain(
         _of_part(error, known),
         _of_name(error, known),
-        digits_missing(error, known),
         _of_class_name(error, known),
-        weights_copied(error, known),
         _of_other_length(error, known),
         _of_index(error),
         uses_in_conditions(error),
@@ -365,46 +363,6 @@ def _original(node: ast.expr) -> ast.expr | None:
         case ast.Dict(keys=[None, *_], values=[inner, *_]):
             return inner
     return None
-
-
-_SIZES: dict[type[nn.Module], tuple[str, str]] = {
-    nn.Embedding: ("num_embeddings", "embedding_dim"),
-    nn.Linear: ("out_features", "in_features"),
-}
-
-
-def replaced_weights(model: nn.Module, known: Iterable[Slot]) -> Iterator[Refused]:
-    """Tensors that layers have as weights, but for which their other sizes ask for another shape."""
-    tensors = [slot for slot in known if slot.kind == "tensor" and isinstance(slot.given, Tensor)]
-    for module in model.modules() if tensors else ():
-        names = _SIZES.get(type(module))
-        weight = getattr(module, "weight", None)
-        if names and isinstance(weight, Tensor):
-            shape = tuple(int(getattr(module, name)) for name in names)
-            same = [slot for slot in tensors if slot.given.shape == weight.shape]
-            yield from (Refused(slot, Use("shape", shape)) for slot in same[:1] if tuple(weight.shape) != shape)
-
-
-def weights_copied(error: BaseException, known: Iterable[Slot]) -> Iterator[Refused]:
-    """A tensor that is copied into weights of another shape: ``self.table.weight.data.copy_(vectors)``."""
-    for trace in tracebacks(error)[:2]:
-        match expression_at(trace.tb_frame, trace.tb_lasti):
-            case ast.Call(func=ast.Attribute(value=target, attr="copy_"), args=[source, *_]):
-                if isinstance(target, ast.Attribute) and target.attr == "data":
-                    target = target.value
-                into, copied = (resolved(node, trace.tb_frame.f_locals) for node in (target, source))
-                if isinstance(into, Tensor):
-                    yield from (
-                        Refused(slot, Use("shape", tuple(into.shape))) for slot in known if slot.given is copied
-                    )
-
-
-def digits_missing(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
-    """A string that has a number in it: ``int(strides.split("_")[0])``."""
-    said = re.search(r"(?:invalid literal for int.*|could not convert string to float): '(.*)'", str(error))
-    for slot in known if said and said[1] else ():
-        if slot.kind == "text" and said and said[1] in str(slot.option()):
-            yield Refused(slot, Use("text", "1"))
 
 
 def is_key(key: str) -> bool:

@@ -12,16 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
-from modeldiagrams.resolve.arguments.forward_results import (
-    gives_several,
-    is_unfinished,
-    returns_what_is_used,
-    uses_several,
-)
 from modeldiagrams.resolve.code.annotations import annotations_of, without_none
 from modeldiagrams.resolve.code.forward import VARIADIC, parameters_of
 from modeldiagrams.resolve.code.frames import tracebacks
-from modeldiagrams.resolve.code.source import classes_written, names_beside, nodes_of, path_of, source_of
+from modeldiagrams.resolve.code.source import classes_written, names_beside, nodes_of, path_of, source_of, tree_of
 from modeldiagrams.resolve.names.conventions import required_parameters
 from modeldiagrams.resolve.names.vocabulary import is_listed, usual, with_last_layer, words_of, written_out
 from modeldiagrams.resolve.values.locate import locate
@@ -58,7 +52,6 @@ def classes_for(
     call: tuple[int, tuple[str, ...]],
     names: Mapping[str, Any],
     members: Collection[str] = (),
-    cells: Collection[str] = (),
 ) -> list[Any]:
     """What could be called in this way to make a layer, as options.
 
@@ -67,7 +60,6 @@ def classes_for(
         call: Number of positional arguments, and names of the others.
         names: The globals of the code that calls it.
         members: What is read of it.
-        cells: Paths of recurrent layers as which those are called that it makes.
     """
     own = [class_ for class_ in classes_beside(names, nn.Module) if _takes(class_, call)]
     own = [class_ for class_ in own if all(hasattr(class_, member) for member in members)] or own
@@ -77,16 +69,13 @@ def classes_for(
     general = [{"_object_": path} for path in usual("classes", name)]
     named = len(usual("classes", name)) > len(usual("classes", "-"))
     ours = [{"_object_": path_of(class_)} for class_ in likely]
-    if cells and not any(_sounds_like(name, class_) for class_ in own):
-        ours = [*({"_object_": path} for path in cells), *ours]
-        named = False
     others = [{"_object_": path_of(class_)} for class_ in own if class_ not in likely]
     return [*general, *ours, *others] if named else [*ours, *general, *others]
 
 
 def _is_likely(class_: type, call: tuple[int, tuple[str, ...]]) -> bool:
-    """Whether a class requires some of what it is given by position, and makes layers that give a tensor."""
-    return (not call[0] or bool(required_parameters(class_))) and not gives_several(class_)
+    """Whether a class requires some of what it is given by position."""
+    return not call[0] or bool(required_parameters(class_))
 
 
 def kinds_of(base: type, names: Mapping[str, Any]) -> list[type]:
@@ -132,11 +121,8 @@ def _container(base: type, part: Any) -> dict[str, Any]:
 
 
 def _suiting(classes: list[type], slot: Slot) -> list[type]:
-    """Those that suit; one that is given such a thing itself only where no other gives several tensors as wanted."""
-    suiting = [class_ for class_ in classes if _suits(class_, slot)]
-    plain = [class_ for class_ in suiting if not _is_around(class_, slot.name)]
-    is_needed = uses_several(slot.makers, slot.name) and not any(_sounds_like(slot.name, class_) for class_ in plain)
-    return suiting if is_needed else plain
+    """Classes that suit, without those that are given such a thing themselves."""
+    return [class_ for class_ in classes if _suits(class_, slot) and not _is_around(class_, slot.name)]
 
 
 def _suits(class_: type, slot: Slot) -> bool:
@@ -146,7 +132,6 @@ def _suits(class_: type, slot: Slot) -> bool:
     is_called_so = not (inputs or names) or forward is None or _takes(forward, (inputs + 1, names))
     has_needs = not slot.needs or {*slot.needs} <= members_of(class_)
     is_possible = class_ not in slot.makers and not (inspect.isabstract(class_) or is_unfinished(class_))
-    is_possible = is_possible and returns_what_is_used(class_, slot.makers, slot.name)
     return is_possible and is_called_so and has_needs
 
 
@@ -352,3 +337,14 @@ def members_of(class_: type) -> set[str]:
     for owner in classes_written(class_):
         found |= {one or other for one, other in _SET.findall(source_of(owner))}
     return found
+
+
+def is_unfinished(class_: type) -> bool:
+    """Whether a class leaves its forward to others: all that this does is to raise an error."""
+    function = next(iter(tree_of(getattr(class_, "forward", None)).body), None)
+    body = (
+        [each for each in function.body if not isinstance(each, ast.Expr)]
+        if isinstance(function, ast.FunctionDef)
+        else []
+    )
+    return bool(body) and isinstance(body[0], ast.Raise)

@@ -21,14 +21,12 @@ from modeldiagrams.resolve.arguments.class_options import (
     modules_with,
     sounds_like,
 )
-from modeldiagrams.resolve.arguments.row_counts import ROWS, usual_cells
 from modeldiagrams.resolve.arguments.usual_modules import made_up_modules
 from modeldiagrams.resolve.code.annotations import is_own_class
 from modeldiagrams.resolve.code.source import path_of
 from modeldiagrams.resolve.names.vocabulary import (
     is_listed,
     number_values,
-    says_anything,
     usual,
     usual_counts,
     usual_item,
@@ -91,9 +89,7 @@ def _is_made_up(value: Any) -> bool:
 
 def _classes(slot: Slot) -> list[Any]:
     compared = [{"_object_": path_of(each)} for each in slot.compared if inspect.isclass(each)]
-    found = compared or classes_for(
-        slot.name, slot.call, slot.names, {*map(str, slot.children)}, usual_cells(slot.makers, slot.name)
-    )
+    found = compared or classes_for(slot.name, slot.call, slot.names, {*map(str, slot.children)})
     return [option for option in found if option["_object_"] not in slot.unfit] or found
 
 
@@ -136,17 +132,7 @@ def _texts(slot: Slot) -> list[Any]:
         compared = [value for value in compared if {*kind} & {*words_of(value)}] or compared
         at = int(place[1]) % len(compared)
         compared = [*compared[at:], *compared[:at]]
-    spelled = _spelled(slot)
-    if slot.spelling and spelled:
-        compared = [value for value in compared if value != slot.spelling.separator]
-    return list(dict.fromkeys([*compared, *spelled, *usual("texts", slot.name)]))
-
-
-def _spelled(slot: Slot) -> list[str]:
-    """Strings in a language of the model's own, with a number that is usual for the argument."""
-    values = number_values(slot.name, (), is_tested_only=False, is_item=True) if says_anything(slot.name) else []
-    whole = [value for value in values if type(value) is int and value > 0]
-    return slot.spelling.strings(*whole[:1]) if slot.spelling else []
+    return list(dict.fromkeys([*compared, *usual("texts", slot.name)]))
 
 
 def _singular(name: str) -> str:
@@ -222,27 +208,14 @@ def _made(slot: Slot) -> list[Any]:
 def reason_of(slot: Slot) -> str:
     """Why an argument is what it is."""
     if slot.attributes:
-        return _reason_of_attributes(slot.attributes - {ROWS})
-    if slot.why and not slot.spelling:
+        return f"layers have it as {', '.join(sorted(slot.attributes))}"
+    if slot.why:
         return str(slot.why)
     if len(slot.divisors) > 1:
         return f"its constructor asks for a multiple of {math.lcm(*slot.divisors)}"
     strings = [value for value in slot.compared if isinstance(value, str)]
-    if slot.kind == "text" and (slot.spelling or strings):
-        return _reason_of_text(slot, strings)
+    if slot.kind == "text" and strings:
+        return f"it is compared with {', '.join(map(repr, strings[:4]))}"
     if slot.annotation is not None:
         return f"it is annotated as {getattr(slot.annotation, '__name__', slot.annotation)}"
     return "a usual value for this name"
-
-
-def _reason_of_attributes(layers: set[str]) -> str:
-    """Without any, it counts the rows of a table."""
-    if layers:
-        return f"layers have it as {', '.join(sorted(layers))}"
-    return "a parameter has as many rows, of which forward takes some by ids"
-
-
-def _reason_of_text(slot: Slot, compared: list[str]) -> str:
-    if slot.option() in _spelled(slot):
-        return "its constructor takes it apart, and knows these parts"
-    return f"it is compared with {', '.join(map(repr, compared[:4]))}" if compared else "a usual value for this name"

@@ -41,7 +41,6 @@ from modeldiagrams.resolve.values.option_values import from_option
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from modeldiagrams.resolve.arguments.spelled import Spelling
 
 __all__ = ["Kind", "Slot"]
 
@@ -104,8 +103,6 @@ class Slot:
     """Whether the constructor asks if it is None."""
     stated: Any = None
     """What it is, where the call says it that asks for it: ``trial.suggest_int("width", 8, 64)``."""
-    spelling: Spelling | None = None
-    """Of a string: how it is written, where code takes it apart."""
     is_tested: bool = False
     is_reckoned_with: bool = False
     is_called_in_forward: bool = False

@@ -1,8 +1,7 @@
 """Search for the combination of candidates that carries the model through a whole pass, without arithmetic.
 
-The first pass takes the first candidate of every input. A layer that refuses its input states the width it expects,
-which makes new candidates. Then the search changes one thing at a time and keeps what gets the pass further, and last
-goes through all combinations, those of likely candidates first.
+The first pass takes the first candidate of every input. Then the search changes one thing at a time and keeps what gets
+the pass further, and last goes through all combinations, those of likely candidates first.
 """
 
 from __future__ import annotations
@@ -37,8 +36,6 @@ __all__ = [
     "dead_inputs",
     "is_connected",
     "modules_not_called",
-    "refused_width",
-    "repaired",
     "search",
     "trial_pass",
 ]
@@ -55,7 +52,6 @@ _MAX_ELEMENTS = 1 << 26
 """Of all inputs of one pass."""
 _MAX_MESSAGE = 120
 _MAX_COMBINATIONS = 20_000
-_MAX_CANDIDATES = 100
 
 _Combination = tuple[int, ...]
 """Rank of the candidate that each size and each input takes."""
@@ -87,8 +83,6 @@ class CandidateSearch:
     depths: dict[_Combination, int] = field(default_factory=dict)
     """How many ops the pass of each combination reached."""
     seen: set[str] = field(default_factory=set)
-    repairs: list[_Combination] = field(default_factory=list)
-    """Combinations that refusing layers ask for, not run yet."""
     working: _Combination | None = None
     trace: Trace | None = None
     """The pass of the working combination, if it is the one to show."""
@@ -157,11 +151,9 @@ class CandidateSearch:
         return combination in self.depths or repr(self.entries(combination)) in self.seen
 
     def _neighbours(self, combination: _Combination) -> Iterator[_Combination]:
-        """One thing changed: the second candidate of everything, then the third…; repairs always come first."""
+        """One thing changed: the second candidate of everything, then the third, and so on."""
         for rank in range(max(map(len, self.lists))):
             for index, options in enumerate(self.lists):
-                while self.repairs:
-                    yield self.repairs.pop(0)
                 if rank < len(options) and rank != combination[index]:
                     yield _changed(combination, index, rank)
 
@@ -199,21 +191,10 @@ class CandidateSearch:
         if error:
             self.failures[error.node, result] += 1
             self.budget.failures[line] += 1
-            self._repair(combination, trace.graph)
         elif result == _WORKS:
             self.working = combination
             self.trace = trace if is_first and ran != "real" else None
         return ops
-
-    def _repair(self, combination: _Combination, graph: Graph) -> None:
-        """Add candidates that would suit the layer that refused its input; they come next."""
-        widths = refused_width(graph)
-        for index, name in enumerate(self.names):
-            options = self.lists[index]
-            if widths and name not in SIZES and len(options) < _MAX_CANDIDATES:
-                for candidate in repaired(options[combination[index]], *widths):
-                    options.append(candidate)
-                    self.repairs.append(_changed(combination, index, len(options) - 1))
 
     def entries(self, combination: _Combination) -> dict[str | int, Any]:
         """A combination as the option `inputs`."""
@@ -299,43 +280,6 @@ def _unique(candidates: Sequence[Candidate]) -> list[Candidate]:
     for candidate in candidates:
         by_entry.setdefault(repr(candidate.entry), candidate)
     return list(by_entry.values())
-
-
-class Repaired(Candidate):
-    """A candidate made from another one; it is not repaired again."""
-
-
-def refused_width(graph: Graph) -> tuple[int, int] | None:
-    """The width that a layer got, and the one that it takes.
-
-    Args:
-        graph: Of a pass that raised.
-
-    Returns:
-        Sizes of the last dimension; None if the pass did not end in a product with a weight.
-    """
-    failed = graph.status.error.node if graph.status.error else None
-    op = next((node for node in graph.nodes if isinstance(node, OpNode) and node.id == failed), None)
-    if op is None or not op.name.endswith("linear"):
-        return None
-    weight = next((graph.parameters[name].shape for name in op.weights.values() if name in graph.parameters), None)
-    inputs = [edge.tensor for edges in graph.adjacency.values() for edge in edges if edge.to == failed]
-    shape = graph.tensors[inputs[0]].shape if inputs else None
-    if not weight or not shape or not isinstance(shape[-1], int):
-        return None
-    return shape[-1], weight[-1]
-
-
-def repaired(candidate: Candidate, got: int, wanted: int) -> Iterator[Repaired]:
-    """A tensor of floats with another last size: by the difference, for inputs that are joined, or by the ratio."""
-    shape: Any = candidate.entry
-    if isinstance(candidate, Repaired) or not isinstance(shape, list) or not shape or not isinstance(shape[-1], int):
-        return
-    width = shape[-1]
-    sizes = {width + wanted - got} | ({width * wanted // got} if got and width * wanted % got == 0 else set())
-    for size in sorted(sizes - {width}):
-        if size > 0:
-            yield Repaired([*shape[:-1], size], f"a layer takes {wanted} features, not {got}")
 
 
 @contextmanager

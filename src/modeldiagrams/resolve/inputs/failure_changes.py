@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from modeldiagrams.resolve.inputs.slopes import Slopes
 from modeldiagrams.resolve.inputs.structure import structural_changes
 from modeldiagrams.resolve.inputs.wanted import Wanted, is_too_small, wanted_by
-from modeldiagrams.resolve.values.entries import LESS, Entries, Leaf, Path, factored, leaves, put, put_all, subtree
+from modeldiagrams.resolve.values.entries import LESS, Entries, Leaf, Path, leaves, put, put_all, subtree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -51,12 +51,8 @@ def changes(entries: Entries, probed: Probed, sizes: Sizes, seeds: Seeds) -> Ite
         yield from change.with_same_sides([*leaves(entries)])
     yield from slopes.solved()
     yield from change.with_one_row()
-    every = [*wanted_by(probed)]
-    for wanted in every:
+    for wanted in wanted_by(probed):
         yield from change.of(wanted)
-    for wanted in every:
-        if wanted.what == "size":
-            yield from change.guessed(wanted.got, wanted.value)
 
 
 def dtype_changes(entries: Entries, probed: Probed, sizes: Sizes) -> Iterator[Entries]:
@@ -184,93 +180,6 @@ class _Change:
             for count in range(2, len(other.shape)):
                 if math.prod(other.shape[:count]) == rows and leaf.shape[0] == other.shape[0]:
                     yield self._with(replace(leaf, shape=(*other.shape[:count], leaf.shape[-1])))
-
-    def guessed(self, got: int, wanted: int) -> Iterator[Entries]:
-        """What may give another size that no dimension has itself."""
-        if got == wanted or wanted <= 0 or self._is_one_of_inputs(wanted, but_not=got):
-            return
-        if all(got not in leaf.shape for leaf in self._all()):
-            yield from self._products(got, wanted)
-            yield from self._elements(got, wanted)
-            yield from self._differences(got, wanted)
-        yield from self._swapped(wanted)
-
-    def _is_one_of_inputs(self, size: int, *, but_not: int) -> bool:
-        """Whether a size is one of an input and another isn't: then it is the input's that has to change."""
-        sizes = {size for leaf in self._all() for size in leaf.shape}
-        return size in sizes and but_not not in sizes
-
-    def _products(self, got: int, wanted: int) -> Iterator[Entries]:
-        """Several dimensions were flattened into one."""
-        for leaf in self.sources():
-            for start in range(1, len(leaf.shape)):
-                for end in range(start + 2, len(leaf.shape) + 1):
-                    if math.prod(leaf.shape[start:end]) == got:
-                        for part in factored(wanted, end - start):
-                            yield self._with(replace(leaf, shape=(*leaf.shape[:start], *part, *leaf.shape[end:])))
-
-    def _elements(self, got: int, wanted: int) -> Iterator[Entries]:
-        """All elements of an input, or of a row of it, were put side by side, each as several numbers."""
-        for leaf in self.sources():
-            for start in (1, 0):
-                each, rest = divmod(got, math.prod(leaf.shape[start:]))
-                count, missing = divmod(wanted, each) if each > 1 else (0, 0)
-                if count and not rest and not missing:
-                    ones = (1,) * (len(leaf.shape) - start - 1)
-                    yield self._with(replace(leaf, shape=(*leaf.shape[:start], *ones, count)))
-
-    def _differences(self, got: int, wanted: int) -> Iterator[Entries]:
-        """A size came about by a sum, a product or a convolution."""
-        floats = [leaf for leaf in self.sources() if leaf.dtype == "float32" and len(leaf.shape) > 1]
-        for leaf in sorted(floats, key=lambda leaf: len(leaf.shape) >= _IMAGE_RANK):
-            if len(leaf.shape) >= _IMAGE_RANK:
-                yield from self._other_sides(leaf, got, wanted)
-                continue
-            for dimension in range(len(leaf.shape) - 1, 0, -1):
-                size = leaf.shape[dimension]
-                for other in (size + wanted - got, size * wanted // got if got else 0, wanted):
-                    if 0 < other <= _MAX_SIZE and other != size:
-                        yield self._with(leaf.sized(dimension, other))
-        if len(floats) > 1:
-            share = wanted // len(floats)
-            shared = self.entries
-            for leaf in floats:
-                shared = put(shared, leaf.path, leaf.sized(len(leaf.shape) - 1, share).entry) if share else shared
-            yield shared
-
-    def _other_sides(self, leaf: Leaf, got: int, wanted: int) -> Iterator[Entries]:
-        sides = self._sides(leaf)
-        area = math.prod(leaf.shape[d] for d in sides)
-        by_ratio = round(math.sqrt(area * wanted / got)) if got else leaf.shape[-1]
-        for step in (0, 1, 2, -1):
-            for side in sides:
-                other = leaf.shape[side] * wanted // got + step if got else 0
-                if 0 < other <= _MAX_SIZE:
-                    yield self._with(leaf.sized(side, other))
-        near = [by_ratio + step for step in (0, 4, -4, 2, -2, 8)]
-        for other in dict.fromkeys([*near, 32, 28, 64, 224, 96, 84, 48, 128, 16, *self.sizes.known[:8]]):
-            if 0 < other <= _MAX_SIZE:
-                shape = tuple(other if d in sides else size for d, size in enumerate(leaf.shape))
-                yield self._with(replace(leaf, shape=shape))
-        for other in self.sizes.known:
-            for dimension in range(len(leaf.shape) - 1, 0, -1):
-                yield self._with(leaf.sized(dimension, other))
-
-    def _sides(self, leaf: Leaf) -> list[int]:
-        """Dimensions of height and width: those that nobody has said, that are equal, or the last ones."""
-        free = [d for d, size in enumerate(leaf.shape) if d and self.sizes.is_own(size)]
-        equal = [d for d, size in enumerate(leaf.shape) if d and leaf.shape[1:].count(size) == _SIDES]
-        last = [len(leaf.shape) - 2, len(leaf.shape) - 1]
-        return next(dimensions for dimensions in (free, equal, last) if len(dimensions) == _SIDES)
-
-    def _swapped(self, wanted: int) -> Iterator[Entries]:
-        """The wanted size is there, but in another place."""
-        for leaf in self.sources():
-            if wanted in leaf.shape[1:-1]:
-                at = leaf.shape.index(wanted, 1)
-                shape = [*leaf.shape]
-                shape[at], shape[-1] = shape[-1], shape[at]
-                yield self._with(replace(leaf, shape=tuple(shape)))
 
     def _of_other_rank(self, about: list[Leaf], more: int) -> Iterator[Entries]:
         """Inputs that were put together in one tensor all have a dimension too much, or too little; or one of them."""

@@ -10,7 +10,6 @@ Long because what a search knows so far decides what comes next, and whether any
 
 from __future__ import annotations
 
-import functools
 import heapq
 import inspect
 from collections import Counter
@@ -32,7 +31,6 @@ from modeldiagrams.resolve.inputs.inferred import inferred_candidates, is_graph,
 from modeldiagrams.resolve.inputs.layers import state_entries
 from modeldiagrams.resolve.inputs.probe import MOST_WITH_VALUES, Probe, needs_values
 from modeldiagrams.resolve.inputs.sizes import Sizes
-from modeldiagrams.resolve.inputs.states import own_states
 from modeldiagrams.resolve.inputs.usual_sizes import UsualSizes, is_sequence
 from modeldiagrams.resolve.names.candidates import ABSENT, SIZES, element_count, resolved
 from modeldiagrams.resolve.names.constructor_sizes import values_of
@@ -238,11 +236,6 @@ class FailureSearch:
         probed = self.again(several)
         return probed is not None and probed.error is not None and not needs_values(probed.error)
 
-    @functools.cached_property
-    def states(self) -> list[Any]:
-        """Entries of what the model makes itself, only asked for if it takes a state."""
-        return [*own_states(self.model, self.sizes.batch)]
-
     def _is_spent(self) -> bool:
         return self._work > _MOST_WORK or self.budget.is_exhausted
 
@@ -305,7 +298,7 @@ class FailureSearch:
             for name in lists:
                 role = role_of(str(name))
                 if role and role.name == "state":
-                    lists[name] = [*self.states, *state_entries(self.model, self.sizes.batch), *lists[name]]
+                    lists[name] = [*state_entries(self.model, self.sizes.batch), *lists[name]]
             first = {name: entries[0] for name, entries in lists.items()}
             yield first
             yield from ({**first, name: entry} for name in lists for entry in lists[name][1:_FIRST_SEEDS])

@@ -46,10 +46,6 @@ class Seeds(Protocol):
         """A pass that is no try by itself: it shows what a failure depends on."""
 
     @property
-    def states(self) -> list[Any]:
-        """Entries that the model makes itself."""
-
-    @property
     def optional(self) -> tuple[str, ...]:
         """Parameters that are left out so far."""
 
@@ -144,14 +140,12 @@ def _unpacked(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, 
     line = linecache.getline(frame.f_code.co_filename, tracebacks(probed.error)[0].tb_lineno)
     is_shape = ".shape" in line or ".size(" in line
     for path in _parts(entries, line, frame, places, count):
-        yield from (put(entries, path, state) for state in seeds.states if _length(state) == count)
         yield put(entries, path, _seeded(_targets(probed) or [str(path[-1])] * count, path, seeds))
     for path in _named(line, frame, places):
         found = next((leaf for leaf in leaves(subtree(entries, path))), None)
         if found is None:
             continue
         if not is_shape:
-            yield from (put(entries, path, state) for state in seeds.states if _length(state) == count)
             names = _targets(probed) or [str(path[-1])] * count
             yield put(entries, path, _seeded(names[:count], path, seeds))
             yield put(entries, path, {"shape": [count, 8], "dtype": "int64", "high": _FEW})
@@ -199,11 +193,6 @@ def _named_parts(node: ast.Tuple) -> Names:
     if len(parts) < len(node.elts):
         return []
     return [each.id if isinstance(each, ast.Name) else _named_parts(each) for each in parts]
-
-
-def _length(entry: Any) -> int:
-    is_object = isinstance(entry, dict) and "_target_" in entry
-    return len(entry) - is_object
 
 
 def _counted(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path]) -> Iterator[Entries]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,7 +21,6 @@ __all__ = [
     "Leaf",
     "Path",
     "entry_of",
-    "factored",
     "instances_in",
     "is_plain",
     "is_repeated",
@@ -131,17 +129,6 @@ def subtree(entry: Any, path: Path) -> Any:
     for key in path:
         entry = entry[key]
     return entry
-
-
-def factored(size: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """A size as a product: of image sides, with channels before them, or with one dimension for all."""
-    if parts >= 2:  # noqa: PLR2004
-        for channels in (1, 3, 4, 16, 32, 64):
-            side = math.isqrt(size // channels)
-            if channels * side * side == size and (parts > 2 or channels == 1):  # noqa: PLR2004
-                yield (*(1,) * (parts - 3), *((channels,) if parts > 2 else ()), side, side)  # noqa: PLR2004
-    yield (*(1,) * (parts - 1), size)
-    yield (size, *(1,) * (parts - 1))
 
 
 def entry_of(value: Any) -> Any:
