@@ -28,7 +28,6 @@ from modeldiagrams.resolve.arguments.forward_uses import forward_uses
 from modeldiagrams.resolve.arguments.kinds import refine_kind
 from modeldiagrams.resolve.arguments.neighbours import (
     likeliest,
-    make_lists_alike,
     read_failed_layer,
     read_layers,
     tell_widths,
@@ -256,7 +255,6 @@ class ArgumentSearch:
         for slot in self.every():
             slot.choice = wanted.get(slot.path, 0)
         tell_widths(self.slots)
-        make_lists_alike(self.slots)
 
     def every(self) -> Iterator[Slot]:
         """All arguments and what is inside them."""
@@ -268,7 +266,7 @@ class ArgumentSearch:
         while True:
             try:
                 model = self._made()
-                uses = forward_uses(model, self.every())
+                uses = forward_uses(model)
                 if not any(self._refine(use) for use in uses):
                     return model
             except Refused as refused:

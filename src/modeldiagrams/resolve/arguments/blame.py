@@ -9,20 +9,16 @@ import ast
 import linecache
 import re
 from itertools import chain
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
-from modeldiagrams.resolve.arguments.class_options import names_of_classes
 from modeldiagrams.resolve.arguments.failed_conditions import uses_in_conditions
-from modeldiagrams.resolve.arguments.stand_in_containers import Fields
 from modeldiagrams.resolve.arguments.stand_in_numbers import MADE_OF, Number, Real, Refused, Use, slots_of
 from modeldiagrams.resolve.arguments.stand_in_text import Text
 from modeldiagrams.resolve.code.conditions import checks
 from modeldiagrams.resolve.code.frames import expression_at, resolved, tracebacks
-from modeldiagrams.resolve.code.source import numbered_nodes
 from modeldiagrams.resolve.names.vocabulary import is_listed
 
 if TYPE_CHECKING:
@@ -134,12 +130,10 @@ def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
     asked = chain(
         _of_part(error, known),
         _of_name(error, known),
-        _of_class_name(error, known),
         _of_other_length(error, known),
         _of_index(error),
         uses_in_conditions(error),
         _of_mapping(error, known),
-        member_too_many(error, known),
         _of_optional(error, known),
         _said(error),
     )
@@ -175,25 +169,6 @@ def _of_name(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
 
 def _is_plain_graph(slot: Slot) -> bool:
     return slot.kind == "number" and is_listed("graphs", slot.name)
-
-
-def _of_class_name(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
-    """A string by which a class is found: ``eval(block)``, ``getattr(blocks, name)``, ``globals()[name]``."""
-    frame, at = next(iter(_frames(error)), (None, 0))
-    names: Mapping[str, Any] = {}
-    if isinstance(error, NameError) and frame:
-        names = frame.f_globals
-    elif isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
-        names = vars(error.obj)
-    elif isinstance(error, KeyError) and frame:
-        match expression_at(frame, at):
-            case ast.Subscript(value=ast.Call(func=ast.Name(id="globals"))):
-                names = frame.f_globals
-    missing = error.args[0] if isinstance(error, KeyError) and error.args else getattr(error, "name", None)
-    for slot in known if names and isinstance(missing, str) else ():
-        if slot.kind == "text" and slot.option() == missing:
-            found = names_of_classes(slot, names)
-            yield from [Refused(slot, Use("names", found))] if found else []
 
 
 def _of_mapping(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
@@ -282,7 +257,6 @@ def _of_copy(error: BaseException, known: list[Slot], members: Use) -> Iterator[
         node = expression_at(frame, at)
         names = {*_plain_dicts(node, frame)} if node else set()
         handed = [*_handed(node, frame)] if isinstance(node, ast.Call) else _in_expression(frame, at)
-        handed += [slot for name in names for original in copied(name, frame) for slot in _slots(original)]
         for slot in [*handed, *(slot for slot in known if slot.name in names)]:
             if slot.kind == "fields" and not {*members.detail} <= {*slot.children}:
                 yield Refused(slot, members)
@@ -323,48 +297,6 @@ def _slots(value: Any) -> tuple[Slot, ...]:
         return ()
 
 
-_COPIES = ("dict", "copy", "deepcopy", "to_container")
-
-
-def copied(name: str, frame: FrameType) -> Iterator[Any]:
-    """What the running function made a local name of, as a copy."""
-    for node in _assigned(name, frame):
-        original = _original(node)
-        if original is not None:
-            yield resolved(original, frame.f_locals)
-
-
-def spread(frame: FrameType, instruction: int) -> Iterator[Any]:
-    """What the running call gets as its keyword arguments, ``make(**cfg["head"])``, or what that is a copy of."""
-    match expression_at(frame, instruction):
-        case ast.Call(keywords=keywords):
-            for node in [keyword.value for keyword in keywords if keyword.arg is None]:
-                yield resolved(node, frame.f_locals)
-                if isinstance(node, ast.Name):
-                    yield from copied(node.id, frame)
-
-
-def _assigned(name: str, frame: FrameType) -> Iterator[ast.expr]:
-    """What a name was assigned in the function that a frame runs, the last one before the running line first."""
-    nodes = [node for node, line in numbered_nodes(frame, frame.f_lineno) if getattr(node, "lineno", line + 1) <= line]
-    for node in sorted(nodes, key=lambda node: -getattr(node, "lineno", 0)):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
-                yield value
-
-
-def _original(node: ast.expr) -> ast.expr | None:
-    """What an expression copies."""
-    match node:
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[inner, *_]) if name in _COPIES:
-            return inner
-        case ast.Call(func=ast.Attribute(value=inner, attr="copy"), args=[]):
-            return inner
-        case ast.Dict(keys=[None, *_], values=[inner, *_]):
-            return inner
-    return None
-
-
 def is_key(key: str) -> bool:
     """Whether it is no sentence, and no argument that was looked up in a table of the author's."""
     is_choice = isinstance(key, Text) and bool(key.slot.compared)
@@ -383,18 +315,3 @@ def has_learnt(error: BaseException, before: set[str]) -> bool:
         return False
     before.add(str(key))
     return bool(key.slot.compared)
-
-
-def member_too_many(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
-    """A key that another choice asked for: ``build({"type": "mlp", "depth": 4})``, where only a CNN has a depth."""
-    said = re.search(r"unexpected keyword argument '(\w+)'", str(error))
-    for trace in tracebacks(error)[:_MOST_FRAMES] if said else ():
-        values = [*trace.tb_frame.f_locals.values(), *spread(trace.tb_frame, trace.tb_lasti)]
-        for slot in [slot for value in values for slot in _mappings(value)]:
-            is_read_by_name = "attribute" in slot.ways
-            if said and slot in known and slot.kind == "fields" and said[1] in slot.children and not is_read_by_name:
-                yield Refused(slot, Use("without", said[1]))
-
-
-def _mappings(value: Any) -> tuple[Any, ...]:
-    return slots_of(value) if isinstance(value, Fields) else ()

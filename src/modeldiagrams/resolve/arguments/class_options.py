@@ -17,7 +17,7 @@ from modeldiagrams.resolve.code.forward import VARIADIC, parameters_of
 from modeldiagrams.resolve.code.frames import tracebacks
 from modeldiagrams.resolve.code.source import classes_written, names_beside, nodes_of, path_of, source_of, tree_of
 from modeldiagrams.resolve.names.conventions import required_parameters
-from modeldiagrams.resolve.names.vocabulary import is_listed, usual, with_last_layer, words_of, written_out
+from modeldiagrams.resolve.names.vocabulary import is_listed, usual, words_of, written_out
 from modeldiagrams.resolve.values.locate import locate
 
 if TYPE_CHECKING:
@@ -28,13 +28,10 @@ if TYPE_CHECKING:
 __all__ = [
     "classes_for",
     "constants_for",
-    "distributions_for",
     "is_read_as_one_of",
     "items_read",
     "kinds_of",
     "modules_for",
-    "modules_with",
-    "names_of_classes",
     "rule_out_class",
     "sounds_like",
 ]
@@ -141,33 +138,6 @@ def _is_around(class_: type, name: str) -> bool:
     return any(last and words_of(p.name)[-1:] == last for p in required_parameters(class_))
 
 
-def modules_with(member: str, name: str, names: Mapping[str, Any], without: tuple[Any, ...]) -> list[Any]:
-    """Modules that have a part: the project's that sounds like the argument and takes one input, then one made up."""
-    own = [
-        class_ for class_ in classes_around(names, nn.Module) if class_ not in without and _sounds_like(name, class_)
-    ]
-    fitting = [class_ for class_ in own if member in members_of(class_) and _takes_one_input(class_)]
-    return [*({"_target_": path_of(class_)} for class_ in fitting), *with_last_layer(member)]
-
-
-def distributions_for(slot: Slot) -> list[Any]:
-    """Distributions: the project's, then one of rows of features and one of single numbers."""
-    members = members_read(slot.makers[-1:], slot.name)
-    own = _with_members(members, _suiting(classes_around(slot.names, nn.Module), slot), [])
-    zeros = {"_target_": "torch.zeros", "_args_": [slot.width]}
-    rows = {
-        "_target_": "torch.distributions.MultivariateNormal",
-        "_args_": [zeros, {"_target_": "torch.eye", "_args_": [slot.width]}],
-    }
-    numbers = {"_target_": "torch.distributions.Normal", "_args_": [0.0, 1.0]}
-    return [*({"_target_": path_of(class_)} for class_ in own), rows, numbers]
-
-
-def _takes_one_input(class_: type[nn.Module]) -> bool:
-    required = [p for p in parameters_of(class_.forward).values() if p.default is p.empty]
-    return len(required) == len(("self", "x"))
-
-
 def is_read_as_one_of(name: str, names: Mapping[str, Any], makers: tuple[Any, ...]) -> bool:
     """Whether several things are read of an argument, and a class of the project has all of them."""
     members = members_read(makers[-1:], name)
@@ -179,13 +149,6 @@ def _with_members(members: set[str], classes: list[type], likelier: list[type]) 
     """Classes that have everything that is read of an argument."""
     fitting = [class_ for class_ in classes if members and members <= members_of(class_)]
     return sorted(fitting, key=lambda class_: class_ not in likelier)
-
-
-def names_of_classes(slot: Slot, names: Mapping[str, Any]) -> tuple[str, ...]:
-    """Names of the modules' classes in a namespace, those first that sound like an argument."""
-    own = [class_ for class_ in classes_beside(names, nn.Module) if class_ not in slot.makers]
-    own.sort(key=lambda class_: not _sounds_like(slot.name, class_))
-    return tuple(class_.__name__ for class_ in own if names.get(class_.__name__) is class_)
 
 
 def rule_out_class(error: BaseException, refused: Slot, known: Iterable[Slot]) -> bool:

@@ -22,8 +22,6 @@ __all__ = ["uses_in_conditions"]
 _LIMITS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_FEW = 4
-"""Multiples that are tried."""
 
 
 def uses_in_conditions(error: BaseException) -> Iterator[Refused]:
@@ -45,7 +43,6 @@ def _of_comparison(check: ast.Compare, names: Names, *, is_wanted: bool) -> Iter
         case ast.Compare(left=value, ops=[ast.In() | ast.NotIn() as how], comparators=[options]):
             if isinstance(how, ast.In) is is_wanted:
                 yield from _one_of(value_of(value, names), value_of(options, names))
-                yield from _with_keys(value_of(options, names), (value_of(value, names),), "members")
         case ast.Compare(left=ast.Call(func=ast.Name(id="len"), args=[value]), ops=[how], comparators=[count]):
             if isinstance(how, ast.NotEq | ast.Lt | ast.Gt) is not is_wanted:
                 yield from _of_length(value_of(value, names), count, names)
@@ -53,7 +50,6 @@ def _of_comparison(check: ast.Compare, names: Names, *, is_wanted: bool) -> Iter
             yield from _divisible(check, names, is_wanted=is_wanted)
             if isinstance(how, ast.Eq) is is_wanted:
                 yield from _equal(value_of(value, names), value_of(other, names))
-                yield from _with_keys(value_of(_gone_through(value), names), _strings(other, names))
         case ast.Compare(left=left, ops=ops, comparators=others) if is_wanted or len(ops) == 1:
             for one, how, other in zip([left, *others], ops, others, strict=False):
                 order = _LIMITS.get(type(how), "")
@@ -98,36 +94,6 @@ def _is_number(value: Any) -> bool:
     return type(value) in (int, float)
 
 
-def _with_keys(mapping: Any, keys: tuple[Any, ...], how: str = "keys") -> Iterator[Refused]:
-    """It has these keys, or items: ``if set(towers) != {"query", "item"}: raise …``."""
-    if keys and all(type(key) is str for key in keys) and isinstance(mapping, Fields | Items | Fixed):
-        how = how if isinstance(mapping, Fields) else "strings"
-        yield from (Refused(slot, Use(how, keys)) for slot in slots_of(mapping)[:1])
-
-
-def _gone_through(node: ast.expr) -> ast.expr:
-    """What a set or a list of keys was made of."""
-    match node:
-        case ast.Call(func=ast.Name(id="set" | "sorted" | "list" | "tuple" | "frozenset"), args=[inner]):
-            return _gone_through(inner)
-        case ast.Call(func=ast.Attribute(value=inner, attr="keys"), args=[]):
-            return inner
-    return node
-
-
-def _strings(node: ast.expr, names: Names) -> tuple[Any, ...]:
-    """The strings that a literal or a constant holds, in their order where they have one."""
-    match node:
-        case ast.Set(elts=items) | ast.List(elts=items) | ast.Tuple(elts=items):
-            return tuple(value_of(item, names) for item in items)
-    known = value_of(_gone_through(node), names)
-    return tuple(sorted(known) if isinstance(known, set | frozenset) else known or ()) if _is_group(known) else ()
-
-
-def _is_group(value: Any) -> bool:
-    return type(value) in (list, tuple, set, frozenset) and all(type(item) is str for item in value)
-
-
 def _of_length(value: Any, count: ast.expr, names: Names) -> Iterator[Refused]:
     """It has so many items; of two lists the shorter one gets more."""
     match count:
@@ -157,19 +123,6 @@ def _divisible(check: ast.expr, names: Names, *, is_wanted: bool) -> Iterator[Re
             step = _step(plain(slot.option()), plain(number), plain(divisor))
             if step > 1:
                 yield Refused(slot, Use("multiple", step))
-            elif shifted := _shifted(rest.left, names, plain(divisor)):
-                yield Refused(slot, Use("one of", shifted))
-
-
-def _shifted(node: ast.expr, names: Names, divisor: Any) -> tuple[int, ...]:
-    """What an argument may be of which a number is subtracted, ``(depth - 4) % 6``: so that something is left."""
-    match node:
-        case ast.BinOp(left=left, op=ast.Sub() | ast.Add()):
-            argument, less = value_of(left, names), plain(value_of(left, names)) - plain(value_of(node, names))
-            if isinstance(argument, Number) and not argument.is_derived and type(divisor) is int and divisor > 1:
-                first = max(less, 0) + divisor - max(-less, 0) % divisor
-                return tuple(first + step * divisor for step in range(_FEW))
-    return ()
 
 
 def _step(argument: Any, number: Any, divisor: Any) -> int:

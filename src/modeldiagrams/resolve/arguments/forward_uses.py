@@ -10,7 +10,6 @@ from torch import Tensor
 from modeldiagrams.resolve.arguments.stand_in_containers import Fields, Items
 from modeldiagrams.resolve.arguments.stand_in_numbers import Number, Real, Refused, Use, slots_of
 from modeldiagrams.resolve.arguments.stand_in_text import Text
-from modeldiagrams.resolve.arguments.usual_modules import gives_map
 from modeldiagrams.resolve.code.frames import resolved
 from modeldiagrams.resolve.code.source import classes_written, nodes_of
 from modeldiagrams.resolve.names.vocabulary import is_listed
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-    from modeldiagrams.resolve.arguments.slots import Slot
 
 __all__ = ["forward_uses"]
 
@@ -28,14 +26,8 @@ _KEEPING = 1
 """Use of an argument that a constructor does nothing else with: ``self.is_causal = cfg.is_causal``."""
 
 
-def forward_uses(model: nn.Module, known: Iterable[Slot] = ()) -> Iterator[Refused]:
+def forward_uses(model: nn.Module) -> Iterator[Refused]:
     """Arguments that modules keep as attributes and use in their methods as no number can be used."""
-    parts = [slot for slot in known if slot.kind == "made" and not slot.gives_map]
-    for module in model.modules():
-        for name, part in module.named_children():
-            for slot in parts:
-                if slot.given is part and gives_map(module, name):
-                    yield Refused(slot, Use("map"))
     for module in model.modules():
         kept = {name: value for name, value in vars(module).items() if isinstance(value, Number | Real)}
         fields = {name: value for name, value in vars(module).items() if isinstance(value, Fields)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from torch import Tensor, nn
-from torch.distributions import Distribution
 
 from modeldiagrams.resolve.arguments.class_options import is_read_as_one_of, items_read
 from modeldiagrams.resolve.arguments.stand_in_numbers import Use
@@ -40,7 +39,7 @@ def _refine(slot: Slot, use: Use) -> None:
     match use:
         case Use("multiple" | "one of" | "limit"):
             _refine_number(slot, use)
-        case Use("members" | "without" | "keys" | "strings" | "names" | "classes" | "instance"):
+        case Use("members" | "classes" | "instance"):
             _refine_condition(slot, use)
         case Use("lacks", str(name)):
             _refine_lacking(slot, name)
@@ -52,8 +51,6 @@ def _refine(slot: Slot, use: Use) -> None:
             slot.kind, slot.is_array, slot.why = "tensor", True, "an array is expected"
         case Use("shape", tuple(shape)):
             slot.kind, slot.shape, slot.why = "tensor", shape, "a layer has a weight of this shape"
-        case Use("map"):
-            slot.gives_map = True
         case Use("plain"):
             slot.is_plain = True
         case _:
@@ -75,17 +72,6 @@ def _refine_condition(slot: Slot, use: Use) -> None:
     match use:
         case Use("members", tuple(names)):
             slot.children = {**slot.children, **{name: slot.child(name) for name in names}}
-        case Use("without", str(name)):
-            slot.children = {key: child for key, child in slot.children.items() if key != name}
-        case Use("keys", tuple(names)):
-            slot.children = {name: slot.child(name) for name in names}
-        case Use("strings", tuple(strings)):
-            slot.count, slot.why = len(strings), f"it has to hold {', '.join(map(repr, strings))}"
-            for index, string in enumerate(strings):
-                item = slot.child(index)
-                item.kind, item.compared = "text", [string]
-        case Use("names", tuple(names)):
-            slot.compared, slot.why = [*names], "it names a class"
         case Use("classes", tuple(classes)):
             slot.kind, slot.compared, slot.why = "class", [*classes], "it is compared with classes"
         case Use("instance", tuple(classes)):
@@ -113,9 +99,7 @@ def _refine_module(slot: Slot, call: tuple[int, tuple[str, ...]]) -> None:
 def _refine_lacking(slot: Slot, name: str) -> None:
     """A module, a tensor, or an object that has what is read."""
     slot.why = f"its {name} is read"
-    if slot.kind == "made" and is_listed("last_layers", name):
-        slot.last_layer = name
-    elif slot.kind == "made" and (slot.is_called_in_forward or is_a_model(slot.name)):
+    if slot.kind == "made" and (slot.is_called_in_forward or is_a_model(slot.name)):
         slot.need(name)
     else:
         slot.kind, slot.ways = "fields", slot.ways | {"attribute"}
@@ -135,9 +119,6 @@ def _refine_method(slot: Slot, name: str) -> None:
 
 def _refine_attribute(slot: Slot, name: str) -> None:
     slot.kind, slot.why = _kind_with(slot, name), f"its {name} is read"
-    if slot.kind == "fields" and is_listed("of_distributions", name) and not slot.children:
-        slot.kind, slot.annotation = "made", Distribution
-    slot.last_layer = name if slot.kind == "made" and is_listed("last_layers", name) else ""
     slot.ways |= {"attribute"} if slot.kind == "fields" and name not in _MAPPING_METHODS else set()
     if slot.kind == "fields":  # and no list any more
         slot.children = {key: child for key, child in slot.children.items() if isinstance(key, str)}

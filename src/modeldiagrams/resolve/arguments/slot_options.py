@@ -11,14 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
-from torch.distributions import Distribution
 
 from modeldiagrams.resolve.arguments.class_options import (
     classes_for,
-    distributions_for,
     kinds_of,
     modules_for,
-    modules_with,
     sounds_like,
 )
 from modeldiagrams.resolve.arguments.usual_modules import made_up_modules
@@ -192,10 +189,6 @@ def _made(slot: Slot) -> list[Any]:
     annotation = slot.annotation
     if annotation is torch.dtype:
         return [{"_object_": "torch.float32"}]
-    if annotation is Distribution:
-        return distributions_for(slot)
-    if slot.last_layer:
-        return modules_with(slot.last_layer, slot.name, slot.names, slot.makers)
     if inspect.isclass(annotation) and issubclass(annotation, Enum):
         members = [each.value for each in annotation if isinstance(each.value, str | int | float)]
         return [{"_target_": path_of(annotation), "_args_": [value]} for value in members]

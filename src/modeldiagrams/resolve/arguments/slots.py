@@ -110,15 +110,12 @@ class Slot:
     """Of a module: attributes that are read of it."""
     is_of_module: bool = False
     """Whether it is an attribute that is read of a module."""
-    gives_map: bool = False
-    """Whether what the module gives is used as a picture."""
     width: int = 32
     """Of a module that is made up: how many features it has where nothing else tells."""
     nodes: int = 0
     """How many nodes a graph has, where an argument beside it says it."""
     inputs: int = 0
     """How many features go in, where an argument beside it says it."""
-    last_layer: str = ""  # of a module: the name of what is read or replaced
     is_array: bool = False
     shape: tuple[int, ...] = ()
     """Of a tensor, where a layer tells."""
@@ -306,7 +303,7 @@ class Slot:
         """All that uses have taught, to tell whether one taught anything."""
         limits = self.is_plain, self.one_of, (*self.limits.items(),), len(self.divisors)
         own = self.kind, self.is_tuple, self.count, self.call, len(self.compared), self.choice
-        made = self.annotation, self.last_layer, len(self.needs), self.gives_map, self.shape, self.is_array
+        made = self.annotation, len(self.needs), self.shape, self.is_array
         inside = len(self.children), sum(len(child.compared) for child in self.children.values())
         return own, limits, made, inside
 

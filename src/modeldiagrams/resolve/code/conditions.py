@@ -24,7 +24,6 @@ __all__ = [
     "checks",
     "counted_too_far_in",
     "multiple",
-    "statements",
     "tensor_of_rank",
     "unequal_sides",
     "value_of",
@@ -110,11 +109,6 @@ def _loops(frame: FrameType, line: int) -> Iterator[Any]:
         inside = node.generators if isinstance(node, ast.ListComp | ast.GeneratorExp) else [node]
         if getattr(node, "lineno", at + 1) <= at <= getattr(node, "end_lineno", 0):
             yield from (each for each in inside if isinstance(each, ast.For | ast.comprehension))
-
-
-def statements(frame: FrameType) -> Iterator[ast.AST]:
-    """All that a frame's function is written of."""
-    yield from (node for node, _ in numbered_nodes(frame, 1))
 
 
 def _conditions(frame: FrameType, line: int) -> Iterator[tuple[ast.expr, bool]]:

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
-from torch.nn.utils.rnn import PackedSequence
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.graph import Graph, InputNode, ModuleNode, OpNode, OutputNode
@@ -228,7 +226,7 @@ def trial_pass(
     model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], mode: Mode, *, costs: bool = True
 ) -> tuple[Trace, str]:
     """One pass, with the same random numbers every time, and its result in one line."""
-    with seeded(), widths_checked(model):
+    with seeded():
         trace = trace_run(model, args, kwargs, mode=mode, costs=costs)
     error = trace.graph.status.error
     if error:
@@ -280,20 +278,3 @@ def _unique(candidates: Sequence[Candidate]) -> list[Candidate]:
     for candidate in candidates:
         by_entry.setdefault(repr(candidate.entry), candidate)
     return list(by_entry.values())
-
-
-@contextmanager
-def widths_checked(model: nn.Module) -> Iterator[None]:
-    """Let recurrent layers refuse packed sequences of another width."""
-
-    def check(layer: Any, args: tuple[Any, ...]) -> None:
-        width = args[0].data.shape[-1] if args and isinstance(args[0], PackedSequence) else layer.input_size
-        if width != layer.input_size:
-            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {layer.input_size}, got {width}")
-
-    handles = [layer.register_forward_pre_hook(check) for layer in model.modules() if isinstance(layer, nn.RNNBase)]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()

@@ -7,7 +7,6 @@ that moves with the batch shows that an input lacks a dimension.
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -31,10 +30,6 @@ _MOST_GROUPS = 8
 _MAX_SIZE = 8192
 _MOST_SIDES = 16
 _MOST_ENLARGED = 3
-_MOST_EXCHANGED = 3
-_STEP = 2
-_NEAR = (0, 1, -1, 2, -2)
-"""Estimates of what layers round may be off by so much."""
 _SIDES = 2
 
 
@@ -68,31 +63,17 @@ class Slopes:
             area = _area_of(leaf, first, moving)
             if len(leaf.shape) > _SIDES + 1:
                 yield from self._with_sides(leaf, first, self._sides(area))
-            elif area:
-                yield from self._beside(leaf, first, area)
         for size, places, moved in moving:
             for wanted, step in moved:
                 yield from self._alone(size, places, (wanted.got - wanted.value) / step * size)
         if not moving:
             yield from self._further
-            yield from self._exchanged()
         gaps = [(size, places, (moved[0][0].got - moved[0][0].value, moved[0][1])) for size, places, moved in moving]
         yield from self._together(gaps)
         for size, places, _ in moving[:_MOST_ENLARGED]:
             larger = self._sized(places, 4 * size)
             if self._gets_further(self.again(larger)):
                 yield larger
-
-    def _exchanged(self) -> Iterator[Entries]:
-        """Two sizes have to keep their sum, for something before: what one of them gains, the other loses."""
-        groups = [group for group in self._groups() if group[0] > _STEP][:_MOST_EXCHANGED]
-        for (more, first), (less, second) in itertools.permutations(groups, 2):
-            changed = replace(self, entries=self._sized(first, more + _STEP))
-            for wanted, moved in self._moved(self.again(changed._sized(second, less - _STEP))):  # noqa: SLF001
-                step = -(wanted.got - wanted.value) * _STEP / moved
-                if step == int(step) and -more < step < less:
-                    changed = replace(self, entries=self._sized(first, more + int(step)))
-                    yield changed._sized(second, less - int(step))  # noqa: SLF001
 
     def _moves(self, size: int, places: list[tuple[Leaf, int]]) -> list[tuple[Wanted, int]]:
         """Sizes that should be others, and by how much the difference changes if a size is twice as large."""
@@ -155,24 +136,6 @@ class Slopes:
 
     def _gets_further(self, probed: Probed | None) -> bool:
         return probed is not None and (probed.error is None or probed.depth > self.probed.depth)
-
-    def _beside(self, leaf: Leaf, first: int, area: Area) -> Iterator[Entries]:
-        """One side is a number of the model's own; the other is estimated, and then what the estimate gave tells."""
-        for known, axis in itertools.product(self.sizes.own[:_MOST_SIDES], (0, 1)):
-            measured, estimate = None, area.beside(known, axis)
-            for step in (0, *_NEAR) if estimate else ():
-                other = (area.beside(known, axis, measured) if measured else estimate) + step
-                entries = put_all(
-                    self.entries,
-                    leaf.path,
-                    leaf.sized(first + axis, known).sized(first + 1 - axis, max(1, other)).entry,
-                )
-                probed = self.again(entries)
-                if self._gets_further(probed):
-                    yield entries
-                    return
-                given = [w.got for w in wanted_by(probed) if w.what == "size"] if probed and not step else []
-                measured = (other, given[0] / self._gaps[0].got) if given and not measured else measured
 
     def lacks_dimension(self) -> bool:
         """Whether a size that should be one of features is one of the batch."""
@@ -265,21 +228,6 @@ class Area:
             for side in (step * round(best / step), step * (best // step + 1)):
                 if abs(side - best) <= _NEAR_SIDE and side >= _LEAST:
                     yield side, side
-
-    def beside(self, known: int, axis: int, measured: tuple[int, float] | None = None) -> int:
-        """The other side where one is known; 0 if there is none.
-
-        Args:
-            known: One side.
-            axis: 0 if it is the height.
-            measured: Another side beside the known one, and the size that this gave, as a share of the failing one.
-        """
-        other = 1 - axis
-        share = self._share(known, axis)
-        if measured and (there := self._share(measured[0], other)) > 0:
-            share = measured[1] / there
-        found = self.sides[other] + round((self.share / share - 1) / self.growth[other]) if share > 0 else 0
-        return found if known >= _LEAST and 0 < found <= _MOST else 0
 
     def _share(self, side: int, axis: int) -> float:
         """Which share of the failing size is left with another height or width."""

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from torch import Tensor, nn
 
-from modeldiagrams.resolve.code.conditions import checks, statements, unequal_sides
+from modeldiagrams.resolve.code.conditions import checks, unequal_sides
 from modeldiagrams.resolve.code.frames import expression_at, resolved, tracebacks
-from modeldiagrams.resolve.inputs.wanted import wanted_by
 from modeldiagrams.resolve.names.constructor_sizes import values_of
 from modeldiagrams.resolve.values.entries import OBJECT, leaves, put, subtree
 
@@ -73,7 +72,6 @@ def structural_changes(entries: Entries, probed: Probed, seeds: Seeds) -> Iterat
     if "NoneType" in message:
         yield from _left_out(entries, probed, seeds)
     yield from _asked_for(entries, probed, seeds)
-    yield from _joined_if_given(entries, probed, seeds)
 
 
 def _attributes(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path]) -> Iterator[Entries]:
@@ -118,16 +116,8 @@ def _keys(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path
                         before = subtree(entries, path)
                         known = before if isinstance(before, dict) and not {"shape", "value"} & before.keys() else {}
                         if name not in known:
-                            yield from _twins(entries, path, known, name)
                             yield put(entries, path, {**known, name: seeds.seed(name, (*path, name))})
                             return
-
-
-def _twins(entries: Entries, path: Path, known: dict[str, Any], name: str) -> Iterator[Entries]:
-    """An input like another one that has what is asked of it: both are read by the same code."""
-    for other in entries.values():
-        if len(path) == 1 and isinstance(other, dict) and name in other and known.keys() <= other.keys():
-            yield put(entries, path, other)
 
 
 def _unpacked(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path]) -> Iterator[Entries]:
@@ -220,26 +210,6 @@ def _asked_for(entries: Entries, probed: Probed, seeds: Seeds) -> Iterator[Entri
                 case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=None)]):
                     if name in seeds.optional and name not in entries and names.get(name, 0) is None:
                         yield {**entries, name: seeds.seed(name, (name,))}
-
-
-def _joined_if_given(entries: Entries, probed: Probed, seeds: Seeds) -> Iterator[Entries]:
-    """``if cond is not None: x = torch.cat([x, cond], -1)``: what was left out is what a layer lacks."""
-    if not any(wanted.what == "size" and wanted.value > wanted.got for wanted in wanted_by(probed)):
-        return
-    for frame, _ in probed.frames():
-        left_out = [name for name in seeds.optional if name not in entries and frame.f_locals.get(name, 0) is None]
-        for node in statements(frame) if left_out else ():
-            match node:
-                case ast.If(test=ast.Compare(left=ast.Name(id=name), ops=[ast.IsNot()]), body=body) if name in left_out:
-                    if any(_joins(each, name) for statement in body for each in ast.walk(statement)):
-                        yield {**entries, name: seeds.seed(name, (name,))}
-
-
-def _joins(node: ast.AST, name: str) -> bool:
-    match node:
-        case ast.Call(func=ast.Attribute(attr="cat" | "concat" | "hstack")):
-            return any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node))
-    return False
 
 
 def _touched(probed: Probed, places: dict[int, Path]) -> list[Path]:

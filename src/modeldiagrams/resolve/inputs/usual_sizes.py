@@ -62,7 +62,7 @@ class UsualSizes:
         if not (keeps_batch := self._works(shown)):
             self.sizes.expect_nothing()
             keeps_batch = self._works(shown := self.shown(entries))
-        yield self._with_square_pictures(self._with_masked(shown))
+        yield self._with_square_pictures(shown)
         # if it keeps the batch, this would otherwise be the same
         mostly = self._mostly_shown(entries, self.sizes.batch if keeps_batch else 0)
         yield self._with_square_pictures(self._with_larger_pictures(mostly))
@@ -105,19 +105,6 @@ class UsualSizes:
                 yield size, _SAMPLES
             elif is_free and is_graph and not is_other and len(leaf.shape) == _POINTS_RANK and _POINTS.fullmatch(name):
                 yield size, _COORDINATES
-
-    def _with_masked(self, entries: Entries) -> Entries:
-        """The same with as many items as a mask is for, in place of one, where it still runs with them."""
-        masks = [leaf for leaf in leaves(entries) if (role := role_of(str(leaf.path[-1]))) and role.name == "mask"]
-        changed = entries
-        for mask in masks:
-            for leaf in leaves(changed):
-                if len(leaf.shape) > len(mask.shape) and leaf.path != mask.path:
-                    pairs = [*zip(leaf.shape, mask.shape, strict=False)][1:]
-                    more = tuple(other if size == 1 else size for size, other in pairs)
-                    shape = (leaf.shape[0], *more, *leaf.shape[len(mask.shape) :])
-                    changed = put(changed, leaf.path, replace(leaf, shape=shape).entry)
-        return changed if changed != entries and self._works(changed) else entries
 
     def _with_numbers(self, entries: Entries) -> Entries:
         """The same with other numbers than whole ones, where the model runs with them and no name says whole."""

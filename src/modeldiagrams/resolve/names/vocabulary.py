@@ -24,7 +24,6 @@ __all__ = [
     "usual",
     "usual_counts",
     "usual_item",
-    "with_last_layer",
     "words_of",
     "written_out",
 ]
@@ -129,12 +128,6 @@ def says_anything(name: str) -> bool:
 def is_a_width(name: str) -> bool:
     """Whether an argument's name says that it is a number of features."""
     return _role_by_words(name.lower()) in _tables()["widths"]["roles"] and not is_listed("widths", name)
-
-
-def with_last_layer(name: str) -> list[Any]:
-    """A network whose last layer goes by a name, as an option."""
-    parts = {**_tables()["last_layers"]["others"], name: _tables()["last_layers"]["last"]}
-    return [{"_target_": "torch.nn.Sequential", "_args_": [{"_target_": "collections.OrderedDict", **parts}]}]
 
 
 def usual_counts(name: str) -> list[int]:
