@@ -13,7 +13,7 @@ from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.resolve import resolve
 from modeldiagrams.resolve.arguments.argument_search import solved_arguments
 from modeldiagrams.resolve.inputs.inferred import inferred_candidates
-from modeldiagrams.resolve.names.constructor_sizes import (
+from modeldiagrams.resolve.names.candidates import (
     constructor_channels,
     constructor_sides,
     preferring_sizes,

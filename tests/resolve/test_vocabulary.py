@@ -9,8 +9,7 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.options.settings import parse_settings
 from modeldiagrams.resolve import resolve
-from modeldiagrams.resolve.names.tables import PROJECT
-from modeldiagrams.resolve.names.vocabulary import number_values, usual
+from modeldiagrams.resolve.names.vocabulary import PROJECT, number_values, usual
 
 VOCABULARY = {
     "arguments": {"vocab_size": 77, "n_?words": 55, "widths": [3, 5], "cell": "gru", "ratio": 6},

@@ -17,8 +17,8 @@ from modeldiagrams.options.options import Call
 from modeldiagrams.resolve.code.user_code import loaded_sources, seeded
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.models import make_variants
-from modeldiagrams.resolve.names.constructor_sizes import preferring_sizes
-from modeldiagrams.resolve.names.tables import extended
+from modeldiagrams.resolve.names.candidates import preferring_sizes
+from modeldiagrams.resolve.names.vocabulary import extended
 from modeldiagrams.resolve.strategies import STRATEGIES
 from modeldiagrams.resolve.strategies.hierarchy import WRITE_INPUTS
 from modeldiagrams.resolve.strategies.project_calls import factory_arguments

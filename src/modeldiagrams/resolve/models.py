@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.resolve.arguments.emptiness import is_hollow
+from modeldiagrams.resolve.arguments.argument_search import is_hollow
 from modeldiagrams.resolve.arguments.sandbox import guarded
 from modeldiagrams.resolve.code.user_code import user_code
 from modeldiagrams.resolve.endured import each_of

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-__all__ = ["Answer", "LanguageModel", "Settings", "with_attributes"]
+__all__ = ["with_attributes"]
 
 
 class Settings(dict[str, Any]):

@@ -23,32 +23,31 @@ from torch import nn
 from modeldiagrams.errors import TargetError
 from modeldiagrams.resolve.arguments.blame import has_learnt, names_left_open, refusal, slots_in_error
 from modeldiagrams.resolve.arguments.class_options import rule_out_class
-from modeldiagrams.resolve.arguments.emptiness import is_hollow
 from modeldiagrams.resolve.arguments.forward_uses import forward_uses
 from modeldiagrams.resolve.arguments.kinds import refine_kind
-from modeldiagrams.resolve.arguments.neighbours import (
+from modeldiagrams.resolve.arguments.sandbox import guarded
+from modeldiagrams.resolve.arguments.slot_options import reason_of
+from modeldiagrams.resolve.arguments.slots import (
+    Slot,
     likeliest,
     read_failed_layer,
     read_layers,
     tell_widths,
 )
-from modeldiagrams.resolve.arguments.sandbox import guarded
-from modeldiagrams.resolve.arguments.slot_options import reason_of
-from modeldiagrams.resolve.arguments.slots import Slot
-from modeldiagrams.resolve.arguments.stand_in_containers import PlainData
-from modeldiagrams.resolve.arguments.stand_in_numbers import Refused, Use
+from modeldiagrams.resolve.arguments.stand_ins import PlainData, Refused, Use
 from modeldiagrams.resolve.code.annotations import annotations_of
 from modeldiagrams.resolve.code.forward import parameters_of
+from modeldiagrams.resolve.code.source import classes_written, source_of
 from modeldiagrams.resolve.code.user_code import seeded
 from modeldiagrams.resolve.names.conventions import required_parameters
 from modeldiagrams.resolve.names.vocabulary import is_listed
-from modeldiagrams.resolve.values.allocations import Allocations, TooLargeError
+from modeldiagrams.resolve.values.construct import Allocations, TooLargeError
 from modeldiagrams.resolve.values.option_values import from_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-__all__ = ["solved_arguments"]
+__all__ = ["is_hollow", "solved_arguments"]
 
 _MOST_RUNS = 60
 _MOST_REFINEMENTS = 60
@@ -339,3 +338,27 @@ class ArgumentSearch:
                 if changed not in self.seen:
                     self.seen.add(changed)
                     self.pending.append((len(changed) + place // 2, place + choice, changed))
+
+
+_FILLED = (nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict, nn.Sequential)
+
+
+def is_hollow(model: nn.Module) -> bool:
+    """Whether it has no parameter, one without a number, or a container of its own that was to be filled.
+
+    Such arguments are worse than others: a depth of two that leaves no block, a window that convolutions use up.
+    """
+    sizes = [parameter.numel() for parameter in model.parameters() if type(parameter) is nn.Parameter]
+    return not all(sizes) or next(model.parameters(), None) is None or any(True for _ in _empty_parts(model))
+
+
+def _empty_parts(model: nn.Module) -> Iterator[str]:
+    for name, part in model.named_children():
+        if type(part) in _FILLED and not len(part) and not _is_written_empty(model, name):  # type: ignore[arg-type]
+            yield name
+
+
+def _is_written_empty(model: nn.Module, name: str) -> bool:
+    """Whether it is written as a layer that does nothing: ``self.shortcut = nn.Sequential()``."""
+    written = re.compile(rf"self\.{re.escape(name)}\s*=[^\n]*\bSequential\(\s*\)")
+    return any(written.search(source_of(owner)) for owner in classes_written(type(model)))

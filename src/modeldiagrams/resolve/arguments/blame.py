@@ -6,18 +6,31 @@ Long because errors name arguments in many ways.
 from __future__ import annotations
 
 import ast
+import inspect
 import linecache
 import re
 from itertools import chain
+from math import gcd
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
-from modeldiagrams.resolve.arguments.failed_conditions import uses_in_conditions
-from modeldiagrams.resolve.arguments.stand_in_numbers import MADE_OF, Number, Real, Refused, Use, slots_of
-from modeldiagrams.resolve.arguments.stand_in_text import Text
-from modeldiagrams.resolve.code.conditions import checks
+from modeldiagrams.resolve.arguments.slot_options import ORDERS
+from modeldiagrams.resolve.arguments.stand_ins import (
+    MADE_OF,
+    Fields,
+    Fixed,
+    Items,
+    Number,
+    Real,
+    Refused,
+    Text,
+    Use,
+    plain,
+    slots_of,
+)
+from modeldiagrams.resolve.code.conditions import checks, value_of
 from modeldiagrams.resolve.code.frames import expression_at, resolved, tracebacks
 from modeldiagrams.resolve.names.vocabulary import is_listed
 
@@ -26,6 +39,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from modeldiagrams.resolve.arguments.slots import Slot
+    from modeldiagrams.resolve.code.conditions import Names
 
 __all__ = ["has_learnt", "names_left_open", "refusal", "slots_in_error"]
 
@@ -315,3 +329,118 @@ def has_learnt(error: BaseException, before: set[str]) -> bool:
         return False
     before.add(str(key))
     return bool(key.slot.compared)
+
+
+_LIMITS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def uses_in_conditions(error: BaseException) -> Iterator[Refused]:
+    """What would have let the condition hold that made the innermost frame raise; PyTorch's messages tell more."""
+    for names, check, is_wanted in checks(error):
+        if str(names.get("__name__")).startswith("torch."):
+            return
+        match check:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[value, classes]) if is_wanted:
+                yield from _of_class(value_of(value, names), value_of(classes, names))
+            case ast.Compare():
+                yield from _of_comparison(check, names, is_wanted=is_wanted)
+            case _:
+                yield from _divisible(check, names, is_wanted=is_wanted)
+
+
+def _of_comparison(check: ast.Compare, names: Names, *, is_wanted: bool) -> Iterator[Refused]:
+    match check:
+        case ast.Compare(left=value, ops=[ast.In() | ast.NotIn() as how], comparators=[options]):
+            if isinstance(how, ast.In) is is_wanted:
+                yield from _one_of(value_of(value, names), value_of(options, names))
+        case ast.Compare(left=ast.Call(func=ast.Name(id="len"), args=[value]), ops=[how], comparators=[count]):
+            if isinstance(how, ast.NotEq | ast.Lt | ast.Gt) is not is_wanted:
+                yield from _of_length(value_of(value, names), count, names)
+        case ast.Compare(left=value, ops=[ast.Eq() | ast.NotEq() as how], comparators=[other]):
+            yield from _divisible(check, names, is_wanted=is_wanted)
+            if isinstance(how, ast.Eq) is is_wanted:
+                yield from _equal(value_of(value, names), value_of(other, names))
+        case ast.Compare(left=left, ops=ops, comparators=others) if is_wanted or len(ops) == 1:
+            for one, how, other in zip([left, *others], ops, others, strict=False):
+                order = _LIMITS.get(type(how), "")
+                order = order if is_wanted else _OPPOSITE.get(order, "")
+                yield from _limited(value_of(one, names), order, value_of(other, names))
+
+
+def _of_class(value: Any, classes: Any) -> Iterator[Refused]:
+    """It is an instance of one of these classes."""
+    known = [each for each in (classes if isinstance(classes, tuple) else (classes,)) if inspect.isclass(each)]
+    if known and not isinstance(value, tuple(known)):
+        yield from (Refused(slot, Use("instance", tuple(known))) for slot in slots_of(value)[:1])
+
+
+def _one_of(value: Any, options: Any) -> Iterator[Refused]:
+    """It is one of these numbers."""
+    is_group = isinstance(options, tuple | list | set | frozenset | range | dict) and not isinstance(options, Fields)
+    known = [*options] if is_group else []
+    numbers = tuple(sorted({int(each) for each in known if type(each) is int}))
+    if numbers and len(numbers) == len(known) and plain(value) not in numbers:
+        yield from (Refused(slot, Use("one of", numbers)) for slot in slots_of(value)[:1])
+
+
+def _equal(one: Any, other: Any) -> Iterator[Refused]:
+    """One is as large as the other: ``if cfg.n_branches != len(cfg.channels): raise …``."""
+    for argument, number in ((one, other), (other, one)):
+        if isinstance(argument, Number) and not argument.is_derived and isinstance(number, int):
+            yield from (Refused(slot, Use("one of", (int(number),))) for slot in argument.slots if argument != number)
+
+
+def _limited(one: Any, how: str, other: Any) -> Iterator[Refused]:
+    """It is more or less than a number: ``assert width_mult > 1``."""
+    a, b = plain(one), plain(other)
+    if not how or not (_is_number(a) and _is_number(b)) or ORDERS[how](a, b):
+        return
+    for value, limit, order in ((one, b, how), (other, a, _MIRRORED[how])):
+        if isinstance(value, Number | Real) and not value.is_derived:
+            yield Refused(value.slots[0], Use("limit", (order, limit)))
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float)
+
+
+def _of_length(value: Any, count: ast.expr, names: Names) -> Iterator[Refused]:
+    """It has so many items; of two lists the shorter one gets more."""
+    match count:
+        case ast.Call(func=ast.Name(id="len"), args=[other]):
+            lists = [each for each in (value, value_of(other, names)) if isinstance(each, list | tuple)]
+            short, size = min(lists, key=len, default=None), max(map(len, lists), default=0)
+        case _:
+            short, size = value, value_of(count, names)
+    if isinstance(short, Items | Fixed) and isinstance(size, int) and len(short) != size:
+        yield Refused(short.slot, Use("items", int(size)))
+
+
+def _divisible(check: ast.expr, names: Names, *, is_wanted: bool) -> Iterator[Refused]:
+    """It, or what is made of it, is a multiple of a number."""
+    match check:
+        case ast.Compare(left=ast.BinOp() as rest, ops=[ast.Eq() | ast.NotEq() as how], comparators=[ast.Constant(0)]):
+            asks_for_none = isinstance(how, ast.Eq) is is_wanted
+        case ast.Call(func=ast.Name(id=name), args=[left, right]) if "divisible" in name:
+            rest, asks_for_none = ast.BinOp(left, ast.Mod(), right), is_wanted
+        case ast.BinOp() as rest:
+            asks_for_none = not is_wanted
+        case _:
+            return
+    if asks_for_none and isinstance(rest.op, ast.Mod):
+        number, divisor = value_of(rest.left, names), value_of(rest.right, names)
+        for slot in slots_of(number)[:1]:
+            step = _step(plain(slot.option()), plain(number), plain(divisor))
+            if step > 1:
+                yield Refused(slot, Use("multiple", step))
+
+
+def _step(argument: Any, number: Any, divisor: Any) -> int:
+    """What an argument has to be a multiple of, so that a number made of it is one of the divisor; 0 if unknown."""
+    if not all(type(each) is int and each > 0 for each in (argument, number, divisor)) or number % divisor == 0:
+        return 0
+    if argument % number == 0:
+        return int(divisor * (argument // number))
+    return int(divisor // gcd(divisor, number // argument)) if number % argument == 0 else 0

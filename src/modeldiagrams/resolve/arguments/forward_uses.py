@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from modeldiagrams.resolve.arguments.stand_in_containers import Fields, Items
-from modeldiagrams.resolve.arguments.stand_in_numbers import Number, Real, Refused, Use, slots_of
-from modeldiagrams.resolve.arguments.stand_in_text import Text
+from modeldiagrams.resolve.arguments.stand_ins import Fields, Items, Number, Real, Refused, Text, Use, slots_of
 from modeldiagrams.resolve.code.frames import resolved
 from modeldiagrams.resolve.code.source import classes_written, nodes_of
 from modeldiagrams.resolve.names.vocabulary import is_listed

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, cast
 from torch import Tensor, nn
 
 from modeldiagrams.resolve.arguments.class_options import is_read_as_one_of, items_read
-from modeldiagrams.resolve.arguments.stand_in_numbers import Use
+from modeldiagrams.resolve.arguments.stand_ins import Use
 from modeldiagrams.resolve.names.vocabulary import is_a_model, is_asked, is_listed
 
 if TYPE_CHECKING:
     from modeldiagrams.resolve.arguments.slots import Kind, Slot
-    from modeldiagrams.resolve.arguments.stand_in_numbers import Refused
+    from modeldiagrams.resolve.arguments.stand_ins import Refused
 
 __all__ = ["refine_kind"]
 

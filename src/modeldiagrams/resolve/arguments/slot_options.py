@@ -15,10 +15,10 @@ from torch import nn
 from modeldiagrams.resolve.arguments.class_options import (
     classes_for,
     kinds_of,
+    made_up_modules,
     modules_for,
     sounds_like,
 )
-from modeldiagrams.resolve.arguments.usual_modules import made_up_modules
 from modeldiagrams.resolve.code.annotations import is_own_class
 from modeldiagrams.resolve.code.source import path_of
 from modeldiagrams.resolve.names.vocabulary import (
@@ -33,7 +33,7 @@ from modeldiagrams.resolve.names.vocabulary import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from modeldiagrams.resolve.arguments.stand_in_numbers import Slot
+    from modeldiagrams.resolve.arguments.stand_ins import Slot
 
 __all__ = ["ORDERS", "as_option", "options_of", "reason_of"]
 

@@ -15,12 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_origin
 import torch
 from torch import Tensor, nn
 
-from modeldiagrams.resolve.arguments.neighbours import item_name, make_items_alike
+from modeldiagrams.resolve.arguments.class_options import HELD_FOR, WITH
 from modeldiagrams.resolve.arguments.slot_options import as_option, options_of
-from modeldiagrams.resolve.arguments.stand_in_containers import Asked, Fields, Fixed, Items
-from modeldiagrams.resolve.arguments.stand_in_numbers import plain, wrapped
-from modeldiagrams.resolve.arguments.stand_in_text import text
-from modeldiagrams.resolve.arguments.usual_modules import HELD_FOR, WITH
+from modeldiagrams.resolve.arguments.stand_ins import Asked, Fields, Fixed, Items, plain, slots_of, text, wrapped
 from modeldiagrams.resolve.code.annotations import (
     annotations_of,
     choices_of,
@@ -31,18 +28,20 @@ from modeldiagrams.resolve.code.annotations import (
     mapped_annotation,
     without_none,
 )
+from modeldiagrams.resolve.code.frames import tracebacks
 from modeldiagrams.resolve.code.source import names_beside
 from modeldiagrams.resolve.names.conventions import required_parameters
-from modeldiagrams.resolve.names.vocabulary import is_listed, words_of
+from modeldiagrams.resolve.names.vocabulary import is_a_width, is_listed, says_anything, words_of
 from modeldiagrams.resolve.objects import with_attributes
 from modeldiagrams.resolve.values.locate import locate
 from modeldiagrams.resolve.values.option_values import from_option
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from modeldiagrams.resolve.arguments.stand_ins import Slot
 
-__all__ = ["Kind", "Slot"]
+__all__ = ["Kind", "Slot", "likeliest", "read_failed_layer", "read_layers", "tell_widths"]
 
 Kind = Literal["number", "text", "items", "fields", "class", "made", "tensor", "result"]
 _MANY = 8
@@ -356,3 +355,75 @@ def _read_device_or_dtype(slot: Slot) -> None:
         slot.kind, slot.stated = "text", "cpu"
     else:
         slot.kind, slot.annotation = "made", torch.dtype
+
+
+_WIDTH = 32
+_MOST_FRAMES = 12
+
+
+def tell_widths(slots: Iterable[Slot], usual: int = _WIDTH, nodes: int = 0, inputs: int = 0) -> None:
+    """Tell arguments what those beside them count: modules that are made up widths, graphs nodes, means inputs."""
+    slots = [*slots]
+    numbers = [(slot.name, option) for slot in slots if slot.kind == "number" and type(option := slot.option()) is int]
+    nodes = next((count for name, count in numbers if is_listed("node_counts", name)), nodes)
+    inputs = next((count for name, count in numbers if is_listed("input_counts", name)), inputs)
+    width = next((width for name, width in numbers if is_a_width(name)), usual)
+    for slot in slots:
+        slot.width, slot.nodes, slot.inputs = width, nodes, inputs
+        tell_widths(slot.parts(), width, nodes, inputs)
+
+
+def make_items_alike(items: Sequence[Slot], *, is_row: bool) -> None:
+    """The items of a list are of the kind of the first one, as long as nothing else is known of them; not in a row."""
+    for index, slot in enumerate(items):
+        slot.place = (index, len(items))
+    for slot in () if is_row else items:
+        first = items[0]
+        if first.kind == "text" and slot.kind == "number":
+            slot.kind = "text"
+        if first.kind == "fields" and slot.kind == "number" and not slot.kind_changes:
+            slot.kind, slot.ways, slot.why = "fields", {*first.ways}, first.why
+        if first.kind == "items" and slot.kind == "number":
+            slot.kind, slot.count, slot.row, slot.why = "items", first.count, first.row, first.why
+        if first.kind == "made" and slot.kind in ("number", "fields"):
+            slot.kind, slot.annotation, slot.why = "made", first.annotation, first.why
+        if first.kind == slot.kind == "made":
+            slot.needs = first.needs
+
+
+def likeliest(slots: Iterable[Slot]) -> list[Any]:
+    """Values that arguments would have if no multiples were asked for."""
+    found = []
+    for slot in slots:
+        divisors, slot.divisors = slot.divisors, {1}
+        found.append(slot.option())
+        slot.divisors = divisors
+    return found
+
+
+def read_layers(model: nn.Module) -> None:
+    """Note which attributes of PyTorch's layers hold which argument."""
+    for module in model.modules():
+        if type(module).__module__.startswith("torch.nn"):
+            for attribute, value in vars(module).items():
+                for slot in slots_of(value):
+                    slot.attributes.add(attribute)
+
+
+def read_failed_layer(error: BaseException) -> bool:
+    """Note which arguments of one of PyTorch's layers that can't be made are which; tell if others are likelier now."""
+    is_other = False
+    for frame in [trace.tb_frame for trace in tracebacks(error)[:_MOST_FRAMES]]:
+        is_layer = str(frame.f_globals.get("__name__")).startswith("torch.nn.modules")
+        for name, value in frame.f_locals.items() if is_layer and frame.f_code.co_name == "__init__" else ():
+            for slot in slots_of(value):
+                before = slot.option()
+                slot.attributes.add(name)
+                is_other = is_other or slot.option() != before
+    return is_other
+
+
+def item_name(slot: Slot, index: int) -> str:
+    """The name of an item: the one that the code unpacks it into, if that says anything, or that of the list."""
+    own = slot.row[index] if index < len(slot.row) else ""
+    return own if own and (says_anything(own) or not says_anything(slot.name)) else slot.name

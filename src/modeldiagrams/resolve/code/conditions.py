@@ -19,15 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-__all__ = [
-    "Names",
-    "checks",
-    "counted_too_far_in",
-    "multiple",
-    "tensor_of_rank",
-    "unequal_sides",
-    "value_of",
-]
+__all__ = ["Names", "checks", "counted_too_far_in", "multiple", "tensor_of_rank", "unequal_sides", "value_of"]
 
 Names = Mapping[str, Any]
 """What the names of a frame are."""

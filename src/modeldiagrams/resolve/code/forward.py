@@ -14,15 +14,7 @@ from modeldiagrams.resolve.code.source import nodes_of, tree_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-__all__ = [
-    "VARIADIC",
-    "Part",
-    "columns_read",
-    "listed_parameters",
-    "parameters_of",
-    "strings_compared",
-    "unpacked_parameters",
-]
+__all__ = ["VARIADIC", "columns_read", "listed_parameters", "parameters_of", "strings_compared", "unpacked_parameters"]
 
 
 @dataclass(frozen=True)

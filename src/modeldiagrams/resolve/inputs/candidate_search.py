@@ -16,27 +16,31 @@ from torch import nn
 from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.graph import Graph, InputNode, ModuleNode, OpNode, OutputNode
 from modeldiagrams.resolve.code.user_code import seeded
-from modeldiagrams.resolve.inputs.usual_sizes import NAMED, as_named
-from modeldiagrams.resolve.names.candidates import ABSENT, SIZES, Candidate, element_count, named_sizes, resolved
-from modeldiagrams.resolve.names.constructor_sizes import values_of
+from modeldiagrams.resolve.inputs.sizes import NAMED, as_named
+from modeldiagrams.resolve.names.candidates import (
+    ABSENT,
+    SIZES,
+    Candidate,
+    element_count,
+    named_sizes,
+    resolved,
+    role_of,
+    values_of,
+)
+from modeldiagrams.resolve.values.entries import leaves
 from modeldiagrams.resolve.values.tensors import from_entries
 from modeldiagrams.tracer import Trace, trace_run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from modeldiagrams.ir.graph import Graph
     from modeldiagrams.resolve.inputs.budget import Budget
+    from modeldiagrams.resolve.inputs.failure_search import Solution
+    from modeldiagrams.resolve.values.entries import Entries, Leaf
     from modeldiagrams.tracer import Mode
 
-__all__ = [
-    "CandidateSearch",
-    "Found",
-    "dead_inputs",
-    "is_connected",
-    "modules_not_called",
-    "search",
-    "trial_pass",
-]
+__all__ = ["CandidateSearch", "Defects", "Found", "dead_inputs", "defects_of", "is_connected", "search", "trial_pass"]
 
 _MAX_PASSES = 32
 """Of one search."""
@@ -278,3 +282,52 @@ def _unique(candidates: Sequence[Candidate]) -> list[Candidate]:
     for candidate in candidates:
         by_entry.setdefault(repr(candidate.entry), candidate)
     return list(by_entry.values())
+
+
+Defects = tuple[int, bool, int, int]
+"""Inputs that reach no output, whether the batch is lost, modules that are not called, and what nobody would choose.
+
+The least is the best. Some inputs have to be odd: that alone is no defect.
+"""
+
+_IMAGE_RANK = 4
+_CHANNELS = 2
+_EDGE = (2, 1)
+"""Pairs of nodes; a state of two layers has a width, too."""
+
+
+def defects_of(model: nn.Module, graph: Graph, solution: Solution, is_own: Callable[[int], bool]) -> Defects:
+    """The defects of a solution.
+
+    Args:
+        model: What was called.
+        graph: Of its pass.
+        solution: Its inputs.
+        is_own: Whether a size is one that nobody has, which readers need not see.
+    """
+    idle, odd = modules_not_called(model, graph), oddness(solution.entries, is_own)
+    return dead_inputs(graph), not solution.keeps_batch, idle, odd
+
+
+def oddness(entries: Entries, is_own: Callable[[int], bool]) -> int:
+    """How many things about inputs a person wouldn't choose where others do, too: most fit only by broadcasting."""
+    every = [*leaves(entries)]
+    own = {size for leaf in every for size in leaf.shape if is_own(size)}
+    return len(own) + sum(_oddness(leaf, every) for leaf in every)
+
+
+def _oddness(leaf: Leaf, every: Sequence[Leaf]) -> int:
+    """Dimensions of one item, masks of no sequence, lengths of what there are no rows of."""
+    name = next((key for key in reversed(leaf.path) if isinstance(key, str)), "")  # of a pair of states, theirs
+    role = role_of(name) if name else None
+    kind = role.name if role else ""
+    is_of_one_layer = kind == "state" and leaf.shape[:2] == (1, 1)
+    is_batch_second = leaf.shape[1:2] == (1,) and leaf.shape[:1] != (1,) and not _is_edge(leaf)
+    start = _CHANNELS if is_batch_second or is_of_one_layer or len(leaf.shape) >= _IMAGE_RANK else 1
+    rows = {other.shape[:1] for other in every if other is not leaf and len(other.shape) > 1}
+    is_alone = len(leaf.shape) == 1 and bool(rows) and leaf.shape[:1] not in rows
+    return leaf.shape[start:].count(1) + (kind == "mask" and len(leaf.shape) == 1) + (kind == "lengths" and is_alone)
+
+
+def _is_edge(leaf: Leaf) -> bool:
+    return leaf.shape == _EDGE

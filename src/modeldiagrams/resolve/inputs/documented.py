@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from torch import nn
 
 from modeldiagrams.resolve.code.forward import parameters_of
-from modeldiagrams.resolve.names.candidates import Candidate, ids
-from modeldiagrams.resolve.names.constructor_sizes import constructor_numbers
+from modeldiagrams.resolve.names.candidates import Candidate, constructor_numbers, ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

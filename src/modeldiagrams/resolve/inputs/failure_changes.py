@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from modeldiagrams.resolve.inputs.structure import Seeds
     from modeldiagrams.resolve.values.entries import Entries, Leaf
 
-__all__ = ["changes"]
+__all__ = ["changes", "dtype_changes"]
 
 _MAX_SIZE = 8192
 _MAX_RANK = 6

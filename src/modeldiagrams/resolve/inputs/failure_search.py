@@ -30,11 +30,8 @@ from modeldiagrams.resolve.inputs.failure_changes import changes, dtype_changes
 from modeldiagrams.resolve.inputs.inferred import inferred_candidates, is_graph, tensor_candidates
 from modeldiagrams.resolve.inputs.layers import state_entries
 from modeldiagrams.resolve.inputs.probe import MOST_WITH_VALUES, Probe, needs_values
-from modeldiagrams.resolve.inputs.sizes import Sizes
-from modeldiagrams.resolve.inputs.usual_sizes import UsualSizes, is_sequence
-from modeldiagrams.resolve.names.candidates import ABSENT, SIZES, element_count, resolved
-from modeldiagrams.resolve.names.constructor_sizes import values_of
-from modeldiagrams.resolve.names.roles import role_of
+from modeldiagrams.resolve.inputs.sizes import Sizes, UsualSizes, is_sequence
+from modeldiagrams.resolve.names.candidates import ABSENT, SIZES, element_count, resolved, role_of, values_of
 from modeldiagrams.resolve.names.vocabulary import usual
 from modeldiagrams.resolve.values.entries import is_repeated, is_shape_alone, leaves, put, subtree
 

@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING, Any
 from modeldiagrams.resolve.code.forward import columns_read, listed_parameters, parameters_of, unpacked_parameters
 from modeldiagrams.resolve.inputs.documented import documented_candidates
 from modeldiagrams.resolve.inputs.layers import layer_candidates
-from modeldiagrams.resolve.names.candidates import ABSENT, Candidate
-from modeldiagrams.resolve.names.constructor_sizes import constructor_channels
-from modeldiagrams.resolve.names.roles import role_candidates, role_of
-from modeldiagrams.resolve.names.tables import project_value
-from modeldiagrams.resolve.names.vocabulary import usual
+from modeldiagrams.resolve.names.candidates import ABSENT, Candidate, constructor_channels, role_candidates, role_of
+from modeldiagrams.resolve.names.vocabulary import project_value, usual
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

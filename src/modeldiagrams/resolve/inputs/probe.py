@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.resolve.values.entries import Leaf, Path
 
-__all__ = ["MOST_WITH_VALUES", "Probe", "Probed", "as_it_was", "needs_values"]
+__all__ = ["MOST_WITH_VALUES", "Probe", "Probed", "needs_values"]
 
 _MOST_CALLS = 20_000
 _LARGE = 30_000_000

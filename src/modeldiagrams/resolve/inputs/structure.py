@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from modeldiagrams.resolve.code.conditions import checks, unequal_sides
 from modeldiagrams.resolve.code.frames import expression_at, resolved, tracebacks
-from modeldiagrams.resolve.names.constructor_sizes import values_of
+from modeldiagrams.resolve.names.candidates import values_of
 from modeldiagrams.resolve.values.entries import OBJECT, leaves, put, subtree
 
 if TYPE_CHECKING:

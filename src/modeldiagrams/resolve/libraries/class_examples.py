@@ -19,14 +19,7 @@ from modeldiagrams.resolve.values.tensors import from_callable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = [
-    "Example",
-    "class_example",
-    "configured_image",
-    "dummy_candidates",
-    "image_for_weights",
-    "resized_images",
-]
+__all__ = ["Example", "class_example", "configured_image", "dummy_candidates", "image_for_weights", "resized_images"]
 
 _METHOD = "modeldiagrams_example"
 _BASES = {"PreTrainedModel", "ModelMixin"}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.resolve.code.source import tree_of
 from modeldiagrams.resolve.names.conventions import required_parameters
-from modeldiagrams.resolve.names.tables import value_of
+from modeldiagrams.resolve.names.vocabulary import value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

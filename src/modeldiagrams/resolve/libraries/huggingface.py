@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.resolve.code.forward import VARIADIC, parameters_of
 from modeldiagrams.resolve.names.candidates import ABSENT, Candidate, ids, ones
-from modeldiagrams.resolve.names.tables import matches, table, value_of
+from modeldiagrams.resolve.names.vocabulary import matches, table, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.resolve.code.forward import VARIADIC, parameters_of
-from modeldiagrams.resolve.names.tables import matches, project_value, table, value_of
+from modeldiagrams.resolve.names.vocabulary import matches, project_value, table, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

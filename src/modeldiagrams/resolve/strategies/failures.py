@@ -11,10 +11,9 @@ from modeldiagrams.resolve.arguments.argument_search import solved_arguments
 from modeldiagrams.resolve.arguments.class_options import constants_for
 from modeldiagrams.resolve.code.forward import parameters_of
 from modeldiagrams.resolve.endured import attempted
-from modeldiagrams.resolve.inputs.candidate_search import Found, dead_inputs, is_connected, trial_pass
-from modeldiagrams.resolve.inputs.defects import defects_of
+from modeldiagrams.resolve.inputs.candidate_search import Found, dead_inputs, defects_of, is_connected, trial_pass
 from modeldiagrams.resolve.names.conventions import required_parameters
-from modeldiagrams.resolve.names.tables import PROJECT, project_value
+from modeldiagrams.resolve.names.vocabulary import PROJECT, project_value
 from modeldiagrams.resolve.rules import Rule, assumed
 from modeldiagrams.resolve.strategies.requests import Arguments
 from modeldiagrams.resolve.values.tensors import from_entries
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from modeldiagrams.ir.graph import Assumption
-    from modeldiagrams.resolve.inputs.defects import Defects
+    from modeldiagrams.resolve.inputs.candidate_search import Defects
     from modeldiagrams.resolve.strategies.requests import InputRequest, Inputs, ModelRequest
 
 __all__ = ["Failures", "better_inputs"]

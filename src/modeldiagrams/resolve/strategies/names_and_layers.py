@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.resolve.endured import attempted
 from modeldiagrams.resolve.names.conventions import conventional_arguments, without_which_it_fails
-from modeldiagrams.resolve.names.tables import PROJECT, project_value
+from modeldiagrams.resolve.names.vocabulary import PROJECT, project_value
 from modeldiagrams.resolve.rules import Rule, assumed
 from modeldiagrams.resolve.strategies.failures import better_inputs
 from modeldiagrams.resolve.strategies.requests import Arguments

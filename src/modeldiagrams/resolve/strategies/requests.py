@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from modeldiagrams.resolve.code.forward import parameters_of
 from modeldiagrams.resolve.code.user_code import user_code
@@ -19,7 +19,7 @@ from modeldiagrams.resolve.values.option_values import from_option
 from modeldiagrams.resolve.values.tensors import from_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from torch import nn
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from modeldiagrams.resolve.rules import Rule
     from modeldiagrams.tracer import Trace
 
-__all__ = ["Arguments", "Built", "InputRequest", "Inputs", "ModelRequest", "input_names", "option_of_input"]
+__all__ = ["Arguments", "Built", "InputRequest", "Inputs", "ModelRequest", "Strategy", "input_names", "option_of_input"]
 
 
 @dataclass(frozen=True)
@@ -188,3 +188,16 @@ def input_names(model: nn.Module, count: int) -> list[str | int]:
 def option_of_input(key: str | int) -> str:
     """An input's place in the option `inputs`."""
     return f"inputs[{key}]" if isinstance(key, int) else f"inputs.{key}"
+
+
+class Strategy(Protocol):
+    """One source of constructor arguments and inputs.
+
+    A strategy that knows nothing of a model yields no arguments, and returns no inputs.
+    """
+
+    def propose_arguments(self, request: ModelRequest) -> Iterator[Arguments]:
+        """Arguments to try, likeliest first; the next ones are asked for only after these failed."""
+
+    def find_inputs(self, request: InputRequest) -> Inputs | None:
+        """Inputs with which the model runs."""

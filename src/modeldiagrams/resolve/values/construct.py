@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import inspect
+import math
+import re
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
 import yaml
-from torch import nn
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.options.reading import yaml_line
 from modeldiagrams.resolve.code.forward import parameters_of
 from modeldiagrams.resolve.code.user_code import user_code
 from modeldiagrams.resolve.names.conventions import likely_value, required_parameters
-from modeldiagrams.resolve.values.allocations import Allocations, TooLargeError
 from modeldiagrams.resolve.values.locate import described, did_you_mean
 from modeldiagrams.resolve.values.option_values import from_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["call_problem", "construct", "construct_afforded"]
+__all__ = ["Allocations", "TooLargeError", "call_problem", "construct", "construct_afforded"]
 
 _OBJECT = "types.SimpleNamespace"
 _FACTORY = ", or name a function of yours that makes the model"
@@ -165,3 +168,47 @@ def _with_objects(value: Any, *, deep: bool, level: int = 1) -> Any:
         return value
     inner = {name: _with_objects(one, deep=deep, level=level + 1) for name, one in value.items()}
     return {"_target_": _OBJECT, **inner} if level else inner
+
+
+_OUT_OF_MEMORY = re.compile("an(no|')t allocate memory|out of memory")
+
+
+class TooLargeError(BaseException):
+    """No handler of the user's for exceptions catches it."""
+
+
+class Allocations(TorchFunctionMode):
+    """Ends what runs inside once its tensors have more elements than can be afforded."""
+
+    def __init__(self, most: float) -> None:
+        super().__init__()
+        self._most = self._left = most
+        self._counted: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+        """Memory by ``id``."""
+
+    @property
+    def used(self) -> float:
+        """How many elements were made."""
+        return self._most - self._left
+
+    def __torch_function__(self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
+        try:
+            result = func(*args, **(kwargs or {}))
+        except RuntimeError as error:
+            if _OUT_OF_MEMORY.search(str(error)) and math.isfinite(self._left):
+                raise TooLargeError from error
+            raise
+        if isinstance(result, Tensor) and result.layout is torch.strided and not result.is_meta:
+            self._count(result)
+        return result
+
+    def _count(self, tensor: Tensor) -> None:
+        try:
+            memory = tensor.untyped_storage()
+        except (RuntimeError, NotImplementedError):  # nested, lazy
+            return
+        if id(memory) not in self._counted:
+            self._counted[id(memory)] = memory
+            self._left -= memory.nbytes() / tensor.element_size()
+            if self._left < 0:
+                raise TooLargeError

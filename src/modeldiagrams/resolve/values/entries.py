@@ -24,6 +24,7 @@ __all__ = [
     "instances_in",
     "is_plain",
     "is_repeated",
+    "is_shape_alone",
     "leaves",
     "put",
     "put_all",
