@@ -14,7 +14,7 @@ from modeldiagrams.resolve import record, resolve
 from modeldiagrams.resolve.inputs import failure_search
 from modeldiagrams.resolve.inputs import probe as probing
 from modeldiagrams.resolve.inputs.budget import Budget
-from modeldiagrams.resolve.inputs.candidate_search import dead_inputs
+from modeldiagrams.resolve.inputs.candidate_search import count_dead_inputs
 from modeldiagrams.resolve.inputs.failure_search import FailureSearch
 from modeldiagrams.resolve.inputs.sizes import Sizes
 from modeldiagrams.resolve.values.entries import Leaf
@@ -96,7 +96,7 @@ def test_inputs_that_reach_the_output_are_better():
     target = target_of(f"{__name__}.Halves")
     said = {item.subject: yaml.safe_load(item.value) for item in target.assumptions}
     assert said["inputs.hidden"] == [1, 9]
-    assert dead_inputs(record(target).graph) == 0
+    assert count_dead_inputs(record(target).graph) == 0
 
 
 class Staged(nn.Module):

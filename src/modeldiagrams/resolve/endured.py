@@ -12,7 +12,7 @@ from modeldiagrams.errors import TargetError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["attempted", "each_of"]
+__all__ = ["attempt", "iterate_safely"]
 
 T = TypeVar("T")
 _LONGEST = 120
@@ -20,7 +20,7 @@ _LOGGER = logging.getLogger(__name__)
 
 
 @contextmanager
-def endured(what: str, log: list[str] | None = None) -> Iterator[None]:
+def errors_logged(what: str, log: list[str] | None = None) -> Iterator[None]:
     """Go on behind the block whatever it raises, but for what an author has to know.
 
     Args:
@@ -37,19 +37,19 @@ def endured(what: str, log: list[str] | None = None) -> Iterator[None]:
             log.append(f"{what}: {type(error).__name__}: {error}".partition("\n")[0][:_LONGEST])
 
 
-def attempted(what: str, log: list[str], source: Callable[[], T | None]) -> T | None:
+def attempt(what: str, log: list[str], source: Callable[[], T | None]) -> T | None:
     """The answer of a source; None if it raises."""
-    with endured(what, log):
+    with errors_logged(what, log):
         return source()
     return None
 
 
-def each_of(items: Iterable[T]) -> Iterator[T]:
+def iterate_safely(items: Iterable[T]) -> Iterator[T]:
     """All items up to one that can't be made."""
     iterator = iter(items)
     while True:
         item: list[T] = []
-        with endured("a source of arguments"):
+        with errors_logged("a source of arguments"):
             item = [*islice(iterator, 1)]
         if not item:
             return

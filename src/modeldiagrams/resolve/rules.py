@@ -23,7 +23,7 @@ from typing import Any
 from modeldiagrams.ir.graph import Assumption
 from modeldiagrams.options.reading import yaml_line
 
-__all__ = ["Rule", "assumed"]
+__all__ = ["Rule", "make_assumption"]
 
 
 class Rule(Enum):
@@ -45,7 +45,7 @@ class Rule(Enum):
         return Assumption(subject="rule", value=f"{number} ({name})", reason=reason)
 
 
-def assumed(option: str, value: Any, reason: str) -> Assumption:
+def make_assumption(option: str, value: Any, reason: str) -> Assumption:
     """A value as an author would write it.
 
     Args:

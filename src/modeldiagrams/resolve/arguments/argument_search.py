@@ -21,33 +21,33 @@ import torch
 from torch import nn
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.resolve.arguments.blame import has_learnt, names_left_open, refusal, slots_in_error
+from modeldiagrams.resolve.arguments.blame import find_open_names, find_refusal, find_slots_in_error, learns_choices
 from modeldiagrams.resolve.arguments.class_options import rule_out_class
-from modeldiagrams.resolve.arguments.forward_uses import forward_uses
+from modeldiagrams.resolve.arguments.forward_uses import find_forward_uses
 from modeldiagrams.resolve.arguments.kinds import refine_kind
-from modeldiagrams.resolve.arguments.sandbox import guarded
-from modeldiagrams.resolve.arguments.slot_options import reason_of
+from modeldiagrams.resolve.arguments.sandbox import sandboxed
+from modeldiagrams.resolve.arguments.slot_options import explain_slot
 from modeldiagrams.resolve.arguments.slots import (
     Slot,
-    likeliest,
-    read_failed_layer,
-    read_layers,
-    tell_widths,
+    list_likely_values,
+    note_failed_layer,
+    note_layers,
+    set_widths,
 )
 from modeldiagrams.resolve.arguments.stand_ins import PlainData, Refused, Use
-from modeldiagrams.resolve.code.annotations import annotations_of
-from modeldiagrams.resolve.code.forward import parameters_of
-from modeldiagrams.resolve.code.source import classes_written, source_of
+from modeldiagrams.resolve.code.annotations import get_annotations
+from modeldiagrams.resolve.code.forward import get_parameters
+from modeldiagrams.resolve.code.source import get_source, list_own_bases
 from modeldiagrams.resolve.code.user_code import seeded
-from modeldiagrams.resolve.names.conventions import required_parameters
+from modeldiagrams.resolve.names.conventions import list_required_parameters
 from modeldiagrams.resolve.names.vocabulary import is_listed
 from modeldiagrams.resolve.values.construct import Allocations, TooLargeError
-from modeldiagrams.resolve.values.option_values import from_option
+from modeldiagrams.resolve.values.option_values import make_option_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-__all__ = ["is_hollow", "solved_arguments"]
+__all__ = ["lacks_layers", "solve_arguments"]
 
 _MOST_RUNS = 60
 _MOST_REFINEMENTS = 60
@@ -84,7 +84,7 @@ class Solved:
     """The same with other modules that were made up: which of them suits is not known before forward runs."""
 
 
-def solved_arguments(
+def solve_arguments(
     found: Callable[..., Any],
     error: str = "",
     given: Mapping[str, Any] | None = None,
@@ -101,7 +101,7 @@ def solved_arguments(
         names: The parameters to look for, where others than the required ones are.
         most_calls: Calls of PyTorch in all runs, after which no other run begins.
     """
-    required = required_parameters(found)
+    required = list_required_parameters(found)
     if any(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in required):
         return None
     hidden = re.search(r"missing \d+ required .*arguments?: (.*)", error)
@@ -133,8 +133,8 @@ class ArgumentSearch:
     """The last one that was made."""
 
     def __post_init__(self) -> None:
-        hints = annotations_of(self.maker)
-        written = parameters_of(self.maker)
+        hints = get_annotations(self.maker)
+        written = get_parameters(self.maker)
         configured = getattr(self.maker, "config_class", None)
         for name in self.required:
             annotation = hints.get(name, written[name].annotation if name in written else None)
@@ -154,13 +154,13 @@ class ArgumentSearch:
             return None
         found = self._with_optional_keys(found)
         first = self.result()
-        before = likeliest(self.every())
-        read_layers(found)
-        if likeliest(self.every()) != before:  # of other values other multiples are asked for
+        before = list_likely_values(self.every())
+        note_layers(found)
+        if list_likely_values(self.every()) != before:  # of other values other multiples are asked for
             for slot in self.every():
                 slot.divisors = {1}
         again = self.searched(rounds=4)
-        is_worse = again is None or (is_hollow(again) and not is_hollow(found))
+        is_worse = again is None or (lacks_layers(again) and not lacks_layers(found))
         self.model = found if again is None or is_worse else again
         if is_worse:
             return first
@@ -202,7 +202,7 @@ class ArgumentSearch:
     def result(self) -> Solved:
         """The values that are chosen now."""
         kwargs = {slot.path: slot.written() for slot in self.slots}
-        return Solved(kwargs, {slot.path: reason_of(slot) for slot in self.slots}, self.runs + self.refinements)
+        return Solved(kwargs, {slot.path: explain_slot(slot) for slot in self.slots}, self.runs + self.refinements)
 
     def searched(self, rounds: int = _MOST_RUNS) -> nn.Module | None:
         """A model made with values that work together; None if there are none."""
@@ -219,7 +219,7 @@ class ArgumentSearch:
             except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the constructor raises)
                 self._plan(choices, error)
                 continue
-            if not is_hollow(model):
+            if not lacks_layers(model):
                 return model
             if hollow is None:
                 hollow, rounds = choices, min(rounds, _MOST_FULLER)
@@ -253,7 +253,7 @@ class ArgumentSearch:
         wanted = dict(choices)
         for slot in self.every():
             slot.choice = wanted.get(slot.path, 0)
-        tell_widths(self.slots)
+        set_widths(self.slots)
 
     def every(self) -> Iterator[Slot]:
         """All arguments and what is inside them."""
@@ -265,28 +265,28 @@ class ArgumentSearch:
         while True:
             try:
                 model = self._made()
-                uses = forward_uses(model)
+                uses = find_forward_uses(model)
                 if not any(self._refine(use) for use in uses):
                     return model
             except Refused as refused:
                 if not (rule_out_class(refused, refused.slot, self.every()) or self._refine(refused)):
                     raise TargetError(f"{refused.slot.path} can't be used so") from None
             except (Exception, SystemExit) as error:
-                use = refusal(error, self.every())
+                use = find_refusal(error, self.every())
                 is_refined = use is not None and (rule_out_class(error, use.slot, self.every()) or self._refine(use))
-                is_refined = is_refined or has_learnt(error, self.unknown) or self._asks_for_another(error)
+                is_refined = is_refined or learns_choices(error, self.unknown) or self._asks_for_another(error)
                 if not (is_refined or self._learns_of_layer(error)):
                     raise
 
     def _learns_of_layer(self, error: BaseException) -> bool:
         self.refinements += 1
-        return self.refinements <= _MOST_REFINEMENTS and read_failed_layer(error)
+        return self.refinements <= _MOST_REFINEMENTS and note_failed_layer(error)
 
     def _asks_for_another(self, error: BaseException) -> bool:
         """Whether something is missing that ``**kwargs`` may hold; then there is one more argument."""
-        known = parameters_of(self.maker).values()
+        known = get_parameters(self.maker).values()
         is_open = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known)
-        name = error.args[0] if isinstance(error, KeyError) and error.args else next(names_left_open(error), None)
+        name = error.args[0] if isinstance(error, KeyError) and error.args else next(find_open_names(error), None)
         if not is_open or type(name) is not str or not name.isidentifier() or name in {*self.required, *self.given}:
             return False
         self.refinements += 1
@@ -299,7 +299,7 @@ class ArgumentSearch:
         return self.refinements <= _MOST_REFINEMENTS and refine_kind(refused)
 
     def _made(self) -> nn.Module:
-        with seeded(), guarded():
+        with seeded(), sandboxed():
             try:
                 with torch.device("meta"):
                     made = self._called()
@@ -322,7 +322,7 @@ class ArgumentSearch:
     def _called(self) -> Any:
         with PlainData(_CALLS_OF_RUN) as plain:
             try:
-                return self.maker(**from_option(self.given), **{slot.path: slot.value() for slot in self.slots})
+                return self.maker(**make_option_value(self.given), **{slot.path: slot.value() for slot in self.slots})
             except TooLargeError:
                 raise TargetError("it makes too much") from None
             finally:
@@ -332,7 +332,7 @@ class ArgumentSearch:
         """Queue other values of what the error is about, those that it is most about first."""
         if len(choices) >= _MOST_CHANGES:
             return
-        for place, slot in enumerate(slots_in_error(error, self.every())):
+        for place, slot in enumerate(find_slots_in_error(error, self.every())):
             for choice in range(1, min(len(slot.options()), _MOST_OPTIONS)):
                 changed = tuple(sorted({**dict(choices), slot.path: choice}.items()))
                 if changed not in self.seen:
@@ -343,7 +343,7 @@ class ArgumentSearch:
 _FILLED = (nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict, nn.Sequential)
 
 
-def is_hollow(model: nn.Module) -> bool:
+def lacks_layers(model: nn.Module) -> bool:
     """Whether it has no parameter, one without a number, or a container of its own that was to be filled.
 
     Such arguments are worse than others: a depth of two that leaves no block, a window that convolutions use up.
@@ -361,4 +361,4 @@ def _empty_parts(model: nn.Module) -> Iterator[str]:
 def _is_written_empty(model: nn.Module, name: str) -> bool:
     """Whether it is written as a layer that does nothing: ``self.shortcut = nn.Sequential()``."""
     written = re.compile(rf"self\.{re.escape(name)}\s*=[^\n]*\bSequential\(\s*\)")
-    return any(written.search(source_of(owner)) for owner in classes_written(type(model)))
+    return any(written.search(get_source(owner)) for owner in list_own_bases(type(model)))

@@ -27,11 +27,11 @@ from modeldiagrams.resolve.arguments.stand_ins import (
     Refused,
     Text,
     Use,
-    plain,
     slots_of,
+    unwrap_numbers,
 )
-from modeldiagrams.resolve.code.conditions import checks, value_of
-from modeldiagrams.resolve.code.frames import expression_at, resolved, tracebacks
+from modeldiagrams.resolve.code.conditions import evaluate, find_failed_checks
+from modeldiagrams.resolve.code.frames import get_expression_at, list_tracebacks, look_up_expression
 from modeldiagrams.resolve.names.vocabulary import is_listed
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from modeldiagrams.resolve.arguments.slots import Slot
     from modeldiagrams.resolve.code.conditions import Names
 
-__all__ = ["has_learnt", "names_left_open", "refusal", "slots_in_error"]
+__all__ = ["find_open_names", "find_refusal", "find_slots_in_error", "learns_choices"]
 
 _MOST_FRAMES = 12
 _OURS = "modeldiagrams."
@@ -64,13 +64,13 @@ _SAID = (
 """Messages, and what the argument should be that they are about."""
 
 
-def slots_in_error(error: BaseException, known: Iterable[Slot]) -> list[Slot]:
+def find_slots_in_error(error: BaseException, known: Iterable[Slot]) -> list[Slot]:
     """Arguments that an error may be about, likeliest first; all of them in the end."""
     frames = _frames(error)
     every = [*known]
     message = str(error)
     named = [slot for slot in every if len(slot.name) > 1 and re.search(rf"\b{re.escape(slot.name)}\b", message)]
-    in_conditions = [slot for names, check, _ in checks(error) for slot in _in(check, names)]
+    in_conditions = [slot for names, check, _ in find_failed_checks(error) for slot in _in(check, names)]
     in_expressions = [slot for frame, at in frames for slot in _in_expression(frame, at)]
     in_frames = [slot for frame, _ in frames for value in [*frame.f_locals.values()] for slot in _slots(value)]
     places = dict.fromkeys([*in_conditions, *in_expressions[:4], *named, *in_expressions, *in_frames, *every])
@@ -94,7 +94,7 @@ def _note_optional(slots: list[Slot], frames: list[tuple[FrameType, int]]) -> No
             slot.may_be_none = True
 
 
-def names_left_open(error: BaseException) -> Iterator[str]:
+def find_open_names(error: BaseException) -> Iterator[str]:
     """Arguments that an error names and that are None where it was raised: ``assert depth is not None, "depth …"``."""
     yield from _names_handed_on(error)
     words = (
@@ -110,15 +110,15 @@ def _names_handed_on(error: BaseException) -> Iterator[str]:
     """Arguments that a call asks for which hands on what it was given: ``super().__init__(**kwargs)``."""
     lacking = re.search(r"missing \d+ required .*arguments?: (.*)", str(error))
     for frame, at in _frames(error)[:1] if lacking else ():
-        match expression_at(frame, at):
+        match get_expression_at(frame, at):
             case ast.Call(keywords=keywords) if lacking:
-                values = [resolved(each.value, frame.f_locals) for each in keywords if each.arg is None]
+                values = [look_up_expression(each.value, frame.f_locals) for each in keywords if each.arg is None]
                 yield from (name for name in re.findall(r"'(\w+)'", lacking[1]) if dict in map(type, values))
 
 
 def _keys_without_value(frame: FrameType, instruction: int) -> Iterator[str]:
     """Keys that an expression gets of a mapping and that aren't there, ``int(kwargs.get("width"))``, or got before."""
-    node = expression_at(frame, instruction)
+    node = get_expression_at(frame, instruction)
     source = "".join(linecache.getlines(frame.f_code.co_filename)) if node else ""
     for part in ast.walk(node) if node else ():
         match part:
@@ -134,11 +134,11 @@ def _holds_none(node: ast.expr, names: Mapping[str, Any]) -> bool:
         case ast.Name(id=name):
             return names.get(name, 0) is None
         case ast.Attribute(value=owner, attr=name):
-            return getattr(resolved(owner, names), "__dict__", {}).get(name, 0) is None
+            return getattr(look_up_expression(owner, names), "__dict__", {}).get(name, 0) is None
     return False
 
 
-def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
+def find_refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
     """What a failure says about the kind of an argument, where a value let itself be used until PyTorch refused it."""
     known = [*known]
     asked = chain(
@@ -146,7 +146,7 @@ def refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
         _of_name(error, known),
         _of_other_length(error, known),
         _of_index(error),
-        uses_in_conditions(error),
+        find_uses_in_conditions(error),
         _of_mapping(error, known),
         _of_optional(error, known),
         _said(error),
@@ -160,7 +160,7 @@ def _of_part(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
         yield from (Refused(slot, Use("lacks", error.name)) for slot in known if slot.given is error.obj)
     lacking = re.search(r"'bool' object (?:is not (\w+)|has no attribute '(\w+)')", str(error))
     for frame, at in _frames(error) if lacking else ():  # a flag can't be watched
-        node = expression_at(frame, at)
+        node = get_expression_at(frame, at)
         names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} if node else set()
         use = Use("method", lacking[2]) if lacking and lacking[2] else Use("items")
         yield from (Refused(slot, use) for slot in known if slot.name in names and type(slot.option()) is bool)
@@ -174,7 +174,7 @@ def _of_name(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
         yield from (Refused(slot, use) for slot in known if slot.name.endswith(said[1]))
     if re.search(r"Dimension out of range .*\[-1, 0\]", str(error)):  # `np.asarray(adj).sum(1)`
         yield from (Refused(slot, Use("array")) for slot in known if _is_plain_graph(slot))
-    for names, check, _ in checks(error):
+    for names, check, _ in find_failed_checks(error):
         points = [each.id for each in ast.walk(check) if isinstance(each, ast.Name) and _is_point(names.get(each.id))]
         for slot in known:
             if slot.name in points and slot.kind == "number":
@@ -241,26 +241,26 @@ def _of_other_length(error: BaseException, known: list[Slot]) -> Iterator[Refuse
 def _of_index(error: BaseException) -> Iterator[Refused]:
     """An argument by which a list is indexed that has no such place: ``[channels[i] for i in levels]``."""
     for frame, at in _frames(error)[:1] if isinstance(error, IndexError) else ():
-        match expression_at(frame, at):
+        match get_expression_at(frame, at):
             case ast.Subscript(value=owner, slice=place):
-                items, index = resolved(owner, frame.f_locals), resolved(place, frame.f_locals)
+                items, index = look_up_expression(owner, frame.f_locals), look_up_expression(place, frame.f_locals)
                 if isinstance(items, list | tuple) and items and isinstance(index, Number) and not index.is_derived:
                     yield from (Refused(slot, Use("one of", (*range(len(items)),))) for slot in index.slots)
 
 
 def _frames(error: BaseException) -> list[tuple[FrameType, int]]:
     """Frames from the failing one outwards, each with its instruction, without PyTorch's inner ones."""
-    frames = [(trace.tb_frame, trace.tb_lasti) for trace in tracebacks(error)]
+    frames = [(trace.tb_frame, trace.tb_lasti) for trace in list_tracebacks(error)]
     return [each for each in frames if not str(each[0].f_globals.get("__name__")).startswith(_INNER)][:_MOST_FRAMES]
 
 
 def _in_expression(frame: FrameType, instruction: int) -> list[Slot]:
-    node = expression_at(frame, instruction)
+    node = get_expression_at(frame, instruction)
     return [] if node is None else _in(node, frame.f_locals)
 
 
 def _in(node: ast.expr, names: Mapping[str, Any]) -> list[Slot]:
-    values = [resolved(item, names) for item in ast.walk(node) if isinstance(item, ast.expr)]
+    values = [look_up_expression(item, names) for item in ast.walk(node) if isinstance(item, ast.expr)]
     slots = [slot for value in values for slot in _slots(value)]
     return sorted(slots, key=lambda slot: slot.kind == "fields")  # what is read of it is likelier
 
@@ -268,7 +268,7 @@ def _in(node: ast.expr, names: Mapping[str, Any]) -> list[Slot]:
 def _of_copy(error: BaseException, known: list[Slot], members: Use) -> Iterator[Refused]:
     """What a copy of a mapping lacks, ``cfg = dict(cfg)``: one of its name, the original, or what a frame hands on."""
     for frame, at in _frames(error):
-        node = expression_at(frame, at)
+        node = get_expression_at(frame, at)
         names = {*_plain_dicts(node, frame)} if node else set()
         handed = [*_handed(node, frame)] if isinstance(node, ast.Call) else _in_expression(frame, at)
         for slot in [*handed, *(slot for slot in known if slot.name in names)]:
@@ -280,21 +280,21 @@ def _handed(call: ast.Call, frame: FrameType) -> Iterator[Slot]:
     """Arguments that a call is given as they are: of ``build(cfg.head)`` it is the head, and not the whole."""
     for node in (call, *call.args, *(keyword.value for keyword in call.keywords)):
         inner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else node
-        yield from _slots(resolved(inner, frame.f_locals))
+        yield from _slots(look_up_expression(inner, frame.f_locals))
 
 
 def _plain_dicts(node: ast.expr, frame: FrameType) -> Iterator[str]:
     """Names of copies of mappings in an expression."""
     for each in ast.walk(node):
-        if isinstance(each, ast.Name | ast.Attribute) and type(resolved(each, frame.f_locals)) is dict:
+        if isinstance(each, ast.Name | ast.Attribute) and type(look_up_expression(each, frame.f_locals)) is dict:
             yield each.id if isinstance(each, ast.Name) else each.attr
 
 
 def _spread(frame: FrameType, instruction: int) -> tuple[bool, list[Slot]]:
     """Whether the running call gets mappings as its keyword arguments, ``make(**cfg)``, and those that are known."""
-    match expression_at(frame, instruction):
+    match get_expression_at(frame, instruction):
         case ast.Call(keywords=keywords):
-            values = [resolved(each.value, frame.f_locals) for each in keywords if each.arg is None]
+            values = [look_up_expression(each.value, frame.f_locals) for each in keywords if each.arg is None]
             return bool(values), [slot for value in values for slot in _slots(value)]
     return False, []
 
@@ -317,7 +317,7 @@ def is_key(key: str) -> bool:
     return not is_choice and len(key.split()) == 1
 
 
-def has_learnt(error: BaseException, before: set[str]) -> bool:
+def learns_choices(error: BaseException, before: set[str]) -> bool:
     """Whether a string is in no table, which has told meanwhile what it may be.
 
     Args:
@@ -336,14 +336,14 @@ _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def uses_in_conditions(error: BaseException) -> Iterator[Refused]:
+def find_uses_in_conditions(error: BaseException) -> Iterator[Refused]:
     """What would have let the condition hold that made the innermost frame raise; PyTorch's messages tell more."""
-    for names, check, is_wanted in checks(error):
+    for names, check, is_wanted in find_failed_checks(error):
         if str(names.get("__name__")).startswith("torch."):
             return
         match check:
             case ast.Call(func=ast.Name(id="isinstance"), args=[value, classes]) if is_wanted:
-                yield from _of_class(value_of(value, names), value_of(classes, names))
+                yield from _of_class(evaluate(value, names), evaluate(classes, names))
             case ast.Compare():
                 yield from _of_comparison(check, names, is_wanted=is_wanted)
             case _:
@@ -354,19 +354,19 @@ def _of_comparison(check: ast.Compare, names: Names, *, is_wanted: bool) -> Iter
     match check:
         case ast.Compare(left=value, ops=[ast.In() | ast.NotIn() as how], comparators=[options]):
             if isinstance(how, ast.In) is is_wanted:
-                yield from _one_of(value_of(value, names), value_of(options, names))
+                yield from _one_of(evaluate(value, names), evaluate(options, names))
         case ast.Compare(left=ast.Call(func=ast.Name(id="len"), args=[value]), ops=[how], comparators=[count]):
             if isinstance(how, ast.NotEq | ast.Lt | ast.Gt) is not is_wanted:
-                yield from _of_length(value_of(value, names), count, names)
+                yield from _of_length(evaluate(value, names), count, names)
         case ast.Compare(left=value, ops=[ast.Eq() | ast.NotEq() as how], comparators=[other]):
             yield from _divisible(check, names, is_wanted=is_wanted)
             if isinstance(how, ast.Eq) is is_wanted:
-                yield from _equal(value_of(value, names), value_of(other, names))
+                yield from _equal(evaluate(value, names), evaluate(other, names))
         case ast.Compare(left=left, ops=ops, comparators=others) if is_wanted or len(ops) == 1:
             for one, how, other in zip([left, *others], ops, others, strict=False):
                 order = _LIMITS.get(type(how), "")
                 order = order if is_wanted else _OPPOSITE.get(order, "")
-                yield from _limited(value_of(one, names), order, value_of(other, names))
+                yield from _limited(evaluate(one, names), order, evaluate(other, names))
 
 
 def _of_class(value: Any, classes: Any) -> Iterator[Refused]:
@@ -381,7 +381,7 @@ def _one_of(value: Any, options: Any) -> Iterator[Refused]:
     is_group = isinstance(options, tuple | list | set | frozenset | range | dict) and not isinstance(options, Fields)
     known = [*options] if is_group else []
     numbers = tuple(sorted({int(each) for each in known if type(each) is int}))
-    if numbers and len(numbers) == len(known) and plain(value) not in numbers:
+    if numbers and len(numbers) == len(known) and unwrap_numbers(value) not in numbers:
         yield from (Refused(slot, Use("one of", numbers)) for slot in slots_of(value)[:1])
 
 
@@ -394,7 +394,7 @@ def _equal(one: Any, other: Any) -> Iterator[Refused]:
 
 def _limited(one: Any, how: str, other: Any) -> Iterator[Refused]:
     """It is more or less than a number: ``assert width_mult > 1``."""
-    a, b = plain(one), plain(other)
+    a, b = unwrap_numbers(one), unwrap_numbers(other)
     if not how or not (_is_number(a) and _is_number(b)) or ORDERS[how](a, b):
         return
     for value, limit, order in ((one, b, how), (other, a, _MIRRORED[how])):
@@ -410,10 +410,10 @@ def _of_length(value: Any, count: ast.expr, names: Names) -> Iterator[Refused]:
     """It has so many items; of two lists the shorter one gets more."""
     match count:
         case ast.Call(func=ast.Name(id="len"), args=[other]):
-            lists = [each for each in (value, value_of(other, names)) if isinstance(each, list | tuple)]
+            lists = [each for each in (value, evaluate(other, names)) if isinstance(each, list | tuple)]
             short, size = min(lists, key=len, default=None), max(map(len, lists), default=0)
         case _:
-            short, size = value, value_of(count, names)
+            short, size = value, evaluate(count, names)
     if isinstance(short, Items | Fixed) and isinstance(size, int) and len(short) != size:
         yield Refused(short.slot, Use("items", int(size)))
 
@@ -430,9 +430,9 @@ def _divisible(check: ast.expr, names: Names, *, is_wanted: bool) -> Iterator[Re
         case _:
             return
     if asks_for_none and isinstance(rest.op, ast.Mod):
-        number, divisor = value_of(rest.left, names), value_of(rest.right, names)
+        number, divisor = evaluate(rest.left, names), evaluate(rest.right, names)
         for slot in slots_of(number)[:1]:
-            step = _step(plain(slot.option()), plain(number), plain(divisor))
+            step = _step(unwrap_numbers(slot.option()), unwrap_numbers(number), unwrap_numbers(divisor))
             if step > 1:
                 yield Refused(slot, Use("multiple", step))
 

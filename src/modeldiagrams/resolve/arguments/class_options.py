@@ -12,12 +12,26 @@ from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
-from modeldiagrams.resolve.code.annotations import annotations_of, without_none
-from modeldiagrams.resolve.code.forward import VARIADIC, parameters_of
-from modeldiagrams.resolve.code.frames import tracebacks
-from modeldiagrams.resolve.code.source import classes_written, names_beside, nodes_of, path_of, source_of, tree_of
-from modeldiagrams.resolve.names.conventions import required_parameters
-from modeldiagrams.resolve.names.vocabulary import is_a_width, is_listed, rows_of, usual, words_of, written_out
+from modeldiagrams.resolve.code.annotations import get_annotations, strip_optional
+from modeldiagrams.resolve.code.forward import VARIADIC, get_parameters
+from modeldiagrams.resolve.code.frames import list_tracebacks
+from modeldiagrams.resolve.code.source import (
+    get_module_globals,
+    get_path,
+    get_source,
+    list_own_bases,
+    parse_source,
+    walk_source,
+)
+from modeldiagrams.resolve.names.conventions import list_required_parameters
+from modeldiagrams.resolve.names.vocabulary import (
+    expand_abbreviation,
+    find_rows,
+    is_a_width,
+    is_listed,
+    list_usual_values,
+    split_words,
+)
 from modeldiagrams.resolve.values.locate import locate
 
 if TYPE_CHECKING:
@@ -28,13 +42,13 @@ if TYPE_CHECKING:
 __all__ = [
     "HELD_FOR",
     "WITH",
-    "classes_for",
-    "constants_for",
+    "count_items_read",
+    "find_constants",
     "is_read_as_one_of",
-    "items_read",
-    "kinds_of",
-    "made_up_modules",
-    "modules_for",
+    "list_classes",
+    "list_modules",
+    "list_subclasses",
+    "list_usual_modules",
     "rule_out_class",
     "sounds_like",
 ]
@@ -47,7 +61,7 @@ _MOST_OTHERS = 3
 """Modules of another name that are tried."""
 
 
-def classes_for(
+def list_classes(
     name: str,
     call: tuple[int, tuple[str, ...]],
     names: Mapping[str, Any],
@@ -61,36 +75,38 @@ def classes_for(
         names: The globals of the code that calls it.
         members: What is read of it.
     """
-    own = [class_ for class_ in classes_beside(names, nn.Module) if _takes(class_, call)]
+    own = [class_ for class_ in find_sibling_classes(names, nn.Module) if _takes(class_, call)]
     own = [class_ for class_ in own if all(hasattr(class_, member) for member in members)] or own
     own = [class_ for class_ in own if not is_unfinished(class_)]
     own.sort(key=lambda class_: not _sounds_like(name, class_))
     likely = [class_ for class_ in own if _sounds_like(name, class_) or _is_likely(class_, call)]
-    general = [{"_object_": path} for path in usual("classes", name)]
-    named = len(usual("classes", name)) > len(usual("classes", "-"))
-    ours = [{"_object_": path_of(class_)} for class_ in likely]
-    others = [{"_object_": path_of(class_)} for class_ in own if class_ not in likely]
+    general = [{"_object_": path} for path in list_usual_values("classes", name)]
+    named = len(list_usual_values("classes", name)) > len(list_usual_values("classes", "-"))
+    ours = [{"_object_": get_path(class_)} for class_ in likely]
+    others = [{"_object_": get_path(class_)} for class_ in own if class_ not in likely]
     return [*general, *ours, *others] if named else [*ours, *general, *others]
 
 
 def _is_likely(class_: type, call: tuple[int, tuple[str, ...]]) -> bool:
     """Whether a class requires some of what it is given by position."""
-    return not call[0] or bool(required_parameters(class_))
+    return not call[0] or bool(list_required_parameters(class_))
 
 
-def kinds_of(base: type, names: Mapping[str, Any]) -> list[type]:
+def list_subclasses(base: type, names: Mapping[str, Any]) -> list[type]:
     """Classes that are no models: a base and those beside it that are of its kind, last what takes any names."""
     known = [
-        class_ for class_ in {base: 0, **dict.fromkeys(classes_beside(names, base))} if not inspect.isabstract(class_)
+        class_
+        for class_ in {base: 0, **dict.fromkeys(find_sibling_classes(names, base))}
+        if not inspect.isabstract(class_)
     ]
     return sorted(known or [base], key=_takes_any_names)
 
 
 def _takes_any_names(class_: type) -> bool:
-    return {p.kind for p in parameters_of(class_).values()} == {inspect.Parameter.VAR_KEYWORD}
+    return {p.kind for p in get_parameters(class_).values()} == {inspect.Parameter.VAR_KEYWORD}
 
 
-def modules_for(slot: Slot, base: type, general: list[Any]) -> list[Any]:
+def list_modules(slot: Slot, base: type, general: list[Any]) -> list[Any]:
     """Modules that an argument could be, as options without their own arguments.
 
     Args:
@@ -100,17 +116,17 @@ def modules_for(slot: Slot, base: type, general: list[Any]) -> list[Any]:
     """
     if base in _CONTAINERS:
         return [_container(base, general[0])]
-    own, around = (_suiting(known(slot.names, base), slot) for known in (classes_beside, classes_around))
+    own, around = (_suiting(known(slot.names, base), slot) for known in (find_sibling_classes, find_package_classes))
     alike = [class_ for class_ in [*own, *around] if _sounds_like(slot.name, class_)] if base is nn.Module else [*own]
-    alike = [*dict.fromkeys([*_with_members(members_read(slot.makers[-1:], slot.name), around, alike), *alike])]
+    alike = [*dict.fromkeys([*_with_members(find_members_read(slot.makers[-1:], slot.name), around, alike), *alike])]
     if base is not nn.Module and not own and "<" not in base.__qualname__:
         alike = [base]
     other = [class_ for class_ in own if class_ not in alike] if slot.is_called_in_forward else []
     return [
-        *({"_target_": path_of(class_)} for class_ in alike),
+        *({"_target_": get_path(class_)} for class_ in alike),
         *(general if base is nn.Module else []),
-        *({"_target_": path_of(class_)} for class_ in other[:_MOST_OTHERS]),
-    ] or [{"_target_": path_of(base)}]
+        *({"_target_": get_path(class_)} for class_ in other[:_MOST_OTHERS]),
+    ] or [{"_target_": get_path(base)}]
 
 
 def _container(base: type, part: Any) -> dict[str, Any]:
@@ -130,27 +146,27 @@ def _suits(class_: type, slot: Slot) -> bool:
     inputs, names = slot.call if slot.is_called_in_forward else (0, ())
     forward = getattr(class_, "forward", None)
     is_called_so = not (inputs or names) or forward is None or _takes(forward, (inputs + 1, names))
-    has_needs = not slot.needs or {*slot.needs} <= members_of(class_)
+    has_needs = not slot.needs or {*slot.needs} <= list_members(class_)
     is_possible = class_ not in slot.makers and not (inspect.isabstract(class_) or is_unfinished(class_))
     return is_possible and is_called_so and has_needs
 
 
 def _is_around(class_: type, name: str) -> bool:
     """Whether a class is given such a thing itself: one that takes an encoder is none."""
-    last = words_of(name)[-1:]
-    return any(last and words_of(p.name)[-1:] == last for p in required_parameters(class_))
+    last = split_words(name)[-1:]
+    return any(last and split_words(p.name)[-1:] == last for p in list_required_parameters(class_))
 
 
 def is_read_as_one_of(name: str, names: Mapping[str, Any], makers: tuple[Any, ...]) -> bool:
     """Whether several things are read of an argument, and a class of the project has all of them."""
-    members = members_read(makers[-1:], name)
-    around = [class_ for class_ in classes_around(names, nn.Module) if class_ not in makers]
+    members = find_members_read(makers[-1:], name)
+    around = [class_ for class_ in find_package_classes(names, nn.Module) if class_ not in makers]
     return len(members) > 1 and bool(_with_members(members, around, []))
 
 
 def _with_members(members: set[str], classes: list[type], likelier: list[type]) -> list[type]:
     """Classes that have everything that is read of an argument."""
-    fitting = [class_ for class_ in classes if members and members <= members_of(class_)]
+    fitting = [class_ for class_ in classes if members and members <= list_members(class_)]
     return sorted(fitting, key=lambda class_: class_ not in likelier)
 
 
@@ -162,7 +178,7 @@ def rule_out_class(error: BaseException, refused: Slot, known: Iterable[Slot]) -
         refused: The argument that it can't use.
         known: All arguments.
     """
-    running = [trace.tb_frame.f_code for trace in tracebacks(error)]
+    running = [trace.tb_frame.f_code for trace in list_tracebacks(error)]
     for slot in known if not is_listed("configurations", refused.name) else ():
         option = slot.option() if slot.kind == "class" and slot is not refused else None
         path = option.get("_object_", "") if isinstance(option, dict) else ""
@@ -176,7 +192,7 @@ def rule_out_class(error: BaseException, refused: Slot, known: Iterable[Slot]) -
 
 def _takes(class_: Any, call: tuple[int, tuple[str, ...]]) -> bool:
     count, keywords = call
-    parameters = parameters_of(class_)
+    parameters = get_parameters(class_)
     try:
         inspect.Signature([*parameters.values()]).bind(*[0] * count, **dict.fromkeys(keywords, 0))
     except TypeError:
@@ -205,17 +221,17 @@ def sounds_like(name: str, other: str) -> bool:
 
 
 def _telling_words(name: str) -> list[str]:
-    words = [word for word in words_of(name) if len(word) >= _SHORTEST_WORD]
+    words = [word for word in split_words(name) if len(word) >= _SHORTEST_WORD]
     telling = [word for word in words if word not in _GENERAL] or words
     each = [word.removesuffix("s") for word in telling if not word.endswith("ss")]  # one of `heads` is a `MaskHead`
     several = [word for word in each if word not in _GENERAL]
-    return [written_out(word) for word in (*telling, *several)]
+    return [expand_abbreviation(word) for word in (*telling, *several)]
 
 
 _SET = re.compile(r"self\.(\w+)\s*(?=[,=:])|register_(?:buffer|parameter)\(\s*[\"'](\w+)")
 
 
-def classes_beside(names: Mapping[str, Any], base: type) -> list[type]:
+def find_sibling_classes(names: Mapping[str, Any], base: type) -> list[type]:
     """Classes in a module's globals that are no part of PyTorch."""
     return [
         value
@@ -227,29 +243,29 @@ def classes_beside(names: Mapping[str, Any], base: type) -> list[type]:
     ]
 
 
-def classes_around(names: Mapping[str, Any], base: type) -> list[type]:
+def find_package_classes(names: Mapping[str, Any], base: type) -> list[type]:
     """Those of a module, of the modules of its package that it imports from, and of the packages it is in."""
     module = str(names.get("__name__", ""))
     package = module.partition(".")[0]
-    own = classes_beside(names, base)
+    own = find_sibling_classes(names, base)
     sources = [class_.__module__ for class_ in own if class_.__module__.partition(".")[0] == package]
     parents = [module.rsplit(".", count)[0] for count in range(1, module.count(".") + 1)]
     others = [sys.modules[name] for name in dict.fromkeys([*sources, *parents]) if name in sys.modules]
-    return [*dict.fromkeys([*own, *(each for other in others for each in classes_beside(vars(other), base))])]
+    return [*dict.fromkeys([*own, *(each for other in others for each in find_sibling_classes(vars(other), base))])]
 
 
-def constants_for(maker: Any) -> dict[str, Any]:
+def find_constants(maker: Any) -> dict[str, Any]:
     """Required arguments for which the module of a class has something of the same name: ``SCHEMA`` for ``schema``.
 
     A number or a string may be anything; a list, a mapping, a configuration or a module is what it is called. A class
     is not, where the argument is annotated with it: then it is an instance.
     """
-    names = names_beside(maker)
+    names = get_module_globals(maker)
     by_word = {name.lower(): name for name, value in names.items() if _is_data(value)}
-    wanted = [p.name for p in parameters_of(maker).values() if p.default is p.empty and p.kind not in VARIADIC]
-    module, hints = getattr(maker, "__module__", ""), annotations_of(maker)
+    wanted = [p.name for p in get_parameters(maker).values() if p.default is p.empty and p.kind not in VARIADIC]
+    module, hints = getattr(maker, "__module__", ""), get_annotations(maker)
     found = {name: by_word[name.lower()] for name in wanted if name.lower() in by_word}
-    others = {name: word for name, word in found.items() if without_none(hints.get(name)) is not names[word]}
+    others = {name: word for name, word in found.items() if strip_optional(hints.get(name)) is not names[word]}
     return {name: {"_object_": f"{module}.{word}"} for name, word in others.items()}
 
 
@@ -258,17 +274,17 @@ def _is_data(value: Any) -> bool:
     return is_own_class or isinstance(value, nn.Module) or (isinstance(value, list | dict | tuple) and bool(value))
 
 
-def members_read(makers: tuple[Any, ...], name: str) -> set[str]:
+def find_members_read(makers: tuple[Any, ...], name: str) -> set[str]:
     """Attributes that a class or function reads of one of its arguments, but for those that all modules have."""
     found = {member for maker in makers for member in _read_of(maker, name)}
     return {member for member in found if not hasattr(nn.Module, member)}
 
 
-def items_read(makers: tuple[Any, ...], name: str) -> int:
+def count_items_read(makers: tuple[Any, ...], name: str) -> int:
     """How many items a class or function reads of what goes by a name: ``param[:4]``, ``param[5]``."""
     counts = [0]
     for maker in makers:
-        for node in nodes_of(maker):
+        for node in walk_source(maker):
             match node:
                 case ast.Subscript(value=ast.Name(id=owner) | ast.Attribute(attr=owner), slice=index) if owner == name:
                     counts += _reached(index)
@@ -287,7 +303,7 @@ def _reached(index: ast.expr) -> list[int]:
 
 
 def _read_of(maker: Any, name: str) -> Iterator[str]:
-    for node in nodes_of(maker):
+    for node in walk_source(maker):
         match node:
             case ast.Attribute(value=ast.Name(id=owner), attr=member) if owner == name:
                 yield member
@@ -297,17 +313,17 @@ def _read_of(maker: Any, name: str) -> Iterator[str]:
 
 
 @functools.cache
-def members_of(class_: type) -> set[str]:
+def list_members(class_: type) -> set[str]:
     """Attributes of a class and those that its methods set."""
     found = set(dir(class_))
-    for owner in classes_written(class_):
-        found |= {one or other for one, other in _SET.findall(source_of(owner))}
+    for owner in list_own_bases(class_):
+        found |= {one or other for one, other in _SET.findall(get_source(owner))}
     return found
 
 
 def is_unfinished(class_: type) -> bool:
     """Whether a class leaves its forward to others: all that this does is to raise an error."""
-    function = next(iter(tree_of(getattr(class_, "forward", None)).body), None)
+    function = next(iter(parse_source(getattr(class_, "forward", None)).body), None)
     body = (
         [each for each in function.body if not isinstance(each, ast.Expr)]
         if isinstance(function, ast.FunctionDef)
@@ -324,11 +340,11 @@ _WIDTH = "<width>"
 _TABLE, _ROWS = nn.Embedding, 100
 
 
-def made_up_modules(slot: Slot) -> list[Any]:
+def list_usual_modules(slot: Slot) -> list[Any]:
     """Modules for an argument, as options, likeliest first."""
     numbers = [need.option() for need in slot.needs.values() if need.kind == "number"] or [*_widths_inside(slot)]
     is_map = any("channels" in name for name in slot.needs)
-    rows = [row for row in rows_of("modules", slot.name) if _inputs(row) <= max(1, slot.call[0])]
+    rows = [row for row in find_rows("modules", slot.name) if _inputs(row) <= max(1, slot.call[0])]
     rows.sort(key=lambda row: (_inputs(row) != _inputs_of(slot), is_map and row.get("gives") != "map"))
     width = next((number for number in numbers if type(number) is int), slot.width)
     made = [_filled(row["value"], width) for row in rows]

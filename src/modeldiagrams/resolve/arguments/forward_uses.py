@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 
 from modeldiagrams.resolve.arguments.stand_ins import Fields, Items, Number, Real, Refused, Text, Use, slots_of
-from modeldiagrams.resolve.code.frames import resolved
-from modeldiagrams.resolve.code.source import classes_written, nodes_of
+from modeldiagrams.resolve.code.frames import look_up_expression
+from modeldiagrams.resolve.code.source import list_own_bases, walk_source
 from modeldiagrams.resolve.names.vocabulary import is_listed
 
 if TYPE_CHECKING:
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from torch import nn
 
 
-__all__ = ["forward_uses"]
+__all__ = ["find_forward_uses"]
 
 _KEEPING = 1
 """Use of an argument that a constructor does nothing else with: ``self.is_causal = cfg.is_causal``."""
 
 
-def forward_uses(model: nn.Module) -> Iterator[Refused]:
+def find_forward_uses(model: nn.Module) -> Iterator[Refused]:
     """Arguments that modules keep as attributes and use in their methods as no number can be used."""
     for module in model.modules():
         kept = {name: value for name, value in vars(module).items() if isinstance(value, Number | Real)}
@@ -78,7 +78,7 @@ def _kept_graphs(lists: Iterable[Items]) -> Iterator[Refused]:
 
 def _written(class_: type) -> list[ast.AST]:
     """All that a class and its bases are written of."""
-    return [node for owner in classes_written(class_) for node in nodes_of(owner)]
+    return [node for owner in list_own_bases(class_) for node in walk_source(owner)]
 
 
 def _kept_field(node: ast.AST, fields: dict[str, Fields]) -> Iterator[Refused]:
@@ -185,7 +185,7 @@ def _compared(node: ast.AST, module: nn.Module) -> Iterator[Refused]:
     """Strings that methods compare an argument with: ``self.mode == "sum"``, ``self.cfg.mode in ("sum", "mean")``."""
     if not isinstance(node, ast.Compare):
         return
-    value = resolved(node.left, {"self": module})
+    value = look_up_expression(node.left, {"self": module})
     for slot in slots_of(value) if isinstance(value, Number | Real | Text) else ():
         for string in (each for other in node.comparators for each in _strings(other)):
             if slot.kind == "text" and slot.compared:  # the first one is the likeliest, and is taken already

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from torch import Tensor, nn
 
-from modeldiagrams.resolve.arguments.class_options import is_read_as_one_of, items_read
+from modeldiagrams.resolve.arguments.class_options import count_items_read, is_read_as_one_of
 from modeldiagrams.resolve.arguments.stand_ins import Use
 from modeldiagrams.resolve.names.vocabulary import is_a_model, is_asked, is_listed
 
@@ -169,7 +169,7 @@ def _refine_items(slot: Slot, detail: Any) -> None:
 
 def _items_read(slot: Slot) -> int:
     """How many items of a row's list the code reads; 0 where that tells no more than what is usual."""
-    count = items_read(slot.makers[-1:], slot.name) if slot.place else 0
+    count = count_items_read(slot.makers[-1:], slot.name) if slot.place else 0
     return count if _FEW_ITEMS < count <= _MOST_ITEMS else 0
 
 

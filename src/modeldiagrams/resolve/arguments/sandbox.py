@@ -19,7 +19,7 @@ from modeldiagrams.resolve.code.user_code import silenced
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["guarded"]
+__all__ = ["sandboxed"]
 
 _CLOSED: tuple[tuple[Any, str], ...] = (
     (os, "mkdir"),
@@ -42,7 +42,7 @@ _CLOSED: tuple[tuple[Any, str], ...] = (
 
 
 @contextmanager
-def guarded() -> Iterator[None]:
+def sandboxed() -> Iterator[None]:
     """Refuse what changes files or leaves the process, and files whose names are made up; print nothing."""
     places = [*_CLOSED, (builtins, "open"), (io, "open")]
     before = [(owner, name, getattr(owner, name)) for owner, name in places]

@@ -16,32 +16,41 @@ import torch
 from torch import Tensor, nn
 
 from modeldiagrams.resolve.arguments.class_options import HELD_FOR, WITH
-from modeldiagrams.resolve.arguments.slot_options import as_option, options_of
-from modeldiagrams.resolve.arguments.stand_ins import Asked, Fields, Fixed, Items, plain, slots_of, text, wrapped
+from modeldiagrams.resolve.arguments.slot_options import list_options, write_fields
+from modeldiagrams.resolve.arguments.stand_ins import (
+    Asked,
+    Fields,
+    Fixed,
+    Items,
+    slots_of,
+    unwrap_numbers,
+    wrap_number,
+    wrap_text,
+)
 from modeldiagrams.resolve.code.annotations import (
-    annotations_of,
-    choices_of,
-    fields_left_open,
+    get_annotations,
+    get_choices,
+    get_item_annotation,
+    get_mapping_annotation,
     is_number_or_several,
     is_own_class,
-    item_annotation,
-    mapped_annotation,
-    without_none,
+    list_open_fields,
+    strip_optional,
 )
-from modeldiagrams.resolve.code.frames import tracebacks
-from modeldiagrams.resolve.code.source import names_beside
-from modeldiagrams.resolve.names.conventions import required_parameters
-from modeldiagrams.resolve.names.vocabulary import is_a_width, is_listed, says_anything, words_of
+from modeldiagrams.resolve.code.frames import list_tracebacks
+from modeldiagrams.resolve.code.source import get_module_globals
+from modeldiagrams.resolve.names.conventions import list_required_parameters
+from modeldiagrams.resolve.names.vocabulary import is_a_width, is_listed, says_anything, split_words
 from modeldiagrams.resolve.objects import with_attributes
 from modeldiagrams.resolve.values.locate import locate
-from modeldiagrams.resolve.values.option_values import from_option
+from modeldiagrams.resolve.values.option_values import make_option_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from modeldiagrams.resolve.arguments.stand_ins import Slot
 
-__all__ = ["Kind", "Slot", "likeliest", "read_failed_layer", "read_layers", "tell_widths"]
+__all__ = ["Kind", "Slot", "list_likely_values", "note_failed_layer", "note_layers", "set_widths"]
 
 Kind = Literal["number", "text", "items", "fields", "class", "made", "tensor", "result"]
 _MANY = 8
@@ -139,7 +148,7 @@ class Slot:
 
     def options(self) -> list[Any]:
         """Values to try, as options of a diagram; likeliest first."""
-        return options_of(self)
+        return list_options(self)
 
     def option(self) -> Any:
         """The one that is tried now."""
@@ -151,7 +160,7 @@ class Slot:
         if key not in self.children:
             annotation = self.inner if annotation is None else annotation
             path = f"{self.path}[{key}]" if isinstance(key, int) else f"{self.path}.{key}"
-            name = item_name(self, key) if isinstance(key, int) else key
+            name = name_item(self, key) if isinstance(key, int) else key
             if isinstance(key, str) and is_listed("general_fields", key):
                 owner = self.name if "space" in self.name or "space" not in self.path else f"{self.name}_space"
                 name = f"{owner}_{key}"
@@ -186,9 +195,9 @@ class Slot:
         if key not in self.children:
             given = args[1:2] and (args[1][0] if isinstance(args[1], list | tuple) and args[1] else args[1])
             answer = self.child(key)
-            answer.name = "_".join(words_of(self.name)).removeprefix("get_") if key == _CALL else key
+            answer.name = "_".join(split_words(self.name)).removeprefix("get_") if key == _CALL else key
             if isinstance(given, str | int | float):
-                answer.stated, answer.kind = plain(given), "text" if isinstance(given, str) else "number"
+                answer.stated, answer.kind = unwrap_numbers(given), "text" if isinstance(given, str) else "number"
         return self.children[key]
 
     def length(self) -> Any:
@@ -204,9 +213,9 @@ class Slot:
         option = self.option()
         match self.kind:
             case "number":
-                return wrapped(option, (self,))
+                return wrap_number(option, (self,))
             case "text":
-                return text(str(option), self) if option is not None else None
+                return wrap_text(str(option), self) if option is not None else None
             case "items":
                 made = (Fixed if self.is_tuple else Items)(child.value() for child in self._items())
                 made.slot = self
@@ -224,8 +233,8 @@ class Slot:
         needs = {name: need.value() for name, need in self._needed(option).items()}
         parts = {name: slot.value() for name, slot in self._parts(option).items()}
         if needs:
-            return with_attributes(from_option(option["_args_"][0]), **needs)
-        return locate(option["_target_"])(**parts) if parts else from_option(option)
+            return with_attributes(make_option_value(option["_args_"][0]), **needs)
+        return locate(option["_target_"])(**parts) if parts else make_option_value(option)
 
     def written(self) -> Any:
         """Its value as an option."""
@@ -238,7 +247,7 @@ class Slot:
                 if _LENGTH in self.children:
                     known = {str(key): slot.written() for key, slot in self.children.items()}
                     return {"_target_": _ANSWER, "length": known.pop(_LENGTH), **known}
-                return as_option({str(key): slot.written() for key, slot in self.children.items()}, self.ways)
+                return write_fields({str(key): slot.written() for key, slot in self.children.items()}, self.ways)
             case "result":
                 known = {str(key): slot.written() for key, slot in self.children.items()}
                 length = {"length": known.pop(_LENGTH)} if _LENGTH in known else {}
@@ -255,7 +264,7 @@ class Slot:
     def _items(self) -> list[Slot]:
         count = int(self.option())
         slots = [self.child(index) for index in range(count)]
-        make_items_alike(slots, is_row=bool(self.row))
+        unify_items(slots, is_row=bool(self.row))
         return slots
 
     def _parts(self, option: Any) -> dict[str, Slot]:
@@ -263,13 +272,13 @@ class Slot:
         if self.kind != "made" or not isinstance(option, dict) or "_args_" in option or "_object_" in option:
             return {}
         maker = locate(option["_target_"])
-        required = [parameter.name for parameter in required_parameters(maker)] or fields_left_open(maker)
+        required = [parameter.name for parameter in list_required_parameters(maker)] or list_open_fields(maker)
         prefix = "" if self.choice == 0 else f"{self.choice}."
-        hints = annotations_of(maker)
+        hints = get_annotations(maker)
         parts = {}
         for name in required:
             slot = self.child(f"{prefix}{name}", hints.get(name))
-            slot.name, slot.names = name, names_beside(maker)
+            slot.name, slot.names = name, get_module_globals(maker)
             slot.makers = (*self.makers, maker)
             parts[name] = slot
         return parts
@@ -326,13 +335,13 @@ _LISTS = re.compile(r"(list|tuple|sequence|iterable)\[")
 
 def read_annotation(slot: Slot) -> None:
     """Take the kind that the annotation says."""
-    annotation = slot.annotation = without_none(slot.annotation)
-    is_mapping, slot.inner = mapped_annotation(annotation)
+    annotation = slot.annotation = strip_optional(slot.annotation)
+    is_mapping, slot.inner = get_mapping_annotation(annotation)
     if annotation in (torch.device, torch.dtype) or (annotation is None and slot.name == "dtype"):
         _read_device_or_dtype(slot)
     elif is_number_or_several(annotation):
         slot.annotation = int
-    elif choices := choices_of(annotation):
+    elif choices := get_choices(annotation):
         slot.kind, slot.annotation = ("text" if isinstance(choices[0], str) else "number"), None
         slot.one_of, slot.compared = tuple(each for each in choices if type(each) is int), [*choices]
     elif annotation is str or (annotation is None and is_listed("text_names", slot.name)):
@@ -344,7 +353,7 @@ def read_annotation(slot: Slot) -> None:
     elif annotation is Tensor or str(annotation).startswith(_ARRAYS):
         slot.kind, slot.is_array = "tensor", annotation is not Tensor
     elif annotation in (list, tuple) or _LISTS.search(str(annotation).lower()):
-        slot.kind, slot.inner = "items", item_annotation(annotation)
+        slot.kind, slot.inner = "items", get_item_annotation(annotation)
     elif inspect.isclass(annotation) and (issubclass(annotation, nn.Module | Enum) or is_own_class(annotation)):
         slot.kind = "made"
 
@@ -361,7 +370,7 @@ _WIDTH = 32
 _MOST_FRAMES = 12
 
 
-def tell_widths(slots: Iterable[Slot], usual: int = _WIDTH, nodes: int = 0, inputs: int = 0) -> None:
+def set_widths(slots: Iterable[Slot], usual: int = _WIDTH, nodes: int = 0, inputs: int = 0) -> None:
     """Tell arguments what those beside them count: modules that are made up widths, graphs nodes, means inputs."""
     slots = [*slots]
     numbers = [(slot.name, option) for slot in slots if slot.kind == "number" and type(option := slot.option()) is int]
@@ -370,10 +379,10 @@ def tell_widths(slots: Iterable[Slot], usual: int = _WIDTH, nodes: int = 0, inpu
     width = next((width for name, width in numbers if is_a_width(name)), usual)
     for slot in slots:
         slot.width, slot.nodes, slot.inputs = width, nodes, inputs
-        tell_widths(slot.parts(), width, nodes, inputs)
+        set_widths(slot.parts(), width, nodes, inputs)
 
 
-def make_items_alike(items: Sequence[Slot], *, is_row: bool) -> None:
+def unify_items(items: Sequence[Slot], *, is_row: bool) -> None:
     """The items of a list are of the kind of the first one, as long as nothing else is known of them; not in a row."""
     for index, slot in enumerate(items):
         slot.place = (index, len(items))
@@ -391,7 +400,7 @@ def make_items_alike(items: Sequence[Slot], *, is_row: bool) -> None:
             slot.needs = first.needs
 
 
-def likeliest(slots: Iterable[Slot]) -> list[Any]:
+def list_likely_values(slots: Iterable[Slot]) -> list[Any]:
     """Values that arguments would have if no multiples were asked for."""
     found = []
     for slot in slots:
@@ -401,7 +410,7 @@ def likeliest(slots: Iterable[Slot]) -> list[Any]:
     return found
 
 
-def read_layers(model: nn.Module) -> None:
+def note_layers(model: nn.Module) -> None:
     """Note which attributes of PyTorch's layers hold which argument."""
     for module in model.modules():
         if type(module).__module__.startswith("torch.nn"):
@@ -410,10 +419,10 @@ def read_layers(model: nn.Module) -> None:
                     slot.attributes.add(attribute)
 
 
-def read_failed_layer(error: BaseException) -> bool:
+def note_failed_layer(error: BaseException) -> bool:
     """Note which arguments of one of PyTorch's layers that can't be made are which; tell if others are likelier now."""
     is_other = False
-    for frame in [trace.tb_frame for trace in tracebacks(error)[:_MOST_FRAMES]]:
+    for frame in [trace.tb_frame for trace in list_tracebacks(error)[:_MOST_FRAMES]]:
         is_layer = str(frame.f_globals.get("__name__")).startswith("torch.nn.modules")
         for name, value in frame.f_locals.items() if is_layer and frame.f_code.co_name == "__init__" else ():
             for slot in slots_of(value):
@@ -423,7 +432,7 @@ def read_failed_layer(error: BaseException) -> bool:
     return is_other
 
 
-def item_name(slot: Slot, index: int) -> str:
+def name_item(slot: Slot, index: int) -> str:
     """The name of an item: the one that the code unpacks it into, if that says anything, or that of the list."""
     own = slot.row[index] if index < len(slot.row) else ""
     return own if own and (says_anything(own) or not says_anything(slot.name)) else slot.name

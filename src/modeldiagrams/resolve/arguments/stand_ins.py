@@ -21,7 +21,9 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from modeldiagrams.resolve.code.frames import (
-    expression_at,
+    count_unpacked,
+    find_looked_up_keys,
+    get_expression_at,
     is_asked_for_tensor,
     is_called,
     is_containment,
@@ -29,11 +31,9 @@ from modeldiagrams.resolve.code.frames import (
     is_lookup,
     is_written,
     key_taken,
-    keys_looked_up,
-    unpacked_count,
-    unpacked_names,
+    list_unpacked_names,
 )
-from modeldiagrams.resolve.names.vocabulary import is_asked, is_listed, usual
+from modeldiagrams.resolve.names.vocabulary import is_asked, is_listed, list_usual_values
 from modeldiagrams.resolve.values.construct import TooLargeError
 
 if TYPE_CHECKING:
@@ -53,10 +53,10 @@ __all__ = [
     "Slot",
     "Text",
     "Use",
-    "plain",
     "slots_of",
-    "text",
-    "wrapped",
+    "unwrap_numbers",
+    "wrap_number",
+    "wrap_text",
 ]
 
 MADE_OF = "_made_of_arguments"
@@ -152,7 +152,7 @@ class _Numeric:
         raise self._refuse(Use("called", (len(args), tuple(kwargs))))
 
     def __hash__(self) -> int:
-        keys = keys_looked_up(sys._getframe(1))  # noqa: SLF001
+        keys = find_looked_up_keys(sys._getframe(1))  # noqa: SLF001
         for key in keys if all(isinstance(key, str) for key in keys) else ():
             self.slots[0].compared_with(str(key))
         for key in keys[:1]:
@@ -180,7 +180,7 @@ class _Open:
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
             raise self._refuse(Use("key", key))
-        count, names = unpacked_count(sys._getframe(1)), unpacked_names(sys._getframe(1))  # noqa: SLF001
+        count, names = count_unpacked(sys._getframe(1)), list_unpacked_names(sys._getframe(1))  # noqa: SLF001
         raise self._refuse(Use("row", names) if count and names else Use("items", count))
 
     def __len__(self) -> int:
@@ -190,7 +190,7 @@ class _Open:
     def _is_a_list_by_name(self) -> bool:
         """Whether its name says that it has several numbers: ``torch.Tensor(std)``."""
         slot = self.slots[0]
-        return slot.place is None and bool(usual("tensors", slot.name))
+        return slot.place is None and bool(list_usual_values("tensors", slot.name))
 
 
 class _OpenNumber(_Open, Number):
@@ -204,7 +204,7 @@ class _OpenReal(_Open, Real):
 _OpenNumber.__name__, _OpenReal.__name__ = Number.__name__, Real.__name__  # messages that are read name them
 
 
-def wrapped(value: Any, slots: Iterable[Slot], *, is_derived: bool = False) -> Any:
+def wrap_number(value: Any, slots: Iterable[Slot], *, is_derived: bool = False) -> Any:
     """A number that knows the arguments it was made of; anything else as it is."""
     slots = tuple(slots)
     is_plain = any(slot.is_plain for slot in slots)
@@ -225,7 +225,7 @@ def _operation(name: str, kind: type) -> Callable[..., Any]:
         slots = [*self.slots, *(slot for other in others for slot in slots_of(other))]
         for slot in slots:
             slot.is_reckoned_with = True
-        return wrapped(plain(self, *others), slots, is_derived=True)
+        return wrap_number(plain(self, *others), slots, is_derived=True)
 
     return operation
 
@@ -236,10 +236,10 @@ for _kind, _plain in ((Number, int), (Real, float)):
         setattr(_kind, _word, _operation(_word, _plain))
 
 
-def plain(value: Any) -> Any:
+def unwrap_numbers(value: Any) -> Any:
     """The same numbers without a record, for code that would take those for lists, as `torch.tensor` does."""
     if isinstance(value, list | tuple):
-        return [plain(item) for item in (list.__iter__(value) if isinstance(value, list) else value)]
+        return [unwrap_numbers(item) for item in (list.__iter__(value) if isinstance(value, list) else value)]
     if isinstance(value, Number):
         return int(value)
     return float(value) if isinstance(value, Real) else value
@@ -261,7 +261,7 @@ class Text(str):
     def _compared(self, other: object, frame: FrameType) -> None:
         if isinstance(other, Text) and self._is_item_beside(other) and is_containment(frame):
             self._note(str.__str__(other))  # names of some of those that another list has
-        if is_lookup(frame) or isinstance(other, Text):  # among keys, which `keys_looked_up` knows
+        if is_lookup(frame) or isinstance(other, Text):  # among keys, which `find_looked_up_keys` knows
             return
         if _is_theirs(frame):
             self._note(other)
@@ -283,7 +283,7 @@ class Text(str):
         return str.__ne__(self, other) is True
 
     def __hash__(self) -> int:
-        keys = keys_looked_up(sys._getframe(1))  # noqa: SLF001
+        keys = find_looked_up_keys(sys._getframe(1))  # noqa: SLF001
         theirs = [str.__str__(key) for key in keys if isinstance(key, Text)]  # of another argument
         if theirs and str.__str__(self) not in theirs:
             keys = theirs
@@ -321,7 +321,7 @@ def _keep_slot(name: str) -> Callable[..., Text]:
     """A method of strings that gives the same name, written in another way."""
 
     def method(self: Text, *args: Any) -> Text:
-        return text(getattr(str, name)(self, *args), self.slot)
+        return wrap_text(getattr(str, name)(self, *args), self.slot)
 
     return method
 
@@ -330,7 +330,7 @@ for _name in ("lower", "upper", "strip", "lstrip", "rstrip", "removeprefix", "re
     setattr(Text, _name, _keep_slot(_name))
 
 
-def text(value: str, slot: Slot) -> Text:
+def wrap_text(value: str, slot: Slot) -> Text:
     """A string that knows its argument."""
     made = Text(value)
     made.slot = slot
@@ -351,14 +351,14 @@ class _Several:
         return (self.slot,)
 
     def __iter__(self) -> Any:
-        expected, names = unpacked_count(sys._getframe(1)), unpacked_names(sys._getframe(1))  # noqa: SLF001
+        expected, names = count_unpacked(sys._getframe(1)), list_unpacked_names(sys._getframe(1))  # noqa: SLF001
         if expected not in (None, len(self)):
             raise Refused(self.slot, Use("row", names) if expected and names else Use("items", expected))
         return super().__iter__()  # type: ignore[misc]
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str) or not {*slots_of(key)}.isdisjoint(self.slot.children.values()):
-            raise Refused(self.slot, Use("key", plain(key)))
+            raise Refused(self.slot, Use("key", unwrap_numbers(key)))
         if isinstance(key, int) and key >= len(self):
             raise Refused(self.slot, Use("items", int(key) + 1))
         return super().__getitem__(key)  # type: ignore[misc]
@@ -545,20 +545,20 @@ class PlainData(TorchFunctionMode):
             slots = tuple(slot for value in args[:1] for slot in slots_of(value))
             if slots and isinstance(args[0], Number | Real | Items) and is_listed("graphs", slots[0].name):
                 raise Refused(slots[0], Use("array"))
-            made = func(*map(plain, args[:1]), *args[1:], **(kwargs or {}))
+            made = func(*map(unwrap_numbers, args[:1]), *args[1:], **(kwargs or {}))
             if slots:  # without any, it may be a tensor of the model's author
                 setattr(made, MADE_OF, slots)
             return made
         if func is Tensor.copy_ and len(args) > 1 and slots_of(args[1]):
             raise Refused(slots_of(args[1])[0], Use("shape", tuple(args[0].shape)))
         if func in (Tensor.__getitem__, Tensor.__setitem__) and isinstance(args[1], Items | Fixed):
-            args = [args[0], plain(args[1]), *args[2:]]
+            args = [args[0], unwrap_numbers(args[1]), *args[2:]]
         return func(*args, **(kwargs or {}))
 
 
 def _has_default(frame: FrameType) -> bool:
     """Whether a frame calls `getattr` with what holds where nobody says anything else."""
-    match expression_at(frame, frame.f_lasti):
+    match get_expression_at(frame, frame.f_lasti):
         case ast.Call(func=ast.Name(id="getattr"), args=[_, _, _]):
             return True
     return False

@@ -16,19 +16,19 @@ from torch import nn
 from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.graph import Graph, InputNode, ModuleNode, OpNode, OutputNode
 from modeldiagrams.resolve.code.user_code import seeded
-from modeldiagrams.resolve.inputs.sizes import NAMED, as_named
+from modeldiagrams.resolve.inputs.sizes import NAMED, use_named_sizes
 from modeldiagrams.resolve.names.candidates import (
     ABSENT,
     SIZES,
     Candidate,
-    element_count,
-    named_sizes,
-    resolved,
-    role_of,
-    values_of,
+    count_elements,
+    fill_sizes,
+    find_named_sizes,
+    find_role,
+    list_sizes,
 )
-from modeldiagrams.resolve.values.entries import leaves
-from modeldiagrams.resolve.values.tensors import from_entries
+from modeldiagrams.resolve.values.entries import list_leaves
+from modeldiagrams.resolve.values.tensors import make_inputs
 from modeldiagrams.tracer import Trace, trace_run
 
 if TYPE_CHECKING:
@@ -40,7 +40,16 @@ if TYPE_CHECKING:
     from modeldiagrams.resolve.values.entries import Entries, Leaf
     from modeldiagrams.tracer import Mode
 
-__all__ = ["CandidateSearch", "Defects", "Found", "dead_inputs", "defects_of", "is_connected", "search", "trial_pass"]
+__all__ = [
+    "CandidateSearch",
+    "Defects",
+    "Found",
+    "count_dead_inputs",
+    "find_defects",
+    "is_connected",
+    "run_trial_pass",
+    "search_candidates",
+]
 
 _MAX_PASSES = 32
 """Of one search."""
@@ -93,9 +102,9 @@ class CandidateSearch:
 
     def __post_init__(self) -> None:
         options = self.candidates
-        sizes = sorted(set().union(*(named_sizes(item.entry) for items in options.values() for item in items)))
+        sizes = sorted(set().union(*(find_named_sizes(item.entry) for items in options.values() for item in items)))
         self.names: tuple[str | int, ...] = (*sizes, *options)
-        named = (list(values_of(size)) for size in sizes)
+        named = (list(list_sizes(size)) for size in sizes)
         self.lists: tuple[list[Any], ...] = (*named, *map(_unique, options.values()))
         self.parameter_count = sum(1 for _ in self.model.parameters())
         self.is_on_meta = any(parameter.is_meta for parameter in self.model.parameters())
@@ -118,12 +127,12 @@ class CandidateSearch:
         """The same with sizes that names ask for, if the model runs with them."""
 
         def works(entries: dict[str | int, Any]) -> bool:
-            trace, result = trial_pass(self.model, *from_entries(entries), "fake", costs=False)
+            trace, result = run_trial_pass(self.model, *make_inputs(entries), "fake", costs=False)
             line = result.partition("\n")[0][:_MAX_MESSAGE]
             self.budget.lines.append(f"{entries} ({trace.graph.status.mode}): {line}")
             return result == _WORKS
 
-        entries = found.entries if self.is_on_meta else as_named(found.entries, works)
+        entries = found.entries if self.is_on_meta else use_named_sizes(found.entries, works)
         if entries is found.entries:
             return found
         others = {name for name, entry in entries.items() if entry != found.entries[name]}
@@ -174,17 +183,17 @@ class CandidateSearch:
 
     def _run(self, combination: _Combination, entries: Any, mode: Mode) -> int:
         """How many ops a pass has."""
-        if (elements := element_count(entries)) > _MAX_ELEMENTS:
+        if (elements := count_elements(entries)) > _MAX_ELEMENTS:
             self.budget.lines.append(f"{entries}: not tried, its {elements:,} elements may not fit the memory")
             return -1
         try:
-            args, kwargs = from_entries(entries)
+            args, kwargs = make_inputs(entries)
         except TargetError as problem:
             self.budget.lines.append(f"{entries}: {problem}")
             return -1
         is_first = len(self.depths) <= 1  # the likeliest to work: then it is the pass that is shown
         with self.budget.limited():  # passes with values are limited by their costs
-            trace, result = trial_pass(self.model, args, kwargs, mode, costs=is_first or mode == "real")
+            trace, result = run_trial_pass(self.model, args, kwargs, mode, costs=is_first or mode == "real")
         ran, error = trace.graph.status.mode, trace.graph.status.error
         line = result.partition("\n")[0][:_MAX_MESSAGE]
         self.budget.lines.append(f"{entries} ({ran}): {line}")
@@ -201,7 +210,7 @@ class CandidateSearch:
     def entries(self, combination: _Combination) -> dict[str | int, Any]:
         """A combination as the option `inputs`."""
         sizes = {str(name): self.lists[i][combination[i]] for i, name in enumerate(self.names) if name in SIZES}
-        return {name: resolved(candidate.entry, sizes) for name, candidate in self.chosen(combination).items()}
+        return {name: fill_sizes(candidate.entry, sizes) for name, candidate in self.chosen(combination).items()}
 
     def chosen(self, combination: _Combination) -> dict[str | int, Candidate]:
         """Input → its candidate; without those left out."""
@@ -209,7 +218,7 @@ class CandidateSearch:
         return {name: candidate for name, candidate in chosen.items() if candidate is not ABSENT}
 
 
-def search(
+def search_candidates(
     model: nn.Module, candidates: Mapping[str | int, Sequence[Candidate]], budget: Budget, passes: int = _MAX_PASSES
 ) -> Found | None:
     """Find inputs that carry a model through a pass and reach its outputs.
@@ -226,7 +235,7 @@ def search(
     return CandidateSearch(model, candidates, budget).more(passes) if candidates else None
 
 
-def trial_pass(
+def run_trial_pass(
     model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], mode: Mode, *, costs: bool = True
 ) -> tuple[Trace, str]:
     """One pass, with the same random numbers every time, and its result in one line."""
@@ -247,13 +256,13 @@ def is_connected(graph: Graph) -> bool:
     return graph.status.error is None and _reaches_output(graph, inputs)
 
 
-def dead_inputs(graph: Graph) -> int:
+def count_dead_inputs(graph: Graph) -> int:
     """How many inputs no output depends on."""
     inputs = [node.id for node in graph.nodes if isinstance(node, InputNode)]
     return sum(not _reaches_output(graph, [each]) for each in inputs)
 
 
-def modules_not_called(model: nn.Module, graph: Graph) -> int:
+def count_uncalled_modules(model: nn.Module, graph: Graph) -> int:
     """How many modules that do something themselves a pass left out."""
     called = {node.path for node in graph.nodes if isinstance(node, ModuleNode)}
     # attention uses the weights of its last layer without calling it
@@ -296,7 +305,7 @@ _EDGE = (2, 1)
 """Pairs of nodes; a state of two layers has a width, too."""
 
 
-def defects_of(model: nn.Module, graph: Graph, solution: Solution, is_own: Callable[[int], bool]) -> Defects:
+def find_defects(model: nn.Module, graph: Graph, solution: Solution, is_own: Callable[[int], bool]) -> Defects:
     """The defects of a solution.
 
     Args:
@@ -305,13 +314,13 @@ def defects_of(model: nn.Module, graph: Graph, solution: Solution, is_own: Calla
         solution: Its inputs.
         is_own: Whether a size is one that nobody has, which readers need not see.
     """
-    idle, odd = modules_not_called(model, graph), oddness(solution.entries, is_own)
-    return dead_inputs(graph), not solution.keeps_batch, idle, odd
+    idle, odd = count_uncalled_modules(model, graph), count_oddities(solution.entries, is_own)
+    return count_dead_inputs(graph), not solution.keeps_batch, idle, odd
 
 
-def oddness(entries: Entries, is_own: Callable[[int], bool]) -> int:
+def count_oddities(entries: Entries, is_own: Callable[[int], bool]) -> int:
     """How many things about inputs a person wouldn't choose where others do, too: most fit only by broadcasting."""
-    every = [*leaves(entries)]
+    every = [*list_leaves(entries)]
     own = {size for leaf in every for size in leaf.shape if is_own(size)}
     return len(own) + sum(_oddness(leaf, every) for leaf in every)
 
@@ -319,7 +328,7 @@ def oddness(entries: Entries, is_own: Callable[[int], bool]) -> int:
 def _oddness(leaf: Leaf, every: Sequence[Leaf]) -> int:
     """Dimensions of one item, masks of no sequence, lengths of what there are no rows of."""
     name = next((key for key in reversed(leaf.path) if isinstance(key, str)), "")  # of a pair of states, theirs
-    role = role_of(name) if name else None
+    role = find_role(name) if name else None
     kind = role.name if role else ""
     is_of_one_layer = kind == "state" and leaf.shape[:2] == (1, 1)
     is_batch_second = leaf.shape[1:2] == (1,) and leaf.shape[:1] != (1,) and not _is_edge(leaf)

@@ -12,9 +12,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from modeldiagrams.resolve.inputs.slopes import Slopes
-from modeldiagrams.resolve.inputs.structure import structural_changes
-from modeldiagrams.resolve.inputs.wanted import Wanted, is_too_small, wanted_by
-from modeldiagrams.resolve.values.entries import LESS, Entries, Leaf, Path, leaves, put, put_all, subtree
+from modeldiagrams.resolve.inputs.structure import propose_structures
+from modeldiagrams.resolve.inputs.wanted import Wanted, find_wanted, is_too_small
+from modeldiagrams.resolve.values.entries import (
+    LESS,
+    Entries,
+    Leaf,
+    Path,
+    get_entry,
+    list_leaves,
+    put_entry,
+    put_entry_everywhere,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +33,7 @@ if TYPE_CHECKING:
     from modeldiagrams.resolve.inputs.structure import Seeds
     from modeldiagrams.resolve.values.entries import Entries, Leaf
 
-__all__ = ["changes", "dtype_changes"]
+__all__ = ["propose_changes", "propose_dtypes"]
 
 _MAX_SIZE = 8192
 _MAX_RANK = 6
@@ -34,13 +43,13 @@ _NEW = 10
 """Number of the first dimension that an input gets later."""
 
 
-def changes(entries: Entries, probed: Probed, sizes: Sizes, seeds: Seeds) -> Iterator[Entries]:
+def propose_changes(entries: Entries, probed: Probed, sizes: Sizes, seeds: Seeds) -> Iterator[Entries]:
     """Other entries that a failed pass asks for, likeliest first."""
-    yield from structural_changes(entries, probed, seeds)
+    yield from propose_structures(entries, probed, seeds)
     change = _Change(entries, probed, sizes)
     slopes = Slopes(entries, probed, sizes, seeds.again)
     if is_too_small(probed):
-        yield from grown(entries, change.sources(), sizes, seeds.again)
+        yield from enlarge_inputs(entries, change.sources(), sizes, seeds.again)
     if change.has_one_row():
         yield from change.with_one_row()
     if slopes.lacks_dimension():
@@ -48,17 +57,17 @@ def changes(entries: Entries, probed: Probed, sizes: Sizes, seeds: Seeds) -> Ite
     if re.search("broadcast|must match the (existing )?size", probed.message):
         yield from change.with_same_sides(change.sources())
     if "cannot be multiplied" in probed.message:  # a lazy layer has the size of the first input that it got
-        yield from change.with_same_sides([*leaves(entries)])
+        yield from change.with_same_sides([*list_leaves(entries)])
     yield from slopes.solved()
     yield from change.with_one_row()
-    for wanted in wanted_by(probed):
+    for wanted in find_wanted(probed):
         yield from change.of(wanted)
 
 
-def dtype_changes(entries: Entries, probed: Probed, sizes: Sizes) -> Iterator[Entries]:
+def propose_dtypes(entries: Entries, probed: Probed, sizes: Sizes) -> Iterator[Entries]:
     """The same with another dtype of one tensor, as a failed pass asks for, likeliest first."""
     change = _Change(entries, probed, sizes)
-    for wanted in wanted_by(probed):
+    for wanted in find_wanted(probed):
         if wanted.what == "dtype":
             yield from change.of(wanted)
 
@@ -95,7 +104,7 @@ class _Change:
             changed = self.entries
             for leaf in self._all():
                 if leaf.shape[:1] == (batch,):
-                    changed = put(changed, leaf.path, leaf.sized(0, 1).entry)
+                    changed = put_entry(changed, leaf.path, leaf.sized(0, 1).entry)
             if changed != self.entries:
                 yield changed
 
@@ -107,7 +116,7 @@ class _Change:
         for sides in dict.fromkeys(leaf.shape[-_SIDES:] for leaf in pictures):
             changed = self.entries
             for leaf in pictures:
-                changed = put(changed, leaf.path, replace(leaf, shape=(*leaf.shape[:-_SIDES], *sides)).entry)
+                changed = put_entry(changed, leaf.path, replace(leaf, shape=(*leaf.shape[:-_SIDES], *sides)).entry)
             if changed != self.entries:
                 yield changed
 
@@ -127,7 +136,7 @@ class _Change:
             yield self._with(replace(leaf, high=wanted.value))
 
     def _all(self) -> list[Leaf]:
-        return [*leaves(self.entries)]
+        return [*list_leaves(self.entries)]
 
     def sources(self) -> list[Leaf]:
         """Inputs that the failing call's operands were made of."""
@@ -135,7 +144,7 @@ class _Change:
         return [leaf for leaf in self._all() if leaf.path in sources] or self._all()
 
     def _with(self, leaf: Leaf) -> Entries:
-        changed: Entries = put_all(self.entries, leaf.path, leaf.entry)
+        changed: Entries = put_entry_everywhere(self.entries, leaf.path, leaf.entry)
         return changed
 
     def _about(self, wanted: Wanted) -> list[Leaf]:
@@ -153,8 +162,8 @@ class _Change:
         exact = [(leaf, d) for leaf in owners for d, size in enumerate(leaf.shape) if size == got]
         everywhere = self.entries
         for leaf, dimension in exact:
-            current = replace(next(leaves(subtree(everywhere, leaf.path))), path=leaf.path)
-            everywhere = put_all(everywhere, leaf.path, current.sized(dimension, wanted).entry)
+            current = replace(next(list_leaves(get_entry(everywhere, leaf.path))), path=leaf.path)
+            everywhere = put_entry_everywhere(everywhere, leaf.path, current.sized(dimension, wanted).entry)
         if exact and got != self.sizes.batch:
             yield everywhere
         for leaf, dimension in sorted(exact, key=lambda pair: pair[1] == 0):
@@ -188,7 +197,7 @@ class _Change:
             for alike in zip(*changes, strict=False):
                 together = self.entries
                 for leaf, changed in zip(about, alike, strict=True):
-                    together = put(together, leaf.path, subtree(changed, leaf.path))
+                    together = put_entry(together, leaf.path, get_entry(changed, leaf.path))
                 yield together
         for leaf in about:
             yield from self._of_rank(leaf, len(leaf.shape) + more, leaf.path)
@@ -217,7 +226,7 @@ _BEFORE = 2
 """Batch and channels of pictures and sounds."""
 
 
-def grown(
+def enlarge_inputs(
     entries: Entries, sources: Sequence[Leaf], sizes: Sizes, again: Callable[[Entries], Probed | None]
 ) -> Iterator[Entries]:
     """The least usual size of which all layers leave something, or one that the model has itself.
@@ -236,7 +245,9 @@ def grown(
         for leaf, dimensions in growing:
             shape = tuple(size if d in dimensions else old for d, old in enumerate(leaf.shape))
             is_large = math.prod(shape) > _LARGE and shape[0] == sizes.batch
-            larger = put_all(larger, leaf.path, replace(leaf, shape=(1, *shape[1:]) if is_large else shape).entry)
+            larger = put_entry_everywhere(
+                larger, leaf.path, replace(leaf, shape=(1, *shape[1:]) if is_large else shape).entry
+            )
         probed = again(larger) if size > least else None
         if probed is not None and not is_too_small(probed):
             yield larger

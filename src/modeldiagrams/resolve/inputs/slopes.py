@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from modeldiagrams.resolve.inputs.wanted import wanted_by
-from modeldiagrams.resolve.values.entries import Entries, Leaf, leaves, put, put_all
+from modeldiagrams.resolve.inputs.wanted import find_wanted
+from modeldiagrams.resolve.values.entries import Entries, Leaf, list_leaves, put_entry, put_entry_everywhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -44,13 +44,13 @@ class Slopes:
     """Runs a pass that is no try by itself."""
 
     def __post_init__(self) -> None:
-        self._wanted = [*wanted_by(self.probed)]
+        self._wanted = [*find_wanted(self.probed)]
         self._gaps = [w for w in self._wanted if w.what == "size" and w.got != w.value]
         self._further: list[Entries] = []  # with sizes that are twice as large, and it fails no more, or elsewhere
 
     def solved(self) -> Iterator[Entries]:
         """The entries with a size by which the failing ones fit."""
-        free = {size for leaf in leaves(self.entries) for size in leaf.shape if self.sizes.is_own(size)}
+        free = {size for leaf in list_leaves(self.entries) for size in leaf.shape if self.sizes.is_own(size)}
         if not self._gaps or {w.got for w in self._gaps} & (free - {self.sizes.batch}):
             return  # such a size is that of an input itself
         moving = [
@@ -94,7 +94,7 @@ class Slopes:
     def _alone(self, size: int, places: list[tuple[Leaf, int]], less: float) -> Iterator[Entries]:
         target = size - less
         if target == 0:
-            yield from (put(self.entries, leaf.path, {"value": None}) for leaf, _ in places[:1])
+            yield from (put_entry(self.entries, leaf.path, {"value": None}) for leaf, _ in places[:1])
         elif target == int(target) and 0 < target <= _MAX_SIZE and target != size:
             yield self._sized(places, int(target))
 
@@ -114,7 +114,7 @@ class Slopes:
     def _pictures(self, groups: list[list[tuple[Leaf, int]]]) -> Iterator[tuple[Leaf, int]]:
         """Inputs whose height and width both move the failing size, with the dimension of the height."""
         places = {(leaf.path, dimension) for group in groups for leaf, dimension in group}
-        for leaf in leaves(self.entries):
+        for leaf in list_leaves(self.entries):
             rank = len(leaf.shape)
             for first in (rank - 2, rank - 3):  # channels may be last
                 if first > 0 and {(leaf.path, first), (leaf.path, first + 1)} <= places:
@@ -129,7 +129,9 @@ class Slopes:
     def _with_sides(self, leaf: Leaf, first: int, sides: Iterable[tuple[int, int]]) -> Iterator[Entries]:
         """The first sides with which it fails no more, or elsewhere."""
         for height, width in sides:
-            entries = put_all(self.entries, leaf.path, leaf.sized(first, height).sized(first + 1, width).entry)
+            entries = put_entry_everywhere(
+                self.entries, leaf.path, leaf.sized(first, height).sized(first + 1, width).entry
+            )
             if self._gets_further(self.again(entries)):
                 yield entries
                 return
@@ -140,7 +142,7 @@ class Slopes:
     def lacks_dimension(self) -> bool:
         """Whether a size that should be one of features is one of the batch."""
         batch = self.sizes.batch
-        places = [(leaf, 0) for leaf in leaves(self.entries) if leaf.shape[:1] == (batch,)]
+        places = [(leaf, 0) for leaf in list_leaves(self.entries) if leaf.shape[:1] == (batch,)]
         features = [w for w in self._gaps if w.shapes and w.shapes[0][-1:] == (w.got,)]
         if not features or not places:
             return False
@@ -151,7 +153,7 @@ class Slopes:
         """Sizes of the inputs that the failing call is about with the places that have them; unknown ones first."""
         about = self.probed.origins(tuple(operand.shape) for operand in self.probed.operands)
         found: dict[int, list[tuple[Leaf, int]]] = {}
-        for leaf in leaves(self.entries):
+        for leaf in list_leaves(self.entries):
             for dimension, size in enumerate(leaf.shape):
                 found.setdefault(size, []).append((leaf, dimension))
         groups = [
@@ -165,7 +167,7 @@ class Slopes:
         """Sizes that should be others, and by how much the difference is another in another pass."""
         if other is None or other.place != self.probed.place:
             return
-        wanted = [*wanted_by(other)]
+        wanted = [*find_wanted(other)]
         pairs = [*zip(self._wanted, wanted, strict=False)]
         if [w.what for w in wanted] != [w.what for w in self._wanted]:  # which sizes divide others is a matter of both
             pairs = [pair for pair in pairs[:1] if pair[0].value == pair[1].value]
@@ -177,8 +179,8 @@ class Slopes:
     def _sized(self, places: list[tuple[Leaf, int]], size: int) -> Entries:
         changed = self.entries
         for leaf, dimension in places:
-            current = next(found for found in leaves(changed) if found.path == leaf.path)
-            changed = put_all(changed, leaf.path, current.sized(dimension, size).entry)
+            current = next(found for found in list_leaves(changed) if found.path == leaf.path)
+            changed = put_entry_everywhere(changed, leaf.path, current.sized(dimension, size).entry)
         return changed
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from modeldiagrams.common.decoding import decodable
-from modeldiagrams.resolve.names.vocabulary import PROJECT, matches, project_value, table
+from modeldiagrams.resolve.names.vocabulary import PROJECT, find_project_value, get_table, matches_any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,18 +26,18 @@ __all__ = [
     "ABSENT",
     "SIZES",
     "Candidate",
-    "constructor_channels",
-    "constructor_numbers",
-    "constructor_sides",
-    "element_count",
-    "ids",
-    "named_sizes",
-    "ones",
+    "count_elements",
+    "fill_sizes",
+    "find_named_sizes",
+    "find_role",
+    "get_constructor_channels",
+    "get_constructor_numbers",
+    "get_constructor_sides",
+    "list_role_candidates",
+    "list_sizes",
+    "make_ids",
+    "make_ones",
     "preferring_sizes",
-    "resolved",
-    "role_candidates",
-    "role_of",
-    "values_of",
 ]
 
 SIZES: dict[str, tuple[int, ...]] = {
@@ -61,29 +61,29 @@ ABSENT = Candidate(None, "it is optional")
 """Leaves the input out."""
 
 
-def ids(shape: list[Any], high: int) -> dict[str, Any]:
+def make_ids(shape: list[Any], high: int) -> dict[str, Any]:
     """Whole numbers from 0 up to, not including, `high`."""
     return {"shape": shape, "dtype": "int64", "high": high}
 
 
-def ones(shape: list[Any], dtype: str = "int64") -> dict[str, Any]:
+def make_ones(shape: list[Any], dtype: str = "int64") -> dict[str, Any]:
     """A mask that hides nothing."""
     return {"shape": shape, "dtype": dtype, "low": 1, "high": 2}
 
 
-def resolved(entry: Any, sizes: dict[str, int]) -> Any:
+def fill_sizes(entry: Any, sizes: dict[str, int]) -> Any:
     """The entry with numbers in place of named sizes."""
     match entry:
         case str():
             return sizes.get(entry, entry)
         case list():
-            return [resolved(item, sizes) for item in entry]
+            return [fill_sizes(item, sizes) for item in entry]
         case dict() if "value" not in entry:
-            return {key: resolved(item, sizes) for key, item in entry.items()}
+            return {key: fill_sizes(item, sizes) for key, item in entry.items()}
     return entry
 
 
-def element_count(entry: Any) -> int:
+def count_elements(entry: Any) -> int:
     """Number of elements of the tensors that a resolved entry describes."""
     match entry:
         case [int(), *_]:
@@ -93,21 +93,21 @@ def element_count(entry: Any) -> int:
         case {"shape": [*shape]}:
             return math.prod(shape)
         case list():
-            return sum(map(element_count, entry))
+            return sum(map(count_elements, entry))
         case dict():
-            return sum(map(element_count, entry.values()))
+            return sum(map(count_elements, entry.values()))
     return 0
 
 
-def named_sizes(entry: Any) -> set[str]:
+def find_named_sizes(entry: Any) -> set[str]:
     """The sizes that an entry names."""
     match entry:
         case str():
             return {entry} & SIZES.keys()
         case list():
-            return set().union(*map(named_sizes, entry))
+            return set().union(*map(find_named_sizes, entry))
         case dict():
-            return set().union(*map(named_sizes, entry.values()))
+            return set().union(*map(find_named_sizes, entry.values()))
     return set()
 
 
@@ -129,18 +129,18 @@ class Role(msgspec.Struct, frozen=True):
 
 @functools.cache
 def _roles() -> list[Role]:
-    return [msgspec.convert(row, decodable(Role)) for row in table("forward_parameters")]
+    return [msgspec.convert(row, decodable(Role)) for row in get_table("forward_parameters")]
 
 
-def role_of(name: str) -> Role | None:
+def find_role(name: str) -> Role | None:
     """The role of a parameter by its name."""
-    known = project_value("inputs", name)
+    known = find_project_value("inputs", name)
     if known is not None:
         return Role(name=PROJECT, names=[], entries=[known])
-    return next((role for role in _roles() if matches(role.names, name.lower())), None)
+    return next((role for role in _roles() if matches_any(role.names, name.lower())), None)
 
 
-def role_candidates(role: Role | None) -> Iterator[Candidate]:
+def list_role_candidates(role: Role | None) -> Iterator[Candidate]:
     """Candidates of a role that do not depend on the layers."""
     if role is None:
         return
@@ -177,22 +177,22 @@ def preferring_sizes(arguments: Any) -> Iterator[None]:
         _NUMBERS.reset(numbers)
 
 
-def constructor_numbers() -> dict[str, int]:
+def get_constructor_numbers() -> dict[str, int]:
     """Arguments that are whole numbers, by name."""
     return _NUMBERS.get()
 
 
-def constructor_sides() -> list[tuple[int, int]]:
+def get_constructor_sides() -> list[tuple[int, int]]:
     """Height and width of images."""
     return [(sizes[-2], sizes[-1]) for name, sizes in _SIZES.get() if name == "<size>"]
 
 
-def constructor_channels() -> set[int]:
+def get_constructor_channels() -> set[int]:
     """How many channels inputs have."""
     return {sizes[0] for name, sizes in _SIZES.get() if name == "channels"}
 
 
-def values_of(size: str) -> tuple[int, ...]:
+def list_sizes(size: str) -> tuple[int, ...]:
     """Candidates of a named size."""
     values = [sizes[0] for name, sizes in _SIZES.get() if name == size and len({*sizes}) == 1]
     return tuple(dict.fromkeys([*values, *SIZES[size]]))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from modeldiagrams.resolve.project.files import CODE, ProjectFiles, code_blocks
+from modeldiagrams.resolve.project.files import CODE, ProjectFiles, iterate_code_blocks
 from modeldiagrams.resolve.project.literals import LiteralReader, SourceFile, UnreadableError, called_name
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class _Finder:
             text = self.files.read_text(file)
             if self.name in text and file.suffix in CODE:
                 self.parsed_bytes += len(text)
-                for line, tree in code_blocks(file, text) if self.parsed_bytes <= _MAX_BYTES else ():
+                for line, tree in iterate_code_blocks(file, text) if self.parsed_bytes <= _MAX_BYTES else ():
                     yield from self.sites_in_code(SourceFile(file, self.module_of(file), tree, line))
             elif self.name in text:
                 yield from self.sites_in_data(file, text)
@@ -112,7 +112,7 @@ class _Finder:
                 reader = LiteralReader(source, source.names_at(enclosing))
                 with suppress(UnreadableError, TypeError):
                     args, kwargs = reader.read_arguments(call)
-                    yield self.site(place, source.file, self.bound(args, kwargs), find_inputs(reader, node))
+                    yield self.site(place, source.file, self.bound(args, kwargs), find_model_inputs(reader, node))
                     continue
                 self.note_partial(place, call, reader)
 
@@ -149,7 +149,7 @@ class _Finder:
             data = yaml.safe_load(text.replace("\t", " "))
         except (yaml.YAMLError, LookupError, ValueError, RecursionError):
             return
-        for mapping in mappings_in(data):
+        for mapping in iterate_mappings(data):
             named = next((mapping[key] for key in _NAMING_KEYS if isinstance(mapping.get(key), str)), "")
             module, _, name = named.rpartition(".")
             if name != self.name or not f".{self.files.module}".endswith(f".{module}"):
@@ -181,7 +181,7 @@ class _Finder:
         return CallSite(place, kwargs, str(file), inputs)
 
 
-def mappings_in(data: Any) -> Iterator[Mapping[Any, Any]]:
+def iterate_mappings(data: Any) -> Iterator[Mapping[Any, Any]]:
     """All mappings in data, outer ones first; each once, because YAML may repeat the same one without end."""
     pending, seen = [data], {id(data)}
     for item in pending:
@@ -192,7 +192,7 @@ def mappings_in(data: Any) -> Iterator[Mapping[Any, Any]]:
         seen |= {*map(id, inside)}
 
 
-def find_inputs(reader: LiteralReader, made: ast.Call) -> list[list[Any]]:
+def find_model_inputs(reader: LiteralReader, made: ast.Call) -> list[list[Any]]:
     """Arguments of the calls of the name that a model is assigned to."""
     source = reader.source
     assigned = {

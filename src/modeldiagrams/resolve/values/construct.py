@@ -15,16 +15,16 @@ from torch.overrides import TorchFunctionMode
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.options.reading import yaml_line
-from modeldiagrams.resolve.code.forward import parameters_of
+from modeldiagrams.resolve.code.forward import get_parameters
 from modeldiagrams.resolve.code.user_code import user_code
-from modeldiagrams.resolve.names.conventions import likely_value, required_parameters
-from modeldiagrams.resolve.values.locate import described, did_you_mean
-from modeldiagrams.resolve.values.option_values import from_option
+from modeldiagrams.resolve.names.conventions import find_likely_value, list_required_parameters
+from modeldiagrams.resolve.values.locate import describe_object, suggest_name
+from modeldiagrams.resolve.values.option_values import make_option_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["Allocations", "TooLargeError", "call_problem", "construct", "construct_afforded"]
+__all__ = ["Allocations", "TooLargeError", "construct", "construct_afforded", "find_call_problem"]
 
 _OBJECT = "types.SimpleNamespace"
 _FACTORY = ", or name a function of yours that makes the model"
@@ -45,7 +45,7 @@ def construct(found: Callable[..., Any], name: str, args: Sequence[Any], kwargs:
     Raises:
         TargetError: if it can't be called with these arguments, if it raised, or if it made no model.
     """
-    problem = call_problem(found, args, kwargs)
+    problem = find_call_problem(found, args, kwargs)
     if problem:
         raise TargetError(
             f"{name} can't be called like this: {problem}; write its arguments with the options `args` and "
@@ -59,7 +59,7 @@ def construct(found: Callable[..., Any], name: str, args: Sequence[Any], kwargs:
             raise TargetError(f"{error}{hint}", error.frames) from error.__cause__
         raise
     if not isinstance(model, nn.Module):
-        raise TargetError(f"expected {name} to make a torch.nn.Module, got {described(model)}")
+        raise TargetError(f"expected {name} to make a torch.nn.Module, got {describe_object(model)}")
     return model
 
 
@@ -96,7 +96,7 @@ def construct_afforded(make: Callable[[], nn.Module], most: float, *, is_configu
     return make()
 
 
-def call_problem(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> str | None:
+def find_call_problem(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> str | None:
     """Why a function can't be called this way; None if it can, or if its parameters are not known."""
     try:
         signature = inspect.signature(function)
@@ -116,16 +116,18 @@ def _unexpected(parameters: Mapping[str, inspect.Parameter], kwargs: dict[str, A
         return ""
     for name in kwargs:
         if name not in parameters:
-            return f"got an unexpected keyword argument {name!r}{did_you_mean(name, parameters)}"
+            return f"got an unexpected keyword argument {name!r}{suggest_name(name, parameters)}"
     return ""
 
 
 def _example(found: Callable[..., Any], name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
     """What to write for the option `kwargs` if that works; objects such as a data set can't be written there."""
-    known = [*parameters_of(found)]
+    known = [*get_parameters(found)]
     given = {key: value for key, value in kwargs.items() if key in known[len(args) :]}
     likely = {
-        p.name: likely_value(p) for p in required_parameters(found) if p.name not in (*given, *known[: len(args)])
+        p.name: find_likely_value(p)
+        for p in list_required_parameters(found)
+        if p.name not in (*given, *known[: len(args)])
     }
     example = {**given, **likely}
     if not likely:
@@ -150,7 +152,7 @@ def _objects_hint(found: Callable[..., Any], error: TargetError, args: Sequence[
         tried = {option: _with_objects(value, deep=deep, level=0) for option, value in given.items()}
         try:
             with torch.device("meta"), user_code(f"calling it with {_OBJECT}"):
-                found(*from_option(tried["args"]), **from_option(tried["kwargs"]))
+                found(*make_option_value(tried["args"]), **make_option_value(tried["kwargs"]))
             changed = [f"`{option}: {yaml_line(tried[option])}`" for option in given if tried[option] != given[option]]
         except (TargetError, yaml.YAMLError):
             continue

@@ -20,15 +20,15 @@ __all__ = [
     "Entries",
     "Leaf",
     "Path",
-    "entry_of",
-    "instances_in",
+    "find_instances",
+    "get_entry",
     "is_plain",
     "is_repeated",
     "is_shape_alone",
-    "leaves",
-    "put",
-    "put_all",
-    "subtree",
+    "list_leaves",
+    "put_entry",
+    "put_entry_everywhere",
+    "write_entry",
 ]
 
 T = TypeVar("T")
@@ -66,7 +66,7 @@ class Leaf:
         return replace(self, shape=(*self.shape[:dimension], size, *self.shape[dimension + 1 :]))
 
 
-def leaves(entry: Any, path: Path = ()) -> Iterator[Leaf]:
+def list_leaves(entry: Any, path: Path = ()) -> Iterator[Leaf]:
     """The tensors of an entry."""
     match entry:
         case {"value": _}:
@@ -76,30 +76,32 @@ def leaves(entry: Any, path: Path = ()) -> Iterator[Leaf]:
         case dict():
             for key, item in entry.items():
                 if key != "_target_":
-                    yield from leaves(item, (*path, key))
+                    yield from list_leaves(item, (*path, key))
         case [int(), *_]:
             yield Leaf(path, tuple(entry))
         case list():
             for index, item in enumerate(entry):
-                yield from leaves(item, (*path, index))
+                yield from list_leaves(item, (*path, index))
 
 
-def put(entry: Any, path: Path, new: Any) -> Any:
+def put_entry(entry: Any, path: Path, new: Any) -> Any:
     """The same tree with another entry at one place."""
     if not path:
         return new
     if isinstance(entry, list):
-        return [put(item, path[1:], new) if index == path[0] else item for index, item in enumerate(entry)]
-    return {**entry, path[0]: put(entry.get(path[0]), path[1:], new)}
+        return [put_entry(item, path[1:], new) if index == path[0] else item for index, item in enumerate(entry)]
+    return {**entry, path[0]: put_entry(entry.get(path[0]), path[1:], new)}
 
 
-def put_all(entry: Any, path: Path, new: Any) -> Any:
+def put_entry_everywhere(entry: Any, path: Path, new: Any) -> Any:
     """The same tree with another entry at one place, and at those beside it in lists of equal entries."""
     for length in range(len(path) - 1, 0, -1):
-        beside = subtree(entry, path[:length])
+        beside = get_entry(entry, path[:length])
         if is_repeated(beside):
-            return put(entry, path[:length], [put_all(beside[0], path[length + 1 :], new)] * len(beside))
-    return put(entry, path, new)
+            return put_entry(
+                entry, path[:length], [put_entry_everywhere(beside[0], path[length + 1 :], new)] * len(beside)
+            )
+    return put_entry(entry, path, new)
 
 
 def is_repeated(entry: Any) -> bool:
@@ -114,25 +116,25 @@ def is_shape_alone(entry: Any) -> bool:
     return entry.keys() == {"shape"} if isinstance(entry, dict) else all(isinstance(size, int) for size in entry)
 
 
-def instances_in(value: Any, type_: type[T]) -> Iterator[T]:
+def find_instances(value: Any, type_: type[T]) -> Iterator[T]:
     """What is of a type in arguments or results: cheaper than a general walk, for every call of a pass."""
     if isinstance(value, type_):
         yield value
     elif isinstance(value, tuple | list):
         for item in value:
-            yield from instances_in(item, type_)
+            yield from find_instances(item, type_)
     elif isinstance(value, dict):
-        yield from instances_in([*value.values()], type_)
+        yield from find_instances([*value.values()], type_)
 
 
-def subtree(entry: Any, path: Path) -> Any:
+def get_entry(entry: Any, path: Path) -> Any:
     """The entry at one place."""
     for key in path:
         entry = entry[key]
     return entry
 
 
-def entry_of(value: Any) -> Any:
+def write_entry(value: Any) -> Any:
     """An entry of the option `inputs` that makes a value like this one.
 
     Args:
@@ -146,11 +148,11 @@ def entry_of(value: Any) -> Any:
         case Tensor() if not value.is_nested and value.layout is torch.strided:
             return _tensor(value)
         case list() | tuple() if value:
-            return [entry_of(item) for item in value]
+            return [write_entry(item) for item in value]
         case dict() if (
             value and "shape" not in value and value.keys() != {"value"}
         ):  # these would be read as one tensor
-            return {key: entry_of(item) for key, item in value.items()}
+            return {key: write_entry(item) for key, item in value.items()}
     return {"value": value}
 
 
