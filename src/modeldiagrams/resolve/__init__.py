@@ -103,7 +103,7 @@ def _check_inputs(vocabulary: dict[str, Any]) -> None:
 
 
 def infer(model: Any, *, measure_time: bool = False) -> Graph | None:
-    """Trace a model that somebody has made, as it is, with inputs that the rules find.
+    """Trace a model instance as it is, with inputs that are found.
 
     Args:
         model: The model.

@@ -1,4 +1,4 @@
-"""What one source of arguments or inputs raises costs that source, and no other one."""
+"""Errors in one source of arguments or inputs skip only that source."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOGGER = logging.getLogger(__name__)
 
 @contextmanager
 def errors_logged(what: str, log: list[str] | None = None) -> Iterator[None]:
-    """Go on behind the block whatever it raises, but for what an author has to know.
+    """Log what the block raises and continue, except for errors that an author has to see.
 
     Args:
         what: The source, as the log names it.
@@ -38,14 +38,14 @@ def errors_logged(what: str, log: list[str] | None = None) -> Iterator[None]:
 
 
 def attempt(what: str, log: list[str], source: Callable[[], T | None]) -> T | None:
-    """The answer of a source; None if it raises."""
+    """Result of a function; None if it raises."""
     with errors_logged(what, log):
         return source()
     return None
 
 
 def iterate_safely(items: Iterable[T]) -> Iterator[T]:
-    """All items up to one that can't be made."""
+    """Items up to the first that raises."""
     iterator = iter(items)
     while True:
         item: list[T] = []

@@ -1,4 +1,4 @@
-"""Objects and modules that stand in for arguments which no plain data describes, under the path that diagrams show."""
+"""Objects and modules for arguments that plain data cannot describe; diagrams show these paths."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Settings(dict[str, Any]):
 
 
 class Answer:
-    """An object that is asked for things: by calls, for its length, for its attributes."""
+    """An object that returns fixed values: when called, for its length, for its attributes."""
 
     def __init__(self, value: Any = None, *, length: int = 0, **attributes: Any) -> None:
         """Keep what it answers.
@@ -55,14 +55,14 @@ class Answer:
 
 
 class Encoded(NamedTuple):
-    """What a language model gives, read by position or by name."""
+    """The result of a language model, read by position or by name."""
 
     last_hidden_state: Tensor
     pooler_output: Tensor
 
 
 class LanguageModel(nn.Module):
-    """A small one that takes what those of `transformers` take."""
+    """A small language model with the interface of `transformers`."""
 
     def __init__(self, vocabulary: int, width: int) -> None:
         """Make one layer.
@@ -83,7 +83,7 @@ class LanguageModel(nn.Module):
 
 
 def with_attributes(module: nn.Module, **attributes: Any) -> nn.Module:
-    """A module with attributes that its class doesn't have, for models that ask a part for its sizes.
+    """A module with more attributes than its class has, for models that read sizes from a part.
 
     Args:
         module: The module; it is changed.

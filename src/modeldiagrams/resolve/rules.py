@@ -1,18 +1,14 @@
-"""The five rules, in the order in which they apply, and the file of each.
+"""The five rules that pages name: where constructor arguments and inputs come from.
 
-====  =====================  ======================================  ===========================================
-rule  name                   how the model is built                  how it is called
-====  =====================  ======================================  ===========================================
-1     explicit options       `build`                                 `inputs`
-2     offered by the class   `build` (`config_class`)                `class_examples`, `huggingface`
-3     conventions            `evidence`, `factories`, `conventions`,
-                             `constructor`
-4     inferred inputs                                                `inferred`, `layers`, `parameter_names`,
-                                                                     then `input_solver`
-5     module hierarchy                                               not at all: `tracer.graph.build_graph`
-====  =====================  ======================================  ===========================================
-
-The names that rules 2 to 4 know are data, in ``names.yaml``, and in ``vocabulary.toml`` for `constructor`.
+====  =====================  =====================================================
+rule  name                   strategies
+====  =====================  =====================================================
+1     explicit options       `author_options`
+2     offered by the class   `class_offers`
+3     conventions            `project_calls`, `names_and_layers`, `failures`: arguments
+4     inferred inputs        `project_calls`, `names_and_layers`, `failures`: inputs
+5     module hierarchy       `hierarchy`
+====  =====================  =====================================================
 """
 
 from __future__ import annotations

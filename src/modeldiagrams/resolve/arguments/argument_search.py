@@ -1,4 +1,4 @@
-"""Constructor arguments by how they are used while ``__init__`` runs on the meta device (rule 3).
+"""Finds constructor arguments by watching how ``__init__`` uses them on the meta device (rule 3).
 
 Every required parameter becomes a `Slot`, first taken for a number. A run of the constructor with values that watch
 their use (`unknown`) shows what each one is: what it can't be ends the run, and the next one starts with what was
@@ -114,7 +114,7 @@ def solve_arguments(
 
 @dataclass
 class ArgumentSearch:
-    """Looks for the arguments of one class or factory."""
+    """Searches the arguments of one class or factory."""
 
     maker: Callable[..., Any]
     required: list[str]
@@ -344,7 +344,7 @@ _FILLED = (nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict, nn.
 
 
 def lacks_layers(model: nn.Module) -> bool:
-    """Whether it has no parameter, one without a number, or a container of its own that was to be filled.
+    """Whether a model has no parameters, an empty parameter, or an empty container that its constructor should fill.
 
     Such arguments are worse than others: a depth of two that leaves no block, a window that convolutions use up.
     """

@@ -1,4 +1,4 @@
-"""Which unknown arguments an error is about: those in the failing expression, in its message, in its frames.
+"""Finds the unknown arguments that caused an error.
 
 Long because errors name arguments in many ways.
 """
@@ -65,7 +65,7 @@ _SAID = (
 
 
 def find_slots_in_error(error: BaseException, known: Iterable[Slot]) -> list[Slot]:
-    """Arguments that an error may be about, likeliest first; all of them in the end."""
+    """Arguments that may have caused an error, likeliest first, then all others."""
     frames = _frames(error)
     every = [*known]
     message = str(error)
@@ -95,7 +95,7 @@ def _note_optional(slots: list[Slot], frames: list[tuple[FrameType, int]]) -> No
 
 
 def find_open_names(error: BaseException) -> Iterator[str]:
-    """Arguments that an error names and that are None where it was raised: ``assert depth is not None, "depth …"``."""
+    """Arguments that an error message names and that were None: ``assert depth is not None, "depth …"``."""
     yield from _names_handed_on(error)
     words = (
         re.findall(r"[A-Za-z_]\w+", str(error)) if isinstance(error, AssertionError | ValueError | TypeError) else []
@@ -139,7 +139,7 @@ def _holds_none(node: ast.expr, names: Mapping[str, Any]) -> bool:
 
 
 def find_refusal(error: BaseException, known: Iterable[Slot]) -> Refused | None:
-    """What a failure says about the kind of an argument, where a value let itself be used until PyTorch refused it."""
+    """The use of an argument that an error reveals: PyTorch refused a value that recorded nothing itself."""
     known = [*known]
     asked = chain(
         _of_part(error, known),
@@ -312,13 +312,13 @@ def _slots(value: Any) -> tuple[Slot, ...]:
 
 
 def is_key(key: str) -> bool:
-    """Whether it is no sentence, and no argument that was looked up in a table of the author's."""
+    """Whether a string is a mapping key rather than a sentence or a value looked up in a table."""
     is_choice = isinstance(key, Text) and bool(key.slot.compared)
     return not is_choice and len(key.split()) == 1
 
 
 def learns_choices(error: BaseException, before: set[str]) -> bool:
-    """Whether a string is in no table, which has told meanwhile what it may be.
+    """Whether a failed lookup of a string has just recorded the valid strings.
 
     Args:
         error: What the constructor raised.
@@ -337,7 +337,7 @@ _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def find_uses_in_conditions(error: BaseException) -> Iterator[Refused]:
-    """What would have let the condition hold that made the innermost frame raise; PyTorch's messages tell more."""
+    """Uses of arguments that would have satisfied the condition that raised."""
     for names, check, is_wanted in find_failed_checks(error):
         if str(names.get("__name__")).startswith("torch."):
             return

@@ -1,4 +1,4 @@
-"""Classes and modules that a constructor could be given: those beside the model, then usual ones."""
+"""Lists classes and modules to try for an argument: those next to the model, then usual ones."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def list_classes(
     names: Mapping[str, Any],
     members: Collection[str] = (),
 ) -> list[Any]:
-    """What could be called in this way to make a layer, as options.
+    """Classes that can be called in this way to make a layer, as options.
 
     Args:
         name: Of the argument.
@@ -93,7 +93,7 @@ def _is_likely(class_: type, call: tuple[int, tuple[str, ...]]) -> bool:
 
 
 def list_subclasses(base: type, names: Mapping[str, Any]) -> list[type]:
-    """Classes that are no models: a base and those beside it that are of its kind, last what takes any names."""
+    """A base class and its subclasses in the same module; classes that accept any keyword come last."""
     known = [
         class_
         for class_ in {base: 0, **dict.fromkeys(find_sibling_classes(names, base))}
@@ -107,7 +107,7 @@ def _takes_any_names(class_: type) -> bool:
 
 
 def list_modules(slot: Slot, base: type, general: list[Any]) -> list[Any]:
-    """Modules that an argument could be, as options without their own arguments.
+    """Modules to try for an argument, as options without their own arguments.
 
     Args:
         slot: The argument.
@@ -158,7 +158,7 @@ def _is_around(class_: type, name: str) -> bool:
 
 
 def is_read_as_one_of(name: str, names: Mapping[str, Any], makers: tuple[Any, ...]) -> bool:
-    """Whether several things are read of an argument, and a class of the project has all of them."""
+    """Whether a class of the project has all the attributes that are read from an argument."""
     members = find_members_read(makers[-1:], name)
     around = [class_ for class_ in find_package_classes(names, nn.Module) if class_ not in makers]
     return len(members) > 1 and bool(_with_members(members, around, []))
@@ -171,7 +171,7 @@ def _with_members(members: set[str], classes: list[type], likelier: list[type]) 
 
 
 def rule_out_class(error: BaseException, refused: Slot, known: Iterable[Slot]) -> bool:
-    """Rule out a class that was only tried for an argument and wants others than it got; tell whether there is one.
+    """Rule out a class that was tried for an argument and raised; return whether there was one.
 
     Args:
         error: What the constructor raised.
@@ -216,7 +216,7 @@ def _begins_alike(name: str, other: str) -> bool:
 
 
 def sounds_like(name: str, other: str) -> bool:
-    """Whether a word of an argument's name is part of another name, in full where it is abbreviated."""
+    """Whether a word of an argument's name occurs in another name; abbreviations are expanded."""
     return any(word in other.lower() for word in _telling_words(name))
 
 
@@ -232,7 +232,7 @@ _SET = re.compile(r"self\.(\w+)\s*(?=[,=:])|register_(?:buffer|parameter)\(\s*[\
 
 
 def find_sibling_classes(names: Mapping[str, Any], base: type) -> list[type]:
-    """Classes in a module's globals that are no part of PyTorch."""
+    """Classes in a module's globals that are not part of PyTorch."""
     return [
         value
         for value in names.values()
@@ -244,7 +244,7 @@ def find_sibling_classes(names: Mapping[str, Any], base: type) -> list[type]:
 
 
 def find_package_classes(names: Mapping[str, Any], base: type) -> list[type]:
-    """Those of a module, of the modules of its package that it imports from, and of the packages it is in."""
+    """Classes of a module, of the modules it imports from its package, and of the packages around it."""
     module = str(names.get("__name__", ""))
     package = module.partition(".")[0]
     own = find_sibling_classes(names, base)
@@ -255,7 +255,7 @@ def find_package_classes(names: Mapping[str, Any], base: type) -> list[type]:
 
 
 def find_constants(maker: Any) -> dict[str, Any]:
-    """Required arguments for which the module of a class has something of the same name: ``SCHEMA`` for ``schema``.
+    """Module-level values with the name of a required argument: ``SCHEMA`` for ``schema``.
 
     A number or a string may be anything; a list, a mapping, a configuration or a module is what it is called. A class
     is not, where the argument is annotated with it: then it is an instance.
@@ -275,13 +275,13 @@ def _is_data(value: Any) -> bool:
 
 
 def find_members_read(makers: tuple[Any, ...], name: str) -> set[str]:
-    """Attributes that a class or function reads of one of its arguments, but for those that all modules have."""
+    """Attributes that a class or function reads from an argument, except those of every module."""
     found = {member for maker in makers for member in _read_of(maker, name)}
     return {member for member in found if not hasattr(nn.Module, member)}
 
 
 def count_items_read(makers: tuple[Any, ...], name: str) -> int:
-    """How many items a class or function reads of what goes by a name: ``param[:4]``, ``param[5]``."""
+    """Number of items that a class or function reads from a name: ``param[:4]``, ``param[5]``."""
     counts = [0]
     for maker in makers:
         for node in walk_source(maker):
@@ -314,7 +314,7 @@ def _read_of(maker: Any, name: str) -> Iterator[str]:
 
 @functools.cache
 def list_members(class_: type) -> set[str]:
-    """Attributes of a class and those that its methods set."""
+    """Attributes of a class, including those that its methods set."""
     found = set(dir(class_))
     for owner in list_own_bases(class_):
         found |= {one or other for one, other in _SET.findall(get_source(owner))}
@@ -322,7 +322,7 @@ def list_members(class_: type) -> set[str]:
 
 
 def is_unfinished(class_: type) -> bool:
-    """Whether a class leaves its forward to others: all that this does is to raise an error."""
+    """Whether the forward of a class only raises an error."""
     function = next(iter(parse_source(getattr(class_, "forward", None)).body), None)
     body = (
         [each for each in function.body if not isinstance(each, ast.Expr)]
@@ -341,7 +341,7 @@ _TABLE, _ROWS = nn.Embedding, 100
 
 
 def list_usual_modules(slot: Slot) -> list[Any]:
-    """Modules for an argument, as options, likeliest first."""
+    """Usual modules for an argument, as options, likeliest first."""
     numbers = [need.option() for need in slot.needs.values() if need.kind == "number"] or [*_widths_inside(slot)]
     is_map = any("channels" in name for name in slot.needs)
     rows = [row for row in find_rows("modules", slot.name) if _inputs(row) <= max(1, slot.call[0])]

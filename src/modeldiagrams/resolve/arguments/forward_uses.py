@@ -1,4 +1,4 @@
-"""Arguments that a constructor only keeps, and what the methods of its modules use them as."""
+"""Finds how methods use arguments that the constructor only stores."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KEEPING = 1
 
 
 def find_forward_uses(model: nn.Module) -> Iterator[Refused]:
-    """Arguments that modules keep as attributes and use in their methods as no number can be used."""
+    """Uses of stored arguments for which a number is the wrong kind of value."""
     for module in model.modules():
         kept = {name: value for name, value in vars(module).items() if isinstance(value, Number | Real)}
         fields = {name: value for name, value in vars(module).items() if isinstance(value, Fields)}

@@ -1,4 +1,4 @@
-"""Narrows down what kind of value an argument is by how it was used: see `Use`."""
+"""Derives the kind of an argument from its uses: see `Use`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAPPING_METHODS = ("items", "keys", "values", "get")
 
 
 def refine_kind(refused: Refused) -> bool:
-    """Change the kind of a refused argument to one that can be used so; tell whether anything is different now."""
+    """Change the kind of an argument to suit a use; return whether anything changed."""
     slot = cast("Slot", refused.slot)
     before, kind = slot.known(), slot.kind
     _refine(slot, refused.use)

@@ -1,4 +1,4 @@
-"""Keeps constructors that run with made-up arguments from files, connections and programs."""
+"""Keeps constructors that run with guessed arguments away from files, connections and programs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _CLOSED: tuple[tuple[Any, str], ...] = (
 
 @contextmanager
 def sandboxed() -> Iterator[None]:
-    """Refuse what changes files or leaves the process, and files whose names are made up; print nothing."""
+    """Refuse to write files, to leave the process, and to read files with guessed names; print nothing."""
     places = [*_CLOSED, (builtins, "open"), (io, "open")]
     before = [(owner, name, getattr(owner, name)) for owner, name in places]
     for owner, name in _CLOSED:

@@ -1,4 +1,4 @@
-"""Values to try for an unknown constructor argument, by what is known about it."""
+"""Lists the values to try for an unknown argument."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _OF_A_PICTURE = 3
 
 
 def list_options(slot: Slot) -> list[Any]:
-    """Values to try, as options of a diagram; likeliest first."""
+    """Values to try, as options of a diagram, likeliest first."""
     if slot.stated is not None and slot.kind in ("number", "text"):
         return [slot.stated]
     make: dict[str, Callable[[Slot], list[Any]]] = {
@@ -110,7 +110,7 @@ def _tensor(slot: Slot, shape: list[int] | dict[str, Any]) -> dict[str, Any]:
 
 
 def write_fields(values: dict[str, Any], ways: set[str]) -> dict[str, Any]:
-    """A configuration whose fields are read in these ways."""
+    """A configuration as an option: a map, a namespace or an object with both kinds of access."""
     if "attribute" not in ways:
         return values
     kind = "argparse.Namespace" if "contains" in ways else "types.SimpleNamespace"
@@ -199,7 +199,7 @@ def _made(slot: Slot) -> list[Any]:
 
 
 def explain_slot(slot: Slot) -> str:
-    """Why an argument is what it is."""
+    """Why an argument has its value."""
     if slot.attributes:
         return f"layers have it as {', '.join(sorted(slot.attributes))}"
     if slot.why:

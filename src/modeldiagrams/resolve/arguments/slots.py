@@ -1,4 +1,4 @@
-"""What is known about each unknown constructor argument: its kind, the values it may have, and those inside it.
+"""Knowledge about each unknown constructor argument: its kind, its possible values, and its items.
 
 Long because values for every kind of argument are decided in one place.
 """
@@ -64,7 +64,7 @@ _ANSWER = "modeldiagrams.resolve.objects.Answer"
 
 @dataclass(eq=False)
 class Slot:
-    """One argument, or one value inside it."""
+    """One unknown argument, or one value inside it."""
 
     path: str
     """``cfg.model.width``, ``sizes[0]``."""
@@ -334,7 +334,7 @@ _LISTS = re.compile(r"(list|tuple|sequence|iterable)\[")
 
 
 def read_annotation(slot: Slot) -> None:
-    """Take the kind that the annotation says."""
+    """Set the kind that the annotation states."""
     annotation = slot.annotation = strip_optional(slot.annotation)
     is_mapping, slot.inner = get_mapping_annotation(annotation)
     if annotation in (torch.device, torch.dtype) or (annotation is None and slot.name == "dtype"):
@@ -371,7 +371,7 @@ _MOST_FRAMES = 12
 
 
 def set_widths(slots: Iterable[Slot], usual: int = _WIDTH, nodes: int = 0, inputs: int = 0) -> None:
-    """Tell arguments what those beside them count: modules that are made up widths, graphs nodes, means inputs."""
+    """Share sizes between arguments: modules get the width, graphs the number of nodes, means the number of inputs."""
     slots = [*slots]
     numbers = [(slot.name, option) for slot in slots if slot.kind == "number" and type(option := slot.option()) is int]
     nodes = next((count for name, count in numbers if is_listed("node_counts", name)), nodes)
@@ -383,7 +383,7 @@ def set_widths(slots: Iterable[Slot], usual: int = _WIDTH, nodes: int = 0, input
 
 
 def unify_items(items: Sequence[Slot], *, is_row: bool) -> None:
-    """The items of a list are of the kind of the first one, as long as nothing else is known of them; not in a row."""
+    """Give the items of a list the kind of the first item, unless more is known about them."""
     for index, slot in enumerate(items):
         slot.place = (index, len(items))
     for slot in () if is_row else items:
@@ -401,7 +401,7 @@ def unify_items(items: Sequence[Slot], *, is_row: bool) -> None:
 
 
 def list_likely_values(slots: Iterable[Slot]) -> list[Any]:
-    """Values that arguments would have if no multiples were asked for."""
+    """Values of arguments without the multiples that conditions ask for."""
     found = []
     for slot in slots:
         divisors, slot.divisors = slot.divisors, {1}
@@ -411,7 +411,7 @@ def list_likely_values(slots: Iterable[Slot]) -> list[Any]:
 
 
 def note_layers(model: nn.Module) -> None:
-    """Note which attributes of PyTorch's layers hold which argument."""
+    """Record the attributes of PyTorch's layers that hold an argument."""
     for module in model.modules():
         if type(module).__module__.startswith("torch.nn"):
             for attribute, value in vars(module).items():
@@ -420,7 +420,7 @@ def note_layers(model: nn.Module) -> None:
 
 
 def note_failed_layer(error: BaseException) -> bool:
-    """Note which arguments of one of PyTorch's layers that can't be made are which; tell if others are likelier now."""
+    """Record the arguments of a layer that could not be made; return whether other values are likelier now."""
     is_other = False
     for frame in [trace.tb_frame for trace in list_tracebacks(error)[:_MOST_FRAMES]]:
         is_layer = str(frame.f_globals.get("__name__")).startswith("torch.nn.modules")
@@ -433,6 +433,6 @@ def note_failed_layer(error: BaseException) -> bool:
 
 
 def name_item(slot: Slot, index: int) -> str:
-    """The name of an item: the one that the code unpacks it into, if that says anything, or that of the list."""
+    """Name of an item: the variable it is unpacked into, or else the name of the list."""
     own = slot.row[index] if index < len(slot.row) else ""
     return own if own and (says_anything(own) or not says_anything(slot.name)) else slot.name

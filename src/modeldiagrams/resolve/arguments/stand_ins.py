@@ -1,4 +1,4 @@
-"""Values that stand for an unknown constructor argument while ``__init__`` runs, and record how they are used.
+"""Stand-ins for unknown constructor arguments, which record how ``__init__`` uses them.
 
 A `Number` is a number, and so fits wherever a layer wants a size; what is made of it by arithmetic still knows where it
 came from. Strings are in `unknown_text`, lists and configurations in `unknown_containers`. What a value can't be used
@@ -69,7 +69,7 @@ Slot = Any
 
 @dataclass(frozen=True)
 class Use:
-    """What an argument was used as."""
+    """One use of an argument."""
 
     how: str
     """``attribute``, ``method``, ``asked`` by a string, ``key``, ``mapping``, ``items``, a ``row`` of things that have
@@ -83,7 +83,7 @@ class Use:
 
 
 class Refused(BaseException):
-    """The argument can't be of the kind that was assumed. No handler of the model's own catches this."""
+    """Raised where a stand-in of this kind can't be used. The model's own handlers don't catch it."""
 
     def __init__(self, slot: Slot, use: Use) -> None:
         super().__init__(slot.path, use)
@@ -92,7 +92,7 @@ class Refused(BaseException):
 
 
 def slots_of(value: Any) -> tuple[Any, ...]:
-    """The unknown arguments that a value was made of."""
+    """The unknown arguments that a value was computed from."""
     slots = getattr(type(value), "_slots_of", None)
     if slots is None and isinstance(value, tuple | list):
         return tuple(dict.fromkeys(slot for item in value for slot in slots_of(item)))
@@ -164,11 +164,11 @@ class _Numeric:
 
 
 class Number(_Numeric, int):
-    """A whole number."""
+    """A whole number that knows its arguments."""
 
 
 class Real(_Numeric, float):
-    """Any other number."""
+    """A decimal number that knows its arguments."""
 
 
 class _Open:
@@ -205,7 +205,7 @@ _OpenNumber.__name__, _OpenReal.__name__ = Number.__name__, Real.__name__  # mes
 
 
 def wrap_number(value: Any, slots: Iterable[Slot], *, is_derived: bool = False) -> Any:
-    """A number that knows the arguments it was made of; anything else as it is."""
+    """A number that knows the arguments it was computed from; other values unchanged."""
     slots = tuple(slots)
     is_plain = any(slot.is_plain for slot in slots)
     kind = ({int: Number, float: Real} if is_plain else {int: _OpenNumber, float: _OpenReal}).get(type(value))
@@ -237,7 +237,7 @@ for _kind, _plain in ((Number, int), (Real, float)):
 
 
 def unwrap_numbers(value: Any) -> Any:
-    """The same numbers without a record, for code that would take those for lists, as `torch.tensor` does."""
+    """Plain numbers, for functions such as `torch.tensor` that would take a stand-in for a list."""
     if isinstance(value, list | tuple):
         return [unwrap_numbers(item) for item in (list.__iter__(value) if isinstance(value, list) else value)]
     if isinstance(value, Number):
@@ -250,7 +250,7 @@ _OTHERS = ("torch.", "modeldiagrams.")
 
 
 class Text(str):
-    """A string that records what the model's own code compares it with; PyTorch's checks of names say nothing."""
+    """A string that records what the model's code compares it with."""
 
     __slots__ = ("slot",)
     slot: Slot
@@ -376,7 +376,7 @@ class _Several:
 
 
 class Items(_Several, list[Any]):
-    """A list."""
+    """A list that knows its argument."""
 
     def copy(self) -> Items:
         """As `list.copy`, which mappings have, too: what is done with the copy tells what it is."""
@@ -392,11 +392,11 @@ class Items(_Several, list[Any]):
 
 
 class Fixed(_Several, tuple[Any, ...]):  # noqa: SLOT001  (it has a slot in our sense)
-    """A tuple."""
+    """A tuple that knows its argument."""
 
 
 class Fields(dict[str, Any]):
-    """A configuration: makes up the values that are read, as keys or as attributes."""
+    """A configuration that invents the values that are read, as keys or as attributes."""
 
     def __init__(self, slot: Slot) -> None:
         super().__init__()
@@ -511,7 +511,7 @@ class Fields(dict[str, Any]):
 
 
 class Asked:
-    """A method that is asked for something."""
+    """A method that returns a stand-in."""
 
     def __init__(self, slot: Slot) -> None:
         self.slot = slot
@@ -531,7 +531,7 @@ class Asked:
 
 
 class PlainData(TorchFunctionMode):
-    """Gives functions that make tensors of data plain numbers, and ends a run that calls PyTorch too often."""
+    """Unwraps stand-ins in functions that make tensors, and ends a run with too many calls of PyTorch."""
 
     def __init__(self, most_calls: int) -> None:
         super().__init__()

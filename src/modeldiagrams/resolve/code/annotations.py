@@ -1,4 +1,4 @@
-"""What annotations say about constructor parameters."""
+"""Reads annotations of parameters."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MAPPINGS = ("builtins", "collections", "collections.abc")
 
 
 def is_own_class(annotation: Any) -> bool:
-    """Whether a class is made by the model's author, so that an instance is needed."""
+    """Whether a class is one of the model's author, which needs an instance."""
     return (
         inspect.isclass(annotation)
         and annotation.__module__.split(".")[0] not in _PLAIN
@@ -41,12 +41,12 @@ def is_own_class(annotation: Any) -> bool:
 
 
 def is_number_or_several(annotation: Any) -> bool:
-    """Whether one number will do where several may be given: ``int | list[int]``."""
+    """Whether one number is enough: ``int | list[int]``."""
     return get_origin(annotation) in (Union, UnionType) and int in get_args(annotation)
 
 
 def strip_optional(annotation: Any) -> Any:
-    """What it is where it is given: ``int`` for ``int | None``, ``Optional[int]`` and ``Annotated[int, …]``."""
+    """The annotation without None: ``int`` for ``int | None``, ``Optional[int]`` and ``Annotated[int, …]``."""
     if isinstance(annotation, InitVar):
         return strip_optional(annotation.type)
     if get_origin(annotation) is Annotated:
@@ -59,18 +59,18 @@ def strip_optional(annotation: Any) -> Any:
 
 
 def get_choices(annotation: Any) -> tuple[Any, ...]:
-    """The values of a ``Literal``, of which one has to be taken."""
+    """The values of a ``Literal``."""
     return get_args(annotation) if get_origin(annotation) is Literal else ()
 
 
 def get_item_annotation(annotation: Any) -> Any:
-    """What a list's items are; None where it isn't said."""
+    """Annotation of the items of a list; None if it has none."""
     inside = [item for item in get_args(annotation) if inspect.isclass(item) or get_origin(item)]
     return inside[0] if inside else None
 
 
 def get_mapping_annotation(annotation: Any) -> tuple[bool, Any]:
-    """Whether it is a mapping, and what its values are; None where that isn't said."""
+    """Whether it is a mapping, and the annotation of its values."""
     origin = get_origin(annotation) or annotation
     is_mapping = inspect.isclass(origin) and issubclass(origin, Mapping) and origin.__module__ in _MAPPINGS
     arguments = get_args(annotation)
@@ -78,7 +78,7 @@ def get_mapping_annotation(annotation: Any) -> tuple[bool, Any]:
 
 
 def get_annotations(maker: Any) -> dict[str, Any]:
-    """Annotations of a class's or function's parameters, read where they are text; none that can't be."""
+    """Annotations by parameter; text is evaluated, and left out if that fails."""
     function = inspect.unwrap(maker.__init__ if inspect.isclass(maker) else maker)
     names = {**get_module_globals(maker), **getattr(function, "__globals__", {})}
     written = {**_fields(maker), **getattr(function, "__annotations__", {})}
@@ -93,7 +93,7 @@ def _fields(maker: Any) -> dict[str, Any]:
 
 
 def list_open_fields(maker: Any) -> list[str]:
-    """Fields without a value of a class whose constructor takes any names: ``def __init__(self, **data)``."""
+    """Fields without a default of a class that accepts any keyword: ``def __init__(self, **data)``."""
     if not inspect.isclass(maker) or issubclass(maker, nn.Module):
         return []
     kinds = {p.kind for p in get_parameters(maker).values()}

@@ -1,4 +1,4 @@
-"""What a failed condition of the model's own code wanted: ``assert h == 32``, ``if h != 32: raise …``.
+"""Reads the condition of the model's code that failed: ``assert h == 32``, ``if h != 32: raise …``.
 
 Only sizes, ranks, lengths and plain arithmetic are read from the frame that raised; nothing of the model is called.
 """
@@ -47,14 +47,14 @@ _LARGEST = 100_000
 
 
 def find_unequal_sides(error: BaseException | None) -> Iterator[tuple[Names, Unequal]]:
-    """The comparisons that made the innermost frame raise, with what their sides were."""
+    """Comparisons that made the innermost frame raise, with the values of both sides."""
     for names, check, is_wanted in find_failed_checks(error):
         for sides in _failed(check, names, is_wanted=is_wanted):
             yield names, sides
 
 
 def find_failed_checks(error: BaseException | None) -> Iterator[tuple[Names, ast.expr, bool]]:
-    """The parts of the condition that made the innermost frame raise, and whether each should be true."""
+    """Parts of the condition that made the innermost frame raise, and whether each should be true."""
     for trace in list_tracebacks(error)[:1]:
         frame = trace.tb_frame
         names = _names_of(frame)
@@ -89,7 +89,7 @@ def _parts_of_each(each: ast.GeneratorExp | ast.ListComp, names: Names) -> Itera
 
 
 def find_loop_overruns(error: BaseException | None) -> Iterator[tuple[int, int, tuple[tuple[int, ...], ...]]]:
-    """A size that a loop counts up to, how far it came, and the shapes of the tensors that have this size."""
+    """The bound of a loop, how far it got, and the shapes of the tensors around it."""
     for trace in list_tracebacks(error)[:3]:
         frame = trace.tb_frame
         names = _names_of(frame)
@@ -147,7 +147,7 @@ def _failed(condition: ast.expr, names: Names, *, is_wanted: bool) -> Iterator[U
 
 
 def evaluate(node: ast.expr, names: Names) -> Any:
-    """What an expression is where reading and plain arithmetic tell; None for what would have to be run."""
+    """Value of an expression by reading and plain arithmetic; None if code would have to run."""
     try:
         return _read(node, names)
     except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
@@ -225,7 +225,7 @@ def _sum(value: Any) -> int | None:
 
 
 def find_tensor_of_rank(node: ast.expr, names: Names) -> Tensor | None:
-    """The tensor whose number of dimensions an expression is, or that of some of them: ``b, *sides = x.shape``."""
+    """The tensor whose rank an expression computes."""
     match node:
         case ast.Attribute(value=inner, attr="ndim") | ast.Call(func=ast.Attribute(value=inner, attr="dim"), args=[]):
             pass
@@ -253,7 +253,7 @@ def _is_part(sizes: Any, shape: tuple[int, ...]) -> bool:
 
 
 def find_nearest_multiple(node: ast.expr, names: Names) -> tuple[int, int] | None:
-    """A number that is no multiple of another, and the nearest one that is, where an expression is its remainder."""
+    """For a remainder: the number, and its nearest multiple of the divisor."""
     match node:
         case ast.BinOp(left=left, op=ast.Mod(), right=right):
             number, divisor = _value(left, names), _value(right, names)

@@ -1,4 +1,4 @@
-"""A forward's parameters, and from its source which of them are dicts or tuples, with the items it reads (rule 4)."""
+"""Reads from a forward's source which inputs are dicts, lists or tuples, and their items (rule 4)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Part:
-    """What an unpacked value has at one position."""
+    """One position of an unpacked value."""
 
     position: int
     name: str
@@ -37,7 +37,7 @@ VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def get_parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """Parameters by name; none where a signature can't be read, as of compiled code."""
+    """Parameters by name; none if a signature can't be read, as of compiled code."""
     try:
         return inspect.signature(function).parameters
     except (TypeError, ValueError):
@@ -45,7 +45,7 @@ def get_parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Paramet
 
 
 def find_unpacked_parameters(model: nn.Module) -> dict[str, Sequence[Any]]:
-    """Parameters that a forward takes apart.
+    """Parameters that a forward unpacks or reads by key.
 
     Returns:
         Parameter → the keys that are read (``batch["x"]``), or the parts it is unpacked into (``a, b = batch``);
@@ -62,7 +62,7 @@ def find_unpacked_parameters(model: nn.Module) -> dict[str, Sequence[Any]]:
 
 
 def count_listed_items(model: nn.Module) -> dict[str, int]:
-    """Parameters whose items a forward takes by number, for parts of its own: ``self.heads[i](features[i])``.
+    """Number of items of parameters that are indexed like parts of the model: ``self.heads[i](features[i])``.
 
     Returns:
         Parameter → how many items it has.
@@ -74,7 +74,7 @@ def count_listed_items(model: nn.Module) -> dict[str, int]:
 
 
 def count_columns_read(model: nn.Module) -> dict[str, tuple[int, int]]:
-    """Parameters whose columns a forward takes one by one: ``emb(x[:, i])``, ``boxes[..., 0], boxes[..., 1]``.
+    """Number of columns that a forward reads one by one: ``emb(x[:, i])``, ``boxes[..., 0]``.
 
     Returns:
         Parameter → the dimension of the columns, 1 or -1, and how many there are.
@@ -96,7 +96,7 @@ def count_columns_read(model: nn.Module) -> dict[str, tuple[int, int]]:
 
 
 def find_compared_strings(model: nn.Module) -> dict[str | int, list[str]]:
-    """Parameters of a forward that it compares with strings, or chooses among its parts by, and these strings."""
+    """Parameters that a forward compares with strings or uses as keys of its parts, with these strings."""
     found: dict[str | int, list[str]] = {}
     for node in walk_source(getattr(type(model), "forward", None)):  # compiled code has none in its class
         match node:

@@ -1,4 +1,4 @@
-"""The source of what models are made of, where it can be read."""
+"""Reads the source of classes, functions and frames."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TOO_DEEP = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 def get_source(owner: Any) -> str:
-    """The source of a class, a function or a module, from the left margin; nothing where it can't be read."""
+    """Source of a class, function or module without indentation; empty if it can't be read."""
     try:
         return textwrap.dedent(inspect.getsource(owner))
     except _NO_SOURCE:
@@ -39,29 +39,29 @@ def get_source(owner: Any) -> str:
 
 
 def parse_source(owner: Any) -> ast.Module:
-    """The same as a tree; an empty one where it can't be read."""
+    """Parsed source of a class, function or module; empty if it can't be read."""
     return _parsed(get_source(owner))
 
 
 def walk_source(owner: Any) -> list[ast.AST]:
-    """All that a class or function is written of."""
+    """All syntax nodes of a class or function."""
     return [*ast.walk(parse_source(owner))]
 
 
 def list_own_bases(class_: type) -> list[type]:
-    """A class and its bases, without those of Python and PyTorch."""
+    """A class and its bases, except those of Python and PyTorch."""
     return [owner for owner in class_.__mro__ if owner is not object and not owner.__module__.startswith("torch.")]
 
 
 def number_nodes(frame: FrameType, line: int) -> list[tuple[ast.AST, int]]:
-    """All that a frame's function is written of, with a line as the numbers there count it."""
+    """All syntax nodes of a frame's function, with a line of the file as these nodes count it."""
     nodes, first = walk_code(frame.f_code)
     return [(node, line - max(first, 1) + 1) for node in nodes]
 
 
 @functools.lru_cache(maxsize=64)
 def walk_code(code: CodeType) -> tuple[list[ast.AST], int]:
-    """All that a function is written of, and the line where it begins."""
+    """All syntax nodes of a function, and its first line."""
     try:
         lines, first = inspect.getsourcelines(code)
     except _NO_SOURCE:
@@ -77,12 +77,12 @@ def _parsed(source: str) -> ast.Module:
 
 
 def get_module_globals(thing: Any) -> dict[str, Any]:
-    """The global names of the Python module that defines a class or function; none where there is no such module."""
+    """Globals of the module that defines a class or function."""
     module = inspect.getmodule(thing)
     return {} if module is None else vars(module)
 
 
 def get_path(maker: Any) -> str:
-    """The path by which a class is found."""
+    """Dotted path of a class or function."""
     name: str = maker.__qualname__
     return f"torch.nn.{name}" if getattr(nn, name, None) is maker else f"{maker.__module__}.{name}"

@@ -1,4 +1,4 @@
-"""Search for the combination of candidates that carries the model through a whole pass, without arithmetic.
+"""Searches the combination of candidates with which a whole pass runs, without arithmetic.
 
 The first pass takes the first candidate of every input. Then the search changes one thing at a time and keeps what gets
 the pass further, and last goes through all combinations, those of likely candidates first.
@@ -238,7 +238,7 @@ def search_candidates(
 def run_trial_pass(
     model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], mode: Mode, *, costs: bool = True
 ) -> tuple[Trace, str]:
-    """One pass, with the same random numbers every time, and its result in one line."""
+    """Run one pass with fixed random numbers; the trace, and the result in one line."""
     with seeded():
         trace = trace_run(model, args, kwargs, mode=mode, costs=costs)
     error = trace.graph.status.error
@@ -251,19 +251,19 @@ _WORKS = "works"
 
 
 def is_connected(graph: Graph) -> bool:
-    """Whether the pass ended and some output depends on some input."""
+    """Whether the pass completed and some output depends on some input."""
     inputs = [node.id for node in graph.nodes if isinstance(node, InputNode)]
     return graph.status.error is None and _reaches_output(graph, inputs)
 
 
 def count_dead_inputs(graph: Graph) -> int:
-    """How many inputs no output depends on."""
+    """Number of inputs that no output depends on."""
     inputs = [node.id for node in graph.nodes if isinstance(node, InputNode)]
     return sum(not _reaches_output(graph, [each]) for each in inputs)
 
 
 def count_uncalled_modules(model: nn.Module, graph: Graph) -> int:
-    """How many modules that do something themselves a pass left out."""
+    """Number of modules without children that a pass did not call."""
     called = {node.path for node in graph.nodes if isinstance(node, ModuleNode)}
     # attention uses the weights of its last layer without calling it
     used = {module.out_proj for module in model.modules() if isinstance(module, nn.MultiheadAttention)}
@@ -306,7 +306,7 @@ _EDGE = (2, 1)
 
 
 def find_defects(model: nn.Module, graph: Graph, solution: Solution, is_own: Callable[[int], bool]) -> Defects:
-    """The defects of a solution.
+    """Defects of a solution, the worst kind first.
 
     Args:
         model: What was called.
@@ -319,7 +319,7 @@ def find_defects(model: nn.Module, graph: Graph, solution: Solution, is_own: Cal
 
 
 def count_oddities(entries: Entries, is_own: Callable[[int], bool]) -> int:
-    """How many things about inputs a person wouldn't choose where others do, too: most fit only by broadcasting."""
+    """Number of sizes that a person would not choose; most of them fit only by broadcasting."""
     every = [*list_leaves(entries)]
     own = {size for leaf in every for size in leaf.shape if is_own(size)}
     return len(own) + sum(_oddness(leaf, every) for leaf in every)

@@ -1,4 +1,4 @@
-"""What a failed pass says about its inputs: other sizes, ranks, dtypes, structures, for the tensors that it is about.
+"""Changes inputs as a failed pass asks for: other sizes, ranks, dtypes or structures.
 
 Every dimension whose size nobody has said has a size of its own (`sizes`), so that a size in an error tells which
 dimension of which input it came from.
@@ -65,7 +65,7 @@ def propose_changes(entries: Entries, probed: Probed, sizes: Sizes, seeds: Seeds
 
 
 def propose_dtypes(entries: Entries, probed: Probed, sizes: Sizes) -> Iterator[Entries]:
-    """The same with another dtype of one tensor, as a failed pass asks for, likeliest first."""
+    """Entries with another dtype of one tensor, as a failed pass asks for."""
     change = _Change(entries, probed, sizes)
     for wanted in find_wanted(probed):
         if wanted.what == "dtype":
@@ -229,7 +229,7 @@ _BEFORE = 2
 def enlarge_inputs(
     entries: Entries, sources: Sequence[Leaf], sizes: Sizes, again: Callable[[Entries], Probed | None]
 ) -> Iterator[Entries]:
-    """The least usual size of which all layers leave something, or one that the model has itself.
+    """Entries with the smallest usual size that survives all layers, or a size of the model.
 
     Args:
         entries: With which it failed.

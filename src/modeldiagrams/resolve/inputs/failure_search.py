@@ -1,4 +1,4 @@
-"""Inputs by what fails (rule 4): every error of a pass on fake tensors says what the next one should be like.
+"""Searches inputs by answering failures (rule 4): each failed pass says what the next one should be like.
 
 The first entries come from what the forward does with its inputs (`reading`), then from names, annotations and layers
 alone; the sizes of their dimensions are `sizes` that occur nowhere else. A failed pass is answered by the changes that
@@ -87,7 +87,7 @@ class _Try:
 
 @dataclass
 class FailureSearch:
-    """Solves the inputs of one model."""
+    """Searches the inputs of one model."""
 
     model: nn.Module
     budget: Budget = field(default_factory=Budget)

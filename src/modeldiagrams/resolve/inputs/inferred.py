@@ -1,4 +1,4 @@
-"""Candidates for a forward's parameters (rule 4), by their names and annotations, and by what the layers take."""
+"""Candidates for a forward's parameters (rule 4): by names, annotations and first layers."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _with_columns(options: Sequence[Candidate], dimension: int, count: int) -> l
 
 
 def infer_tensor_candidates(model: nn.Module, name: str) -> list[Candidate]:
-    """Candidates for a tensor that goes by a name, whatever it is inside of."""
+    """Candidates for a tensor of some name, at any depth of the inputs."""
     return _tensors(name, list_layer_candidates(model))
 
 

@@ -1,4 +1,4 @@
-"""What a model's first layers take (rule 4): a layer with parameters determines the shape of its input."""
+"""Candidates from the first layers of a model (rule 4)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def list_layer_candidates(model: nn.Module) -> list[tuple[str, Candidate]]:
 
 
 def list_state_entries(model: nn.Module, batch: int) -> Iterator[Any]:
-    """What the first recurrent layer takes as its state."""
+    """Entries for the state of the first recurrent layer."""
     for module in model.modules():
         if isinstance(module, nn.RNNBase):
             layers = module.num_layers * (2 if module.bidirectional else 1)

@@ -1,4 +1,4 @@
-"""One pass that is only watched for how it fails: the failing call of PyTorch, its operands, and the frames."""
+"""Runs one pass to see how it fails: the failing call of PyTorch, its operands, and the frames."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _ORIGINS = "_modeldiagrams_origins"
 
 @dataclass
 class Probed:
-    """How far a pass went."""
+    """Result of one pass."""
 
     depth: int
     error: BaseException | None = None
@@ -106,7 +106,7 @@ class Probed:
 
 
 class Probe:
-    """Runs passes of a copy of a model, or of the model itself; what a pass sets in it is restored after each."""
+    """Runs passes of a model, or of a copy, and restores what they change."""
 
     def __init__(self, model: nn.Module) -> None:
         """Copy the model.
@@ -173,7 +173,7 @@ class Probe:
 
 @contextlib.contextmanager
 def restored_afterwards(model: nn.Module, inputs: Any, written: Iterable[Tensor]) -> Iterator[None]:
-    """Restore, at the end, what user code set in a model, and the content of tensors that it may write."""
+    """Restore what user code sets in a model, and the content of tensors that it may write."""
     with restored(model, inputs, ()) as snapshot:
         for tensor in written:
             snapshot.before_write(tensor)
@@ -231,7 +231,7 @@ def _rows(leaf: Leaf) -> int:
 
 
 def get_origins(tensor: Any) -> frozenset[Path]:
-    """The places of the inputs that a tensor was made of."""
+    """Paths of the inputs that a tensor was computed from."""
     return getattr(tensor, _ORIGINS, frozenset())
 
 
@@ -274,7 +274,7 @@ _MOST_OPERATORS = 8_000
 
 
 class Steps(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Refuses what kernels would, in a pass on fake tensors, and ends one that has too many operators.
+    """Makes fake tensors refuse dtypes as kernels do, and ends passes with too many operators.
 
     Recurrent layers have some for every step.
     """

@@ -1,4 +1,4 @@
-"""Sizes of dimensions of inputs while nobody has said what they are: each has one of its own."""
+"""Sizes of inputs: unique ones during the search, and usual ones for the result."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _MOST_KNOWN = 1024
 
 
 class Sizes:
-    """Gives out sizes that occur nowhere else."""
+    """Allocates sizes that occur nowhere else in the model."""
 
     def __init__(self, model: nn.Module) -> None:
         """Read the sizes that the model knows.
@@ -221,7 +221,7 @@ _MOST_SIDES = 4
 
 
 class UsualSizes:
-    """Gives entries of one model usual sizes."""
+    """Replaces allocated sizes by usual ones where the model still runs."""
 
     def __init__(
         self,
@@ -376,7 +376,7 @@ _MOST_PASSES = 4
 
 
 def use_named_sizes(entries: Entries, works: Callable[[Entries], bool]) -> Entries:
-    """The same with sizes that names ask for, if a model runs with them.
+    """The entries with sizes that names suggest, if the model runs with them.
 
     Args:
         entries: With which it runs.
@@ -386,7 +386,7 @@ def use_named_sizes(entries: Entries, works: Callable[[Entries], bool]) -> Entri
 
 
 def propose_named_sizes(entries: Entries) -> Iterator[Entries]:
-    """The same with sizes that names ask for, likeliest first; nothing where they have them already."""
+    """Entries with sizes that names suggest, likeliest first."""
     yield from _squares(entries)
     yield from _widths(entries)
     yield from _lengths(entries)

@@ -1,4 +1,4 @@
-"""Which size of which input makes a failing size what it is: found by passes in which one size is twice as large.
+"""Finds the input size that determines a failing size, by passes in which one size is doubled.
 
 A size that a layer refuses is seldom that of an input: parts were joined, flattened, split or convolved before. How it
 moves with one size of the inputs tells what that size has to be, without any rule for what lies between. A feature
@@ -35,7 +35,7 @@ _SIDES = 2
 
 @dataclass
 class Slopes:
-    """Sizes for one failed pass."""
+    """Sizes that would mend one failed pass."""
 
     entries: Entries
     probed: Probed
@@ -209,7 +209,7 @@ _FACTOR = 3
 
 @dataclass(frozen=True)
 class Area:
-    """How a failing size moves with the height and the width of an input."""
+    """How a failing size depends on height and width of an input."""
 
     sides: tuple[int, int]
     """Those of the pass that failed."""

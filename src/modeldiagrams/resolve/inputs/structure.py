@@ -1,4 +1,4 @@
-"""What a failed pass says about the structure of its inputs: objects, dicts, lists and plain values, not tensors."""
+"""Changes the structure of inputs as a failed pass asks for: objects, dicts, lists, plain values."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _INDEX = re.compile(
 
 
 class Seeds(Protocol):
-    """Gives first guesses."""
+    """Provides first guesses."""
 
     def seed(self, name: str, path: Path) -> Any:
         """An entry for an input that goes by a name."""

@@ -1,4 +1,4 @@
-"""What the failing call of PyTorch wanted: sizes, ranks and dtypes of its operands."""
+"""What the failing call of PyTorch expected: sizes, ranks and dtypes of its operands."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ROWS = 2
 
 @dataclass(frozen=True)
 class Wanted:
-    """Something else than what was there."""
+    """One expectation."""
 
     what: Literal["size", "rank", "dtype", "view"]
     value: int = 0
@@ -73,12 +73,12 @@ _SMALL = re.compile(
 
 
 def is_too_small(probed: Probed) -> bool:
-    """Whether it failed because layers left nothing of an input, or it has less than they take."""
+    """Whether a pass failed because an input is too small for the layers."""
     return probed.error is not None and bool(_SMALL.search(probed.message))
 
 
 def find_wanted(probed: Probed) -> Iterator[Wanted]:
-    """What would have let the failing call go on, likeliest first."""
+    """Expectations of the failing call, likeliest first."""
     message = probed.message
     shapes = tuple(tuple(operand.shape) for operand in probed.operands)
     yield from _by_condition(probed)
@@ -198,7 +198,7 @@ def _counted_places(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wante
 
 
 def find_loop_limits(probed: Probed, shapes: tuple[Shape, ...] = ()) -> Iterator[Wanted]:
-    """A loop over a size of a tensor that went on where a list or a table of the model, or another tensor, ended."""
+    """Where a loop over a size of a tensor ran past the end of a list, table or other tensor."""
     for size, count, of in find_loop_overruns(probed.error):
         yield Wanted("size", count, size, shapes=of)
     if short := _SHORT.search(probed.message):
@@ -321,7 +321,7 @@ _MOST_NUMBERS = 4
 
 
 def find_contrasted_sizes(message: str) -> tuple[list[tuple[int, int]], bool]:
-    """Pairs of sizes that should be equal, and whether the message has a known form: else it is all of its numbers."""
+    """Pairs of sizes in a message that should be equal, and whether the form of the message is known."""
     found = [(int(match["a"]), int(match["b"])) for pattern in _PAIRS for match in re.finditer(pattern, message)]
     if found:
         return found, True
@@ -385,7 +385,7 @@ _RANKS = (
 
 
 def find_missing_ranks(probed: Probed, message: str, shapes: tuple[Shape, ...]) -> Iterator[Missing]:
-    """How many dimensions more there should be."""
+    """Numbers of dimensions that are missing."""
     first = shapes[:1]
     beyond = re.search(r"range of \[-?\d+, (\d+)\], but got (-?\d+)", message)
     if beyond:

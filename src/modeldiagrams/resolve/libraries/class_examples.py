@@ -1,4 +1,4 @@
-"""Example inputs that the class itself declares (rule 2)."""
+"""Reads example inputs that a class declares (rule 2)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SMALLEST = 32
 
 @dataclass(frozen=True)
 class Example:
-    """Inputs as they are."""
+    """Example inputs."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
@@ -48,7 +48,7 @@ class Example:
 
 
 def read_class_example(model: nn.Module, maker: Any, name: str) -> Example | None:
-    """Inputs that the class, the factory or the model declares.
+    """Inputs that the class, factory or model declares.
 
     First ``modeldiagrams_example()``, then Lightning's ``example_input_array``, attribute or property.
 
@@ -74,7 +74,7 @@ def read_class_example(model: nn.Module, maker: Any, name: str) -> Example | Non
 
 
 def read_dummy_inputs(model: nn.Module) -> dict[str | int, Sequence[Candidate]]:
-    """What ``dummy_inputs`` holds, as `transformers` and `diffusers` have it; nothing if it is not the class's own."""
+    """``dummy_inputs`` of `transformers` and `diffusers`; nothing if a base class defines them."""
     owner = next((class_ for class_ in type(model).__mro__ if "dummy_inputs" in vars(class_)), None)
     if owner is None or owner.__name__ in _BASES:
         return {}
@@ -107,7 +107,7 @@ def read_resized_images(model: nn.Module) -> dict[str | int, Sequence[Candidate]
 
 
 def read_weights_size(model: nn.Module, maker: Any) -> dict[str | int, Sequence[Candidate]]:
-    """An image, or a film, of the size that the weights of a factory were trained with, as torchvision has them.
+    """An image or video of the size that the weights of a torchvision factory were trained with.
 
     Args:
         model: Its forward names the inputs.

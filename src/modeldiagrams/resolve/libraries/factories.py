@@ -1,4 +1,4 @@
-"""Functions beside a class that make one without being told how: ``resnet18`` for ``ResNet``.
+"""Finds functions next to a class that make one without arguments: ``resnet18`` for ``ResNet``.
 
 They are found by reading. Which of them is called is for the caller to decide: a function counts if all it does is to
 return something that it made of the class, itself or by another such function, so that no training is taken for one.
@@ -81,7 +81,7 @@ def _plain(name: str) -> str:
 
 
 def list_small_values(config: Any) -> dict[str, Any]:
-    """Values for the option `config` that leave out most layers: fewer of the same kinds.
+    """Values of the option `config` that leave out most layers.
 
     Args:
         config: The default configuration. Widths stay as they are, because they depend on each other.
@@ -93,7 +93,7 @@ def list_small_values(config: Any) -> dict[str, Any]:
 
 
 def list_missing_values(config: Any) -> dict[str, Any]:
-    """Values for the option `config` that no pass can do without, and that nobody gives by default.
+    """Values of the option `config` that every pass needs and that have no default.
 
     Args:
         config: The default configuration.

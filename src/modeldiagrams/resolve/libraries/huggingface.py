@@ -1,4 +1,4 @@
-"""What a Hugging Face model takes, from its configuration and its forward's parameter names (rule 2).
+"""Inputs of a Hugging Face model, from its configuration and the names of its parameters (rule 2).
 
 There is no table of classes: `main_input_name` and the names of the parameters say what they hold, and the
 configuration, with the configurations inside it, how large that is.

@@ -1,4 +1,4 @@
-"""What one input of a model could be: candidates, as an author would write them.
+"""Candidates for one input, and what its name says about it.
 
 Every candidate is an entry of the option `inputs`, so whatever works can be pasted into the documentation. A shape may
 name a size instead of a number, and all inputs share it: an image and its mask grow together.

@@ -1,4 +1,4 @@
-"""Values for constructor parameters (rule 3), by names with an unmistakable convention."""
+"""Usual values of constructor parameters with well-known names (rule 3)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PLAIN = {"int": 4, "float": 0.5, "bool": False}
 
 
 def list_required_parameters(found: Callable[..., Any]) -> list[inspect.Parameter]:
-    """Parameters without a default that is a value, in order; none where a signature can't be read."""
+    """Parameters without a default value, in order; none if a signature can't be read."""
     known = [p for p in get_parameters(found).values() if p.kind not in VARIADIC]
     return [p for p in known if p.default is p.empty or _is_mark(p.default, found)]
 
@@ -100,7 +100,7 @@ def find_needed_arguments(found: Callable[..., Any], given: dict[str, Any], erro
 
 
 def find_unset_fields(maker: Any, error: str) -> dict[str, Any]:
-    """Likely values for fields that an error names, or their default, where that is no value: None or below zero.
+    """Likely values for fields that an error names and whose default is None or negative.
 
     Args:
         maker: A class of configurations.
@@ -120,14 +120,14 @@ def _is_below_zero(value: Any) -> bool:
 
 
 def find_likely_value(parameter: inspect.Parameter) -> Any:
-    """A value for a hint: the conventional one, or one that suits the annotation; None if there is none."""
+    """A value for a hint, by name or annotation; None if there is none."""
     value = _conventional(parameter)
     required = re.sub(r"^(?:typing\.)?Optional\[(\w+)\]$|^(\w+) \| None$", r"\1\2", _written(parameter.annotation))
     return _PLAIN.get(required) if value is None else value
 
 
 def find_configuration_class(found: Callable[..., Any]) -> type | None:
-    """The class that annotates the one required parameter, if it is a configuration: all its fields have defaults."""
+    """The annotation of the only required parameter, if all fields of that class have defaults."""
     required = list_required_parameters(found)
     if len(required) != 1 or not re.fullmatch(
         r"\w*(config|configuration|cfg|args|hparams|params|settings)", required[0].name

@@ -1,4 +1,4 @@
-"""Reads ``vocabulary.toml``: roles of constructor arguments, and values that are usual for them."""
+"""Reads ``vocabulary.toml`` (constructor arguments), ``names.yaml`` (inputs) and the vocabulary of a project."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def list_usual_counts(name: str) -> list[int]:
 
 
 def list_usual_items(name: str, index: int, count: int) -> list[int]:
-    """The usual number at one place of a list that goes by this name, if it is a shape."""
+    """The usual number at one place of a list of this name, if it is a shape."""
     rows = [row for row in _tables()["lists"] if matches_any(row["names"], name.lower())]
     return [values[index] for row in rows for values in row["values"] if len(values) == count]
 
@@ -202,7 +202,7 @@ def find_project_value(kind: str, name: str) -> Any:
 
 
 def get_table(title: str) -> Any:
-    """One of the tables."""
+    """One of the tables of ``names.yaml``."""
     return _name_tables()[title]
 
 

@@ -1,4 +1,4 @@
-"""Answers to failures: what a constructor does with stand-ins tells its arguments, and each failed pass its inputs."""
+"""Answers to failures: of a constructor that runs with stand-ins, and of passes with guessed inputs."""
 
 from __future__ import annotations
 

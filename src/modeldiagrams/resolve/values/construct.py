@@ -1,4 +1,4 @@
-"""Call a class or a factory function for a model, in memory if its weights can be afforded."""
+"""Calls a class or factory for a model, within what memory can afford."""
 
 from __future__ import annotations
 
@@ -176,11 +176,11 @@ _OUT_OF_MEMORY = re.compile("an(no|')t allocate memory|out of memory")
 
 
 class TooLargeError(BaseException):
-    """No handler of the user's for exceptions catches it."""
+    """A tensor is too large; the user's handlers don't catch this."""
 
 
 class Allocations(TorchFunctionMode):
-    """Ends what runs inside once its tensors have more elements than can be afforded."""
+    """Ends the block once its tensors have too many elements."""
 
     def __init__(self, most: float) -> None:
         super().__init__()

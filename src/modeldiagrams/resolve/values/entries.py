@@ -1,4 +1,4 @@
-"""Entries of the option `inputs` as trees: of which values they are made, and the same tree with one entry changed."""
+"""Entries of the option `inputs` as trees."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def list_leaves(entry: Any, path: Path = ()) -> Iterator[Leaf]:
 
 
 def put_entry(entry: Any, path: Path, new: Any) -> Any:
-    """The same tree with another entry at one place."""
+    """The tree with another entry at one path."""
     if not path:
         return new
     if isinstance(entry, list):
@@ -94,7 +94,7 @@ def put_entry(entry: Any, path: Path, new: Any) -> Any:
 
 
 def put_entry_everywhere(entry: Any, path: Path, new: Any) -> Any:
-    """The same tree with another entry at one place, and at those beside it in lists of equal entries."""
+    """The tree with another entry at one path, and in all items of a list of equal entries."""
     for length in range(len(path) - 1, 0, -1):
         beside = get_entry(entry, path[:length])
         if is_repeated(beside):
@@ -112,12 +112,12 @@ def is_repeated(entry: Any) -> bool:
 
 
 def is_shape_alone(entry: Any) -> bool:
-    """Whether an entry says nothing of a tensor but its shape."""
+    """Whether an entry states only the shape of a tensor."""
     return entry.keys() == {"shape"} if isinstance(entry, dict) else all(isinstance(size, int) for size in entry)
 
 
 def find_instances(value: Any, type_: type[T]) -> Iterator[T]:
-    """What is of a type in arguments or results: cheaper than a general walk, for every call of a pass."""
+    """Instances of a type in arguments or results; faster than a general walk."""
     if isinstance(value, type_):
         yield value
     elif isinstance(value, tuple | list):
@@ -128,7 +128,7 @@ def find_instances(value: Any, type_: type[T]) -> Iterator[T]:
 
 
 def get_entry(entry: Any, path: Path) -> Any:
-    """The entry at one place."""
+    """The entry at one path."""
     for key in path:
         entry = entry[key]
     return entry
@@ -157,7 +157,7 @@ def write_entry(value: Any) -> Any:
 
 
 def is_plain(entry: Any) -> bool:
-    """Whether an entry can be written down: no objects, no sparse tensors in it."""
+    """Whether an entry can be written as YAML."""
     try:
         yaml_line(entry)
     except yaml.YAMLError:

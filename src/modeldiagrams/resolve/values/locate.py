@@ -70,14 +70,14 @@ def suggest_name(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
 
 
 def describe_object(found: Any) -> str:
-    """An object that is not what was expected: ``the int 3``, ``an object of the class mypkg.Options``."""
+    """Describe an object that was not expected: ``the int 3``, ``an object of the class mypkg.Options``."""
     if isinstance(found, str | int | float | list | tuple | dict | None):
         return f"the {type(found).__name__} {reprlib.repr(found)}"
     return f"an object of the class {full_name(type(found))}"
 
 
 def describe_object_at(path: str, found: Any) -> str:
-    """The object at a path, which is no model; of a Python module also which models it has."""
+    """Describe the object at a path, which is no model; of a Python module, list its models."""
     if not inspect.ismodule(found):
         return f"{path}, {describe_object(found)}"
     models = sorted(

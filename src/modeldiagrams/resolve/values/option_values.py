@@ -23,7 +23,7 @@ __all__ = ["make_option_value"]
 
 
 def make_option_value(value: Any) -> Any:
-    """The value of an entry, new for every call, because models write into what they are given.
+    """Value of an entry, new for every call, because models write into what they are given.
 
     Args:
         value: Plain data, in which maps with ``_target_`` and ``_object_`` stand for objects.

@@ -57,7 +57,7 @@ def call_for_inputs(path: str) -> Arguments:
 
 
 def make_inputs(inputs: list[Any] | dict[str | int, Any]) -> Arguments:
-    """Positional and keyword arguments of what the author wrote as the option `inputs`.
+    """Positional and keyword arguments from the option `inputs`.
 
     Args:
         inputs: A shape, entries by position, or entries by name; where keys of a map are whole numbers, by position.
