@@ -30,7 +30,7 @@ def refine_kind(refused: Refused) -> bool:
     before, kind = slot.known(), slot.kind
     _refine(slot, refused.use)
     slot.kind_changes += slot.kind != kind
-    return before != slot.known() and slot.kind_changes <= _MOST_KIND_CHANGES
+    return bool(before != slot.known() and slot.kind_changes <= _MOST_KIND_CHANGES)
 
 
 def _refine(slot: Slot, use: Use) -> None:

@@ -48,7 +48,6 @@ from modeldiagrams.resolve.values.option_values import make_option_value
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from modeldiagrams.resolve.arguments.stand_ins import Slot
 
 __all__ = ["Kind", "Slot", "list_likely_values", "note_failed_layer", "note_layers", "set_widths"]
 

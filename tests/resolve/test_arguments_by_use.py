@@ -21,7 +21,7 @@ from modeldiagrams.resolve.arguments.argument_search import solve_arguments
 from modeldiagrams.resolve.models import make_model
 from modeldiagrams.resolve.values.option_values import make_option_value
 
-QUICK = ["AdsMultiTask", "RecurrentActorCritic", "Nested", "PoemWriter"]
+QUICK = ["AdsMultiTask", "Nested", "PoemWriter"]
 
 
 class Choice(nn.Module):
