@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
-import pytest
 import torch
 from torch import nn
 
@@ -61,18 +60,6 @@ class Scheduled(nn.Module):
         betas = np.array(betas)
         assert betas.ndim == 1, "one for each step"
         self.register_buffer("betas", torch.tensor(betas))
-
-
-class Evaluated(nn.Module):
-    def __init__(self, block_type, width):
-        super().__init__()
-        self.block = eval(block_type)(width)  # noqa: S307  (as people write it)
-
-
-class Looked(nn.Module):
-    def __init__(self, block_type, width):
-        super().__init__()
-        self.block = globals()[block_type](width)
 
 
 class Named:
@@ -146,11 +133,6 @@ def test_devices_and_types_are_no_numbers():
 
 def test_what_must_have_a_dimension_is_an_array():
     assert solve_arguments(Scheduled).kwargs["betas"] == {"_target_": "numpy.linspace", "_args_": [0.0001, 0.02, 100]}
-
-
-@pytest.mark.parametrize("maker", [Evaluated, Looked])
-def test_a_string_names_a_class_that_sounds_like_it(maker):
-    assert solve_arguments(maker).kwargs["block_type"] == "WideBlock"
 
 
 def test_open_names_that_a_base_asks_for_are_given():

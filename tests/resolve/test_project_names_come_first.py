@@ -118,4 +118,4 @@ def test_numbers_are_what_a_person_would_take(name, held_as, first):
     ("name", "is_network"), [("encoder", True), ("encoder_layer", False), ("encoder_block", False)]
 )
 def test_a_layer_of_an_encoder_is_no_network_for_pictures(name, is_network):
-    assert ("modeldiagrams.resolve.objects.PictureNetwork" in list_usual_values("classes", name)) is is_network
+    assert ("torchvision.models.resnet18" in list_usual_values("classes", name)) is is_network
