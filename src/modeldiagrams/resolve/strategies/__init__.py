@@ -16,7 +16,7 @@ from modeldiagrams.resolve.strategies.names_and_layers import NamesAndLayers, Ot
 from modeldiagrams.resolve.strategies.project_calls import ProjectCalls
 
 if TYPE_CHECKING:
-    from modeldiagrams.resolve.strategies.protocol import Strategy
+    from modeldiagrams.resolve.strategies.requests import Strategy
 
 __all__ = ["STRATEGIES"]
 
