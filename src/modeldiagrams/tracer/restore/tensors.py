@@ -189,7 +189,7 @@ def _restore_content(tensor: Tensor, same: Tensor, copy: Tensor | None) -> None:
         for dimension, stride in enumerate(tensor.stride()):
             if stride == 0 and tensor.shape[dimension]:  # expanded: all show the same elements
                 tensor, copy = (each.narrow(dimension, 0, 1) for each in (tensor, copy))
-    with torch.inference_mode(tensor.is_inference()):
+    with torch.inference_mode() if tensor.is_inference() else torch.no_grad():
         tensor.copy_(copy)
 
 
