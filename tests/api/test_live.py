@@ -20,10 +20,10 @@ from modeldiagrams.api.live.site import site
 from modeldiagrams.engine.recorded_modules import recorded_modules
 from modeldiagrams.errors import OptionError, RecordingError
 from modeldiagrams.ir.check import check_graph
-from modeldiagrams.watching.file.records import Anomaly, Frame, Key, Loss, Moment, Row, Run
+from modeldiagrams.watching.file.records import Anomaly, FileFrame, Key, Loss, Moment, Row, Run
 from modeldiagrams.watching.file.writer import Writer
 from modeldiagrams.watching.growing import GrowingRecording
-from modeldiagrams.watching.reader import read_from
+from modeldiagrams.watching.reader import read_bytes
 
 TOKEN = "a-token"  # noqa: S105
 GRAPH = encoder(layers=1)
@@ -196,16 +196,16 @@ def test_only_what_is_new_of_a_file_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr("modeldiagrams.api.live.feed._LOOK", 0.01)
     path, read = tmp_path / "run.mdwatch", []
     monkeypatch.setattr(
-        "modeldiagrams.watching.growing.read_from", lambda *at: (read.append(at[1:]), read_from(*at))[1]
+        "modeldiagrams.watching.growing.read_bytes", lambda *at: (read.append(at[1:]), read_bytes(*at))[1]
     )
     writer = Writer(path)
     rows = {Key(node, "activation"): Row(count=10, norm=2.0) for node in NODES}
-    writer.add(Frame(record=Run(step=0, model="mypkg.Net")))
-    writer.add(Frame(record=Moment(step=0, rows=rows)))
+    writer.add(FileFrame(record=Run(step=0, model="mypkg.Net")))
+    writer.add(FileFrame(record=Moment(step=0, rows=rows)))
     sizes = [writer.size]
 
     def grow():
-        writer.add(Frame(record=Moment(step=len(sizes), rows=rows), losses=[Loss(len(sizes), 0.5)]))
+        writer.add(FileFrame(record=Moment(step=len(sizes), rows=rows), losses=[Loss(len(sizes), 0.5)]))
         sizes.append(writer.size)
         with path.open("ab") as file:
             file.write(b"half a frame")
@@ -223,12 +223,12 @@ def test_a_growing_recording_says_what_the_whole_one_says(tmp_path):
     path = tmp_path / "run.mdwatch"
     growing = GrowingRecording(path, 8, 2)
     writer = Writer(path)
-    writer.add(Frame(record=Run(step=0, model="mypkg.Net")))
+    writer.add(FileFrame(record=Run(step=0, model="mypkg.Net")))
     for step in range(100):
         rows = {Key("embed", "activation"): Row(count=10, norm=1e3 if step == 77 else 2.0, max=float(step))}
-        writer.add(Frame(record=Moment(step=step, rows=rows), losses=[Loss(step, float(step))]))
+        writer.add(FileFrame(record=Moment(step=step, rows=rows), losses=[Loss(step, float(step))]))
         if step == 60:
-            writer.add(Frame(record=Anomaly(step=60, kind="failure", text="a process")))
+            writer.add(FileFrame(record=Anomaly(step=60, kind="failure", text="a process")))
         found, whole = growing.read(), load_recording(path)
         assert found.anomalies == whole.anomalies
         assert found.losses == whole.losses
@@ -236,7 +236,7 @@ def test_a_growing_recording_says_what_the_whole_one_says(tmp_path):
         assert [m.max for moment in found.moments for m in moment.rows.values()][-1] == step
         assert sum(moment.rows[Key("embed", "activation")].moments for moment in found.moments) == step + 1
     assert [anomaly.kind for anomaly in found.anomalies] == ["failure", "jump"]
-    writer.add(Frame(record=Run(step=50, model="mypkg.Net")))  # the training was resumed
+    writer.add(FileFrame(record=Run(step=50, model="mypkg.Net")))  # the training was resumed
     writer.close()
     found, whole = growing.read(), load_recording(path)
     assert found.moments[-1].last == whole.steps[-1] == 49

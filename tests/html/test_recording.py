@@ -7,7 +7,7 @@ from modeldiagrams import Recording
 from modeldiagrams.api.export import draw_diagram
 from modeldiagrams.html.fragment import fragment
 from modeldiagrams.watching.file.records import Anomaly, Key, Loss, Moment, Row, Run
-from modeldiagrams.watching.page import page_recording
+from modeldiagrams.watching.page import build_page_recording
 
 GRAPH = encoder(layers=1)
 
@@ -15,7 +15,7 @@ GRAPH = encoder(layers=1)
 def page(rows, **parts):
     moments = [Moment(step=10 * i, rows=at) for i, at in enumerate(rows)]
     found = Recording([Run(step=0)], moments, **parts)
-    reduced = page_recording(found, "<run>.mdwatch", [node.id for node in GRAPH.nodes])
+    reduced = build_page_recording(found, "<run>.mdwatch", [node.id for node in GRAPH.nodes])
     return fragment(draw_diagram(GRAPH, {}, None, [reduced]), assets="")
 
 

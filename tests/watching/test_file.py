@@ -21,9 +21,9 @@ from modeldiagrams import Recording, RecordingError, load_recording
 from modeldiagrams.watching import growing as growing_module
 from modeldiagrams.watching import reader
 from modeldiagrams.watching.file.encoding import Decoder
-from modeldiagrams.watching.file.frames import MAGIC, framed, payloads
-from modeldiagrams.watching.file.histogram import FINEST, INFINITE, NAN, Histogram, bin_edges, merged
-from modeldiagrams.watching.file.records import Anomaly, Frame, Key, Loss, Moment, Row, Run
+from modeldiagrams.watching.file.frames import MAGIC, frame_payload, iter_payloads
+from modeldiagrams.watching.file.histogram import FINEST, INFINITE, NAN, Histogram, bin_edges, merge_histograms
+from modeldiagrams.watching.file.records import Anomaly, FileFrame, Key, Loss, Moment, Row, Run
 from modeldiagrams.watching.file.writer import Writer
 from modeldiagrams.watching.growing import GrowingRecording
 from watching.recordings import BLOCK, CONV, moment, row, small_recording
@@ -50,7 +50,7 @@ def test_a_recording_reads_back_as_it_was(tmp_path):
 
 def test_every_cut_leaves_the_whole_frames(tmp_path):
     data = small_recording(1).to_bytes()
-    ends = [len(MAGIC), *(end for _, end in payloads(data))]
+    ends = [len(MAGIC), *(end for _, end in iter_payloads(data))]
     path = tmp_path / "run.mdwatch"
     whole = content(Recording())
     for cut in range(len(data) + 1):
@@ -67,7 +67,7 @@ def test_every_cut_can_be_gone_on_with(tmp_path):
     for cut in range(0, len(data) + 1, 7):
         path.write_bytes(data[:cut])
         writer = Writer(path)
-        writer.add(Frame(record=moment(1000)))
+        writer.add(FileFrame(record=moment(1000)))
         writer.close()
         assert load_recording(path).steps[-1] == 1000
         assert load_recording(path).moments[-1].rows == moment(1000).rows
@@ -75,10 +75,10 @@ def test_every_cut_can_be_gone_on_with(tmp_path):
 
 def test_every_damaged_byte_ends_the_recording_before_its_frame():
     data = small_recording(1).to_bytes()
-    frames = [payload for payload, _ in payloads(data)]
+    frames = [payload for payload, _ in iter_payloads(data)]
     for at in range(len(MAGIC), len(data)):
         damaged = data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :]
-        found = [payload for payload, _ in payloads(damaged)]
+        found = [payload for payload, _ in iter_payloads(damaged)]
         assert found == frames[: len(found)]
         assert len(found) < len(frames)
 
@@ -86,8 +86,8 @@ def test_every_damaged_byte_ends_the_recording_before_its_frame():
 def test_a_run_takes_back_what_earlier_ones_wrote_from_its_first_step_on(tmp_path):
     small_recording(4).save(tmp_path / "run.mdwatch")  # steps 0, 10, 20, 30
     writer = Writer(tmp_path / "run.mdwatch")
-    writer.add(Frame(record=Run(step=15)))
-    writer.add(Frame(record=moment(20), losses=[Loss(15, 7.0)]))
+    writer.add(FileFrame(record=Run(step=15)))
+    writer.add(FileFrame(record=moment(20), losses=[Loss(15, 7.0)]))
     writer.close()
     found = load_recording(tmp_path / "run.mdwatch")
     assert found.steps == (0, 10, 20)
@@ -99,7 +99,7 @@ def test_a_run_takes_back_what_earlier_ones_wrote_from_its_first_step_on(tmp_pat
 def test_a_step_takes_back_later_ones_of_its_phase(tmp_path):
     writer = Writer(tmp_path / "run.mdwatch")
     for record in (moment(0), moment(10), moment(10, "validation"), moment(20), moment(10)):
-        writer.add(Frame(record=record))
+        writer.add(FileFrame(record=record))
     writer.close()
     found = load_recording(tmp_path / "run.mdwatch")
     assert [(m.step, m.phase) for m in found.moments] == [(0, "train"), (10, "validation"), (10, "train")]
@@ -110,16 +110,16 @@ def test_names_are_written_once(tmp_path):
     small_recording(1).save(path)
     writer = Writer(path)
     before = writer.size
-    writer.add(Frame(record=moment(10)))
+    writer.add(FileFrame(record=moment(10)))
     writer.close()
-    payload = list(payloads(path.read_bytes()))[-1][0]
+    payload = list(iter_payloads(path.read_bytes()))[-1][0]
     assert b"block" not in payload
     assert writer.size - before < 200
 
 
 def test_records_of_newer_minor_versions_are_ignored():
     text = json.dumps({"record": {"record": "later", "x": 1}, "more": 2}).encode()
-    assert Decoder().decode(bytes([len(text)]) + text + b"\0") == Frame()
+    assert Decoder().decode(bytes([len(text)]) + text + b"\0") == FileFrame()
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_missing_file_is_named(tmp_path):
 def test_what_could_not_be_written_leaves_the_file_whole(tmp_path):
     """A full disk takes a part of a frame and then raises."""
     writer = Writer(tmp_path / "run.mdwatch")
-    writer.add(Frame(record=moment(0)))
+    writer.add(FileFrame(record=moment(0)))
 
     class Full:
         def __init__(self, file):
@@ -164,10 +164,10 @@ def test_what_could_not_be_written_leaves_the_file_whole(tmp_path):
 
     real, writer._file = writer._file, Full(writer._file)
     with pytest.raises(OSError, match="No space"):
-        writer.add(Frame(record=moment(10)))
+        writer.add(FileFrame(record=moment(10)))
     writer._file = real
     assert load_recording(tmp_path / "run.mdwatch").steps == (0,)
-    writer.add(Frame(record=moment(20)))
+    writer.add(FileFrame(record=moment(20)))
     writer.close()
     assert load_recording(tmp_path / "run.mdwatch").steps == (0, 20)
 
@@ -175,10 +175,10 @@ def test_what_could_not_be_written_leaves_the_file_whole(tmp_path):
 def test_a_file_has_one_writer(tmp_path):
     path = tmp_path / "run.mdwatch"
     first = Writer(path)
-    first.add(Frame(record=moment(0)))
+    first.add(FileFrame(record=moment(0)))
     with pytest.raises(RecordingError, match=r"run\.mdwatch: is being written.*another path"):
         Writer(path)
-    first.add(Frame(record=moment(10)))
+    first.add(FileFrame(record=moment(10)))
     assert load_recording(path).steps == (0, 10)  # readers ask for no lock
     first.close()
     Writer(path).close()
@@ -200,8 +200,8 @@ def test_a_closed_file_is_free_though_a_forked_worker_has_it(tmp_path):
 def test_frames_that_two_have_written_are_no_recording(tmp_path):
     """Each of them gave its own numbers to names."""
     path = tmp_path / "run.mdwatch"
-    payload = list(payloads(small_recording(2).to_bytes()))[3][0]  # a later moment: its names are in the first
-    path.write_bytes(MAGIC + framed(payload))
+    payload = list(iter_payloads(small_recording(2).to_bytes()))[3][0]  # a later moment: its names are in the first
+    path.write_bytes(MAGIC + frame_payload(payload))
     growing = GrowingRecording(path, 8, 2)
     for read in (lambda: load_recording(path), lambda: Writer(path), growing.read):
         with pytest.raises(RecordingError, match=r"run\.mdwatch: a frame does not continue those before"):
@@ -228,12 +228,12 @@ def test_a_growing_file_whose_beginning_is_not_written_yet(tmp_path):
 
 def test_validation_in_a_recorded_step_is_no_step_back(tmp_path, monkeypatch):
     starts = []
-    monkeypatch.setattr(growing_module, "read_from", lambda *at: (starts.append(at[1:]), reader.read_from(*at))[1])
+    monkeypatch.setattr(growing_module, "read_bytes", lambda *at: (starts.append(at[1:]), reader.read_bytes(*at))[1])
     writer = Writer(tmp_path / "run.mdwatch")
     growing = GrowingRecording(tmp_path / "run.mdwatch", 8, 2)
     for step in range(4):
-        writer.add(Frame(record=moment(step)))
-        writer.add(Frame(record=moment(step, "validation")))
+        writer.add(FileFrame(record=moment(step)))
+        writer.add(FileFrame(record=moment(step, "validation")))
         assert growing.read().steps == tuple(range(step + 1))
     writer.close()
     assert starts.count(()) == 1  # the whole file was read at the beginning
@@ -251,7 +251,7 @@ def test_bins_follow_each_other_without_gaps():
 def test_coarser_bins_count_the_same_values():
     fine = small_recording(1).moments[0].rows[CONV].histogram
     for per_octave in (2, 1):
-        coarse = merged([fine], per_octave)
+        coarse = merge_histograms([fine], per_octave)
         assert coarse.total == fine.total
         for index, n in coarse.counts.items():
             low, high = bin_edges(index, per_octave)
@@ -271,8 +271,8 @@ def test_reduced_moments_hold_the_same_values(tmp_path):
     assert small.moments[0].step == 0
     assert small.moments[-1].last == whole.steps[-1]
     assert small.losses == whole.losses
-    fine = merged(m.rows[CONV].histogram for m in whole.moments)
-    assert merged(m.rows[CONV].histogram for m in small.moments) == fine
+    fine = merge_histograms(m.rows[CONV].histogram for m in whole.moments)
+    assert merge_histograms(m.rows[CONV].histogram for m in small.moments) == fine
     for measure, total in (("count", sum), ("zeros", sum), ("bad", sum), ("min", min), ("max", max), ("dead", sum)):
         assert total(getattr(m.rows[CONV], measure) for m in small.moments) == total(
             getattr(m.rows[CONV], measure) for m in whole.moments
@@ -312,9 +312,9 @@ def test_reading_goes_through_what_was_read_only_where_a_run_goes_back(tmp_path,
     monkeypatch.setattr(reader, "_before", lambda step, written: (calls.append(step), before(step, written))[1])
     writer = Writer(path)
     for start in (0, 20):
-        writer.add(Frame(record=Run(step=start)))
+        writer.add(FileFrame(record=Run(step=start)))
         for step in range(start, 30):
-            writer.add(Frame(record=moment(step), losses=[Loss(step, float(start))]))
+            writer.add(FileFrame(record=moment(step), losses=[Loss(step, float(start))]))
     writer.close()
     found = load_recording(path)
     assert found.steps == tuple(range(30))

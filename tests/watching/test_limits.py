@@ -460,7 +460,7 @@ def test_optimizers_that_step_in_backward(path):
 
 
 def test_an_error_while_measuring_is_a_warning_once(path, monkeypatch):
-    monkeypatch.setattr("modeldiagrams.watching.recorder.hooks.unit_dimension", lambda *_: 1 / 0)
+    monkeypatch.setattr("modeldiagrams.watching.recorder.hooks.find_unit_dimension", lambda *_: 1 / 0)
     model = Mlp()
     with watch(model, every=2, path=path) as watcher, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

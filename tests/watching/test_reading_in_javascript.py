@@ -14,10 +14,10 @@ from torch import nn
 
 from modeldiagrams import watch
 from modeldiagrams.watching.file.encoding import Encoder
-from modeldiagrams.watching.file.frames import MAGIC, framed
-from modeldiagrams.watching.file.records import Frame, Loss, Run
+from modeldiagrams.watching.file.frames import MAGIC, frame_payload
+from modeldiagrams.watching.file.records import FileFrame, Loss, Run
 from modeldiagrams.watching.growing import GrowingRecording
-from modeldiagrams.watching.page import MOST_MOMENTS, PER_OCTAVE, WITH_HEAT, page_recording
+from modeldiagrams.watching.page import MOST_MOMENTS, PER_OCTAVE, WITH_HEAT, build_page_recording
 from modeldiagrams.watching.reader import load_recording
 
 VIEWER = Path(__file__).parents[2] / "viewer"
@@ -58,7 +58,7 @@ def read(tmp_path_factory):
 
 def in_python(path, nodes):
     recording = GrowingRecording(path, MOST_MOMENTS, PER_OCTAVE, WITH_HEAT).read()
-    return json.loads(msgspec.json.encode(page_recording(recording, "run", nodes, most_bytes=1 << 40)))
+    return json.loads(msgspec.json.encode(build_page_recording(recording, "run", nodes, most_bytes=1 << 40)))
 
 
 SAME = ("name", "steps", "loss", "tensors", "strangers")
@@ -119,11 +119,11 @@ def test_a_reduced_recording_is_read_as_python_reads_it(read, trained, tmp_path,
 def test_very_many_moments_are_merged_as_in_python(read, trained, tmp_path):
     moments = [moment for moment in load_recording(trained).moments if moment.phase == "train"]
     encoder, path = Encoder([]), tmp_path / "long.mdwatch"
-    frames = [Frame(record=Run(step=0))]
+    frames = [FileFrame(record=Run(step=0))]
     for step in range(430):
         moment = msgspec.structs.replace(moments[step % len(moments)], step=step, edges=())
-        frames.append(Frame(record=moment, losses=[Loss(step, 1 / (1 + step))]))
-    path.write_bytes(MAGIC + b"".join(framed(encoder.encode(frame)) for frame in frames))
+        frames.append(FileFrame(record=moment, losses=[Loss(step, 1 / (1 + step))]))
+    path.write_bytes(MAGIC + b"".join(frame_payload(encoder.encode(frame)) for frame in frames))
     (page,) = read([path.read_bytes()], ["0", "1", "4"])
     assert comparable(page) == comparable(in_python(path, ["0", "1", "4"]))
     assert len(page["steps"]) == 108

@@ -16,8 +16,8 @@ import modeldiagrams
 from modeldiagrams import OptionError, load_recording, watch
 from modeldiagrams.watching.file.histogram import INFINITE, NAN, bin_edges
 from modeldiagrams.watching.file.records import Key
-from modeldiagrams.watching.recorder.copying import copied, on_device
-from modeldiagrams.watching.recorder.measure import measured, sample_of
+from modeldiagrams.watching.recorder.copying import copy_to_host, pack_on_device
+from modeldiagrams.watching.recorder.measurement import measure, take_sample
 from watching.training import Small, changes_nothing, hooks_on, images, listened_to, loss_of, recorded, train, vectors
 
 
@@ -66,8 +66,8 @@ def check(row, tensor):
 
 def test_bins_are_the_same_as_by_arithmetic():
     values = torch.tensor([0.0, -0.0, 1.0, 1.24, 1.25, -1.0, 3e-30, 1e30, math.inf, -math.inf, math.nan, 2.0**-64])
-    row = measured(Key("", "activation"), values, values, "data", None)
-    (found,), _ = copied([row])
+    row = measure(Key("", "activation"), values, values, "data", None)
+    (found,), _ = copy_to_host([row])
     counts = dict(zip(found.bins, found.counts, strict=True))
     assert counts == {-INFINITE: 1, -257: 1, 0: 2, 1: 2, 257: 2, 258: 1, INFINITE - 1: 1, INFINITE: 1, NAN: 1}
     assert bin_edges(257) == (1.0, 1.25)
@@ -77,13 +77,13 @@ def test_bins_are_the_same_as_by_arithmetic():
 def test_a_sample_is_a_copy_spread_over_the_tensor():
     tensor = torch.arange(100_003.0)
     for turn in range(5):
-        sample = sample_of(tensor, 1024, turn)
+        sample = take_sample(tensor, 1024, turn)
         assert len(sample) == 1024
         assert len(sample.unique()) == 1024
         assert sample.min() < 1000
         assert sample.max() > 99_000
         assert sample.data_ptr() != tensor.data_ptr()
-    small = sample_of(tensor[:5], 10, 0)
+    small = take_sample(tensor[:5], 10, 0)
     tensor.zero_()
     assert small.tolist() == [0, 1, 2, 3, 4]
 
@@ -269,8 +269,8 @@ def test_no_value_is_asked_of_an_accelerator():
     """Under fake tensors any question for a value raises; one tensor is left to be copied."""
     with FakeTensorMode():
         tensors = [torch.empty(4, 3, 9, device="cuda") for _ in range(3)]
-        rows = [measured(Key("", "activation"), t, sample_of(t, 50, 1), "data", 1) for t in tensors]
-        packed, counts = on_device(rows, [torch.empty((), device="cuda")], torch.device("cuda:0"))
+        rows = [measure(Key("", "activation"), t, take_sample(t, 50, 1), "data", 1) for t in tensors]
+        packed, counts = pack_on_device(rows, [torch.empty((), device="cuda")], torch.device("cuda:0"))
     assert packed.device.type == "cuda"
     assert packed.numel() == 3 * (2048 + 4 + 2 * 3) + 1  # counts have twice the bits
     assert counts == 3 * 2 * 3

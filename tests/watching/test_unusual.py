@@ -13,9 +13,9 @@ from torch.utils.checkpoint import checkpoint
 
 from modeldiagrams import load_recording, watch
 from modeldiagrams.watching.file.records import Key, Row
-from modeldiagrams.watching.recorder.copying import copied
-from modeldiagrams.watching.recorder.measure import Measured, sample_of
-from modeldiagrams.watching.recorder.parts import Part, rows_of
+from modeldiagrams.watching.recorder.copying import copy_to_host
+from modeldiagrams.watching.recorder.measurement import Measurement, take_sample
+from modeldiagrams.watching.recorder.partial_rows import PartialRow, merge_partial_rows
 from watching.training import hooks_on, listened_to, loss_of, vectors
 
 
@@ -28,8 +28,8 @@ def warned(caught):
 
 def test_a_sample_is_of_the_tensor_and_not_of_its_memory():
     pairs = torch.stack([torch.ones(10_000), -torch.ones(10_000)], -1)
-    assert sample_of(pairs[..., 0], 4096, 1).unique().tolist() == [1]
-    assert sample_of(torch.ones(()).expand(100, 100), 4096, 1).unique().tolist() == [1]
+    assert take_sample(pairs[..., 0], 4096, 1).unique().tolist() == [1]
+    assert take_sample(torch.ones(()).expand(100, 100), 4096, 1).unique().tolist() == [1]
 
 
 def test_the_gradient_of_a_sum_is_recorded(path):
@@ -44,18 +44,18 @@ def test_the_gradient_of_a_sum_is_recorded(path):
 
 
 def test_counts_of_very_large_tensors_do_not_wrap():
-    row = Measured(Key("", "activation"), torch.ones(4), 5_000_000_000)
+    row = Measurement(Key("", "activation"), torch.ones(4), 5_000_000_000)
     row.floats = [torch.tensor(1.0)] * 4
     row.ints = [torch.tensor(3_000_000_001), torch.tensor(0), torch.tensor(0)]
-    (found,), extra = copied([row], [torch.tensor(0.5)])
+    (found,), extra = copy_to_host([row], [torch.tensor(0.5)])
     assert (found.ints, found.floats, extra) == ([3_000_000_001, 0, 0], [1.0] * 4, [0.5])
 
 
 def test_norms_of_micro_batches_are_infinite_before_they_do_not_fit():
     key = Key("", "gradient")
-    parts = [Part((key,), Row(count=4, norm=norm), "data", None) for norm in (3e38, 3e38)]
-    assert rows_of(parts[:1])[key].norm == 3e38
-    assert rows_of(parts)[key].norm == math.inf
+    parts = [PartialRow((key,), Row(count=4, norm=norm), "data", None) for norm in (3e38, 3e38)]
+    assert merge_partial_rows(parts[:1])[key].norm == 3e38
+    assert merge_partial_rows(parts)[key].norm == math.inf
 
 
 # updates
@@ -103,7 +103,7 @@ def test_a_loss_that_does_not_fit_is_infinite(path, loss):
     assert [found.value for found in load_recording(path).losses] == [-math.inf]
 
 
-@pytest.mark.parametrize("what", ["Writer.add", "rows_of"])
+@pytest.mark.parametrize("what", ["Writer.add", "merge_partial_rows"])
 def test_an_error_while_writing_is_a_warning_once(path, monkeypatch, what):
     model = nn.Linear(2, 2)
     with watch(model, every=2, path=path) as watcher, warnings.catch_warnings(record=True) as caught:
@@ -179,7 +179,7 @@ def test_inputs_that_can_not_be_taken_apart_do_not_disturb(path, cache):
 
 
 def test_an_error_while_looking_is_a_warning_once(path, monkeypatch):
-    monkeypatch.setattr("modeldiagrams.watching.recorder.tripwire._few_small", lambda *_: 1 / 0)
+    monkeypatch.setattr("modeldiagrams.watching.recorder.tripwire._pick_gradients", lambda *_: 1 / 0)
     model = nn.Linear(3, 3)
     optimizer = torch.optim.SGD(model.parameters())
     with warnings.catch_warnings(record=True) as caught, watch(model, every=9, path=path) as watcher:
@@ -188,7 +188,7 @@ def test_an_error_while_looking_is_a_warning_once(path, monkeypatch):
             model(torch.ones(2, 3)).sum().backward()
             optimizer.step()
             watcher.step()
-    assert ["no longer looks" in text for text in warned(caught)] == [True]
+    assert ["no longer checks" in text for text in warned(caught)] == [True]
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning", "ignore:.*torch.jit:FutureWarning")
