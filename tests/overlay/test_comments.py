@@ -14,7 +14,7 @@ import torch
 
 from modeldiagrams import trace
 from modeldiagrams.overlay import comments
-from modeldiagrams.overlay.comments import said_in_code, with_cues
+from modeldiagrams.overlay.comments import add_cues, read_cues
 from modeldiagrams.overlay.resolve import resolve
 
 CODE = """
@@ -70,9 +70,9 @@ def graph(tmp_path, monkeypatch):
 
 
 def test_comments_speak_of_layers_ops_and_functions(graph, tmp_path):
-    cues, wrong = said_in_code(graph, [str(tmp_path / "cued_model.py"), str(tmp_path / "gone.py"), "/usr/lib/x.so"])
+    cues, wrong = read_cues(graph, [str(tmp_path / "cued_model.py"), str(tmp_path / "gone.py"), "/usr/lib/x.so"])
     assert wrong == []
-    overlay, problems = resolve(graph, with_cues({}, cues))
+    overlay, problems = resolve(graph, add_cues({}, cues))
     assert problems == []
     assert [(note.text, note.nodes) for note in overlay.notes] == [
         ('A layer, with "quotes" & <b>signs</b>.', ("blocks.0.fc", "blocks.1.fc")),
@@ -90,15 +90,15 @@ def test_comments_speak_of_layers_ops_and_functions(graph, tmp_path):
 
 
 def test_pages_say_more_than_comments(graph, tmp_path):
-    cues, _ = said_in_code(graph, [str(tmp_path / "cued_model.py")])
-    overlay, _ = resolve(graph, with_cues({"notes": {"head": "First."}, "hide": ["Linear"]}, cues))
+    cues, _ = read_cues(graph, [str(tmp_path / "cued_model.py")])
+    overlay, _ = resolve(graph, add_cues({"notes": {"head": "First."}, "hide": ["Linear"]}, cues))
     assert [note.text for note in overlay.notes][:2] == ["First.", 'A layer, with "quotes" & <b>signs</b>.']
     assert overlay.nodes["head"].hide
 
 
 def test_a_comment_follows_the_note_of_its_page(graph, tmp_path):
-    cues, _ = said_in_code(graph, [str(tmp_path / "cued_model.py")])
-    overlay, _ = resolve(graph, with_cues({"notes": {"blocks.0,blocks.1": "Of the page."}}, cues))
+    cues, _ = read_cues(graph, [str(tmp_path / "cued_model.py")])
+    overlay, _ = resolve(graph, add_cues({"notes": {"blocks.0,blocks.1": "Of the page."}}, cues))
     both = [note.text for note in overlay.notes if note.nodes == ("blocks.0", "blocks.1")]
     assert both == ["Of the page.", "Equal blocks."]
     assert overlay.notes[0].text == "Of the page."
@@ -109,12 +109,12 @@ def test_files_of_the_same_name_elsewhere_say_nothing(graph, tmp_path):
     other.parent.mkdir()
     other.write_text(CODE.replace("Equal blocks", "Other blocks"))
     files = [str(other), str(tmp_path / "cued_model.py")]
-    assert said_in_code(graph, files) == said_in_code(graph, files[1:])
+    assert read_cues(graph, files) == read_cues(graph, files[1:])
 
 
 def test_files_that_are_no_python_say_nothing(graph, tmp_path):
     (tmp_path / "cued_model.py").write_text(f"{CODE}\n  broken(  # diagram: hide\n")
-    cues, wrong = said_in_code(graph, [str(tmp_path / "cued_model.py")])
+    cues, wrong = read_cues(graph, [str(tmp_path / "cued_model.py")])
     assert not any(cues.values())
     assert wrong == []
 
@@ -187,7 +187,7 @@ def inherited(tmp_path, monkeypatch):
 
 def test_comments_of_inherited_methods_speak_of_the_classes_that_run_them(inherited):
     graph, files = inherited()
-    cues, wrong = said_in_code(graph, files)
+    cues, wrong = read_cues(graph, files)
     assert wrong == []
     # `Other` has a `forward` of its own
     assert cues["notes"] == {"child.fc,other.fc": "Made in the base.", "child.fc": "Called in the base."}
@@ -217,7 +217,7 @@ def test_comments_of_inherited_methods_speak_of_the_classes_that_run_them(inheri
 )
 def test_comments_that_say_nothing_are_told(inherited, before, after, message):
     graph, files = inherited(base=[(before, after)])
-    _, (problem,) = said_in_code(graph, files)
+    _, (problem,) = read_cues(graph, files)
     assert str(problem).startswith(message)
 
 
@@ -236,7 +236,7 @@ class Unused(nn.Module):
             ("return torch.relu(self.drop(x))\n", f"return torch.relu(self.drop(x))\n{other}"),
         ]
     )
-    _, wrong = said_in_code(graph, files)
+    _, wrong = read_cues(graph, files)
     assert wrong == []
 
 
@@ -290,7 +290,7 @@ def traced(tmp_path, monkeypatch):
 
 
 def test_comments_mean_the_item_that_their_line_names(traced):
-    cues, wrong = said_in_code(*traced(ITEMS))
+    cues, wrong = read_cues(*traced(ITEMS))
     assert wrong == []
     assert cues["hide"] == ["encoder.drop"]
     assert cues["notes"] == {
@@ -326,14 +326,14 @@ class Child(Base):
 
 Net = Child
 """
-    cues, _ = said_in_code(*traced(code))
+    cues, _ = read_cues(*traced(code))
     assert cues["notes"] == ({"fc": "Made in the base."} if cued else {})
 
 
 @pytest.mark.parametrize(("before", "encoding"), [("\f", "utf-8"), ("", "utf-8-sig")])
 def test_comments_are_read_where_files_have_form_feeds_or_byte_order_marks(traced, before, encoding):
     code = f"{before}{CODE}".replace("class Net", f"{before}\nclass Net")
-    cues, wrong = said_in_code(*traced(code, encoding))
+    cues, wrong = read_cues(*traced(code, encoding))
     assert wrong == []
     assert cues["notes"]["blocks.0/add,blocks.1/add"] == "The residual."
 
@@ -346,5 +346,5 @@ def test_the_search_for_comments_that_match_nothing_takes_no_long(traced, monkey
     unused = (
         "\n\nclass Unused(nn.Module):\n    def forward(self, x):\n        # diagram: hide\n" + "        x = x\n" * 50
     )
-    said_in_code(*traced(CODE + unused))
+    read_cues(*traced(CODE + unused))
     assert len(asked) < 15
