@@ -22,7 +22,7 @@ from benchmarks.measure import p95
 from benchmarks.trace import PEERS_PYTHON, ROOT
 from benchmarks.widget_scripts import NOTE_READY, TOGGLE_NUMBER, TOGGLE_TORCHVISTA
 from modeldiagrams.engine.diagram import Diagram
-from modeldiagrams.html.standalone import standalone
+from modeldiagrams.html.standalone import render_standalone
 from modeldiagrams.options.options import Call, Options, View
 from modeldiagrams.render.draw import render
 
@@ -108,7 +108,9 @@ def _ours(model: str, graph: Path, folder: Path, *, is_open: bool) -> Path:
         picture = msgspec.structs.replace(picture, state=layout.everything_open(graph))
     options = Options(call=Call(model=model))
     file = folder / "page.html"
-    file.write_text(standalone(Diagram(id="page", options=options, graph=traced, picture=picture)), encoding="utf-8")
+    file.write_text(
+        render_standalone(Diagram(id="page", options=options, graph=traced, picture=picture)), encoding="utf-8"
+    )
     return file
 
 

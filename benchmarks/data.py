@@ -12,7 +12,7 @@ import torch
 import transformers
 
 import modeldiagrams
-from modeldiagrams.html.packing import packed
+from modeldiagrams.html.packing import pack
 from modeldiagrams.ir.folding import folded
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import asset
@@ -54,8 +54,8 @@ def main() -> None:
         whole = serialize(_traced(name))
         once = folded(whole)
         told = "met" if len(once) <= most else "missed"
-        parsed, unfolded = _reading(packed(whole), packed(once))
-        sizes = f"{len(whole):,} | {len(once):,} | {len(packed(once)):,} | {most:,} {told}"
+        parsed, unfolded = _reading(pack(whole), pack(once))
+        sizes = f"{len(whole):,} | {len(once):,} | {len(pack(once)):,} | {most:,} {told}"
         print(f"| {name} | {sizes} | {parsed:.1f} | {unfolded:.1f} |")
 
 

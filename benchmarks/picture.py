@@ -33,8 +33,8 @@ def main() -> None:
         again = median_time(graph, view)
         opened = median_time(graph, View(depth=99))
         diagram = Diagram(id="x", options=Options(call=Call(model="x")), graph=graph, picture=picture)
-        on_page = kilobytes(page.fragment(diagram, assets="modeldiagrams/").encode())
-        data = kilobytes(page.data_script(diagram).encode())
+        on_page = kilobytes(page.render_fragment(diagram, assets="modeldiagrams/").encode())
+        data = kilobytes(page.build_data_script(diagram).encode())
         print(
             f"{name:26}{len(graph.nodes):7}{first * 1e3:10.0f}{again * 1e3:10.0f}{opened * 1e3:11.0f}"
             f"{on_page:9.1f}{data:9.1f}"

@@ -97,8 +97,8 @@ def _write(site: Site, file: Path, *, copies: int = 1, opened: bool = True) -> t
         graph=graph,
         picture=msgspec.structs.replace(picture, state=state),
     )
-    (site.folder / f"{name}.js").write_text(page.data_script(diagram), encoding="ascii")
-    fragment = page.fragment(diagram, assets="")
+    (site.folder / f"{name}.js").write_text(page.build_data_script(diagram), encoding="ascii")
+    fragment = page.render_fragment(diagram, assets="")
     text = f"<!doctype html><meta charset=utf-8><title>{name}</title>{fragment * copies}"
     (site.folder / f"{name}.html").write_text(text, encoding="utf-8")
     return name, state["expanded"]

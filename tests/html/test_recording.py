@@ -5,7 +5,7 @@ from __future__ import annotations
 from browser.pages import encoder
 from modeldiagrams import Recording
 from modeldiagrams.api.export import draw_diagram
-from modeldiagrams.html.fragment import fragment
+from modeldiagrams.html.fragment import render_fragment
 from modeldiagrams.watching.file.records import Anomaly, Key, Loss, Moment, Row, Run
 from modeldiagrams.watching.page import build_page_recording
 
@@ -16,7 +16,7 @@ def page(rows, **parts):
     moments = [Moment(step=10 * i, rows=at) for i, at in enumerate(rows)]
     found = Recording([Run(step=0)], moments, **parts)
     reduced = build_page_recording(found, "<run>.mdwatch", [node.id for node in GRAPH.nodes])
-    return fragment(draw_diagram(GRAPH, {}, None, [reduced]), assets="")
+    return render_fragment(draw_diagram(GRAPH, {}, None, [reduced]), assets="")
 
 
 def test_findings_and_the_last_figures_are_in_the_page():
@@ -39,6 +39,6 @@ def test_what_was_not_seen_at_the_last_step_has_no_figures():
 
 
 def test_pages_without_a_training_say_nothing_of_one():
-    html = fragment(draw_diagram(GRAPH, {}), assets="")
+    html = render_fragment(draw_diagram(GRAPH, {}), assets="")
     assert "recorded-run" not in html
     assert "recording=" not in html

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from graphs import small_graph
-from modeldiagrams.html.texts import remarks
+from modeldiagrams.html.texts import list_remarks
 from modeldiagrams.ir.graph import Guess, OpNode
 
 
@@ -19,7 +19,7 @@ def remarked(**status: object) -> list[str]:
         for node in graph.nodes
     )
     status = msgspec.structs.replace(graph.status, **status)
-    return remarks(msgspec.structs.replace(graph, nodes=nodes, status=status))
+    return list_remarks(msgspec.structs.replace(graph, nodes=nodes, status=status))
 
 
 OPS = [node.id for node in small_graph().nodes if isinstance(node, OpNode)]

@@ -341,8 +341,8 @@ def test_comments_are_read_where_files_have_form_feeds_or_byte_order_marks(trace
 def test_the_search_for_comments_that_match_nothing_takes_no_long(traced, monkeypatch):
     """Code that is not the model's is not searched for the nearest line that would match."""
     asked = []
-    made = comments._Reader._made
-    monkeypatch.setattr(comments._Reader, "_made", lambda self, *at: (asked.append(at), made(self, *at))[1])
+    made = comments._CueReader._find_ops
+    monkeypatch.setattr(comments._CueReader, "_find_ops", lambda self, *at: (asked.append(at), made(self, *at))[1])
     unused = (
         "\n\nclass Unused(nn.Module):\n    def forward(self, x):\n        # diagram: hide\n" + "        x = x\n" * 50
     )

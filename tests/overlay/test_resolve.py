@@ -211,5 +211,7 @@ def test_the_beginning_of_a_name_is_no_list_of_modules(pattern) -> None:
 
 def test_a_list_of_modules_can_not_be_arranged() -> None:
     """A `ModuleList` is not called: what can be arranged is the module around it."""
-    with pytest.raises(OptionError, match=r"nothing matches 'blocks'; it holds modules .* the module around it: '\w+'"):
+    with pytest.raises(
+        OptionError, match=r"nothing matches 'blocks'; it contains modules .* the module around it: '\w+'"
+    ):
         annotate(with_repeats(), "blocks", arrange="row")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from modeldiagrams.engine.compare.difference import diff
 from modeldiagrams.engine.diagram import Comparison, Diagram
 from modeldiagrams.errors import RenderError
-from modeldiagrams.html.standalone import standalone
+from modeldiagrams.html.standalone import render_standalone
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.options import Call, Options, View
 from modeldiagrams.render.draw import render_json, with_style
@@ -44,7 +44,7 @@ class Compared:
     def to_html(self) -> str:
         """One file with the list of changes, and the picture if there is one."""
         after = self._comparison.after
-        return standalone(
+        return render_standalone(
             Diagram(
                 id="difference",
                 options=Options(call=Call(model=after.model.class_)),

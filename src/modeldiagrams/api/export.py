@@ -14,7 +14,7 @@ from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.engine.problems import forward_problem
 from modeldiagrams.engine.recordings import named_files, read_recordings
 from modeldiagrams.errors import OptionError
-from modeldiagrams.html.standalone import standalone
+from modeldiagrams.html.standalone import render_standalone
 from modeldiagrams.ir.documents import write_document
 from modeldiagrams.ir.serialize import save
 from modeldiagrams.options.options import Call, Options, View
@@ -146,7 +146,7 @@ def to_html(
         RenderError: if the graph can't be drawn.
     """
     check_is_graph(graph)
-    return standalone(draw_diagram(graph, view, overlay, read_recordings(graph, named_files(recording))))
+    return render_standalone(draw_diagram(graph, view, overlay, read_recordings(graph, named_files(recording))))
 
 
 def write(  # noqa: PLR0913  (one for each way to look at it)
@@ -175,7 +175,7 @@ def write(  # noqa: PLR0913  (one for each way to look at it)
         return unmatched(graph, parse_view(view))
     if path.suffix == ".html":
         diagram = draw_diagram(graph, view, overlay, recordings)
-        write_document(path, standalone(diagram).encode())
+        write_document(path, render_standalone(diagram).encode())
         return diagram.picture.unmatched if diagram.picture else None
     look = Flat(theme=theme or "light", outlines=path.suffix != ".pdf") if flat or path.suffix != ".svg" else None
     picture = render(graph, parse_view(view), standalone=look is None, flat=look, beside=authored(graph, overlay))

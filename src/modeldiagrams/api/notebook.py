@@ -11,7 +11,7 @@ from modeldiagrams.api.export import DRAWN, draw_diagram, write
 from modeldiagrams.api.notebook_viewer import OUTPUTS
 from modeldiagrams.engine.problems import forward_problem, in_words
 from modeldiagrams.engine.recordings import named_files, read_recordings
-from modeldiagrams.html.standalone import notebook_output
+from modeldiagrams.html.standalone import render_notebook_output
 from modeldiagrams.options.parsing import parse_view
 from modeldiagrams.overlay.resolve import annotate
 from modeldiagrams.render.draw import Flat, render
@@ -161,7 +161,7 @@ class ModelDiagram:
     def _html(self, svg: str) -> str:
         """The still picture, made interactive by the viewer that one output of the notebook has."""
         diagram = draw_diagram(self.graph, self._view, self.overlay, self._recordings)
-        return notebook_output(diagram, svg) + OUTPUTS.viewer_if_needed()
+        return render_notebook_output(diagram, svg) + OUTPUTS.viewer_if_needed()
 
     def _svg(self) -> str:
         """A picture for where nothing is known of styles, scripts and background."""

@@ -7,7 +7,7 @@ import sys
 from typing import Literal, NamedTuple
 
 from modeldiagrams.errors import OptionError
-from modeldiagrams.html.standalone import notebook_viewer
+from modeldiagrams.html.standalone import build_notebook_viewer
 
 __all__ = ["OUTPUTS", "NotebookViewer", "notebook"]
 
@@ -56,13 +56,13 @@ class Outputs:
         """
         now = _current()
         if self._each or now is None:
-            return notebook_viewer()
+            return build_notebook_viewer()
         before = self._carrier
         # the output that carried it is gone once its cell runs again
         if before is not None and (before.cell != now.cell or before.message == now.message):
             return ""
         self._carrier = now
-        return notebook_viewer()
+        return build_notebook_viewer()
 
 
 OUTPUTS = Outputs()

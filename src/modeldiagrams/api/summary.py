@@ -10,8 +10,8 @@ from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.nested import printable
 from modeldiagrams.engine.problems import forward_problem
 from modeldiagrams.errors import OptionError
-from modeldiagrams.html.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, Column, Summary, cell, summarise
-from modeldiagrams.html.table import summary_table
+from modeldiagrams.html.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, Column, Summary, format_cell, summarise
+from modeldiagrams.html.table import render_summary
 from modeldiagrams.render.assets import asset
 from modeldiagrams.render.draw import outline_of
 
@@ -89,7 +89,9 @@ class ModelSummary:
         table = [["Module", "Class", *(COLUMNS[name] for name in self._columns)]]
         for row in self._content.rows:
             name = f"{_INDENT * row.level}{printable(row.name)}"
-            table.append([name, printable(row.class_name), *(printable(cell(row, name)) for name in self._columns)])
+            table.append(
+                [name, printable(row.class_name), *(printable(format_cell(row, name)) for name in self._columns)]
+            )
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         is_text = [True, True, *(name in {"inputs", "outputs"} for name in self._columns)]
         lines = [
@@ -107,4 +109,4 @@ class ModelSummary:
 
     def _repr_html_(self) -> str:
         style = asset("table.css").read_text("utf-8")
-        return f"<style>{style}</style>{summary_table(self._content, self._columns)}"
+        return f"<style>{style}</style>{render_summary(self._content, self._columns)}"

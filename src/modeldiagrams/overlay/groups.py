@@ -28,7 +28,7 @@ class _FindNodes(Protocol):
 
 
 def make_groups(
-    graph: Graph, wanted: Mapping[str, Sequence[str]], find: _Find
+    graph: Graph, wanted: Mapping[str, Sequence[str]], find: _FindNodes
 ) -> tuple[tuple[Group, ...], list[OptionError]]:
     """Make one group for each container in which siblings match.
 
@@ -47,7 +47,7 @@ def make_groups(
 
 
 class _GroupMaker:
-    def __init__(self, graph: Graph, wanted: Mapping[str, Sequence[str]], find: _Find) -> None:
+    def __init__(self, graph: Graph, wanted: Mapping[str, Sequence[str]], find: _FindNodes) -> None:
         self.graph = graph
         self.groups: list[Group] = []
         self._refused: dict[str, list[str]] = {}

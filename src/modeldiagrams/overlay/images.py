@@ -120,7 +120,7 @@ def _read_jpeg_size(content: bytes) -> tuple[int, int]:
 
 
 def _clean(content: bytes) -> tuple[bytes, tuple[float, float]]:
-    """Remove what isn't drawn from an SVG file: scripts, HTML, metadata and external references; also return its size."""
+    """Remove what isn't drawn from an SVG file: scripts, HTML, metadata, external references. Also return its size."""
     try:
         root = ET.fromstring(content)  # noqa: S314  (expat loads no entities, and limits how far they expand)
         if root.tag != f"{_SVG}svg":

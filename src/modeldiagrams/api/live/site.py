@@ -9,7 +9,7 @@ import msgspec
 from modeldiagrams.api.export import draw_diagram
 from modeldiagrams.engine.problems import forward_problem
 from modeldiagrams.html.escape import html_text
-from modeldiagrams.html.fragment import data_script, fragment, viewer_files
+from modeldiagrams.html.fragment import build_data_script, render_fragment, viewer_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -50,10 +50,10 @@ def site(graph: Graph, name: str) -> Mapping[str, File]:
     problem = None if graph.status.state == "hierarchy" else forward_problem(graph.model.name, graph)
     diagram = msgspec.structs.replace(draw_diagram(graph, {}), id="model", live=EVENTS, problem=problem)
     files = {file: path.read_bytes() for file, path in viewer_files().items()}
-    files |= {"model.js": data_script(diagram).encode(), "page.css": _STYLE}
+    files |= {"model.js": build_data_script(diagram).encode(), "page.css": _STYLE}
     found = {file: File(content, _type(file)) for file, content in files.items()}
     notes = graph.status.notes if graph.status.state == "hierarchy" else ()
-    page = _page(name, fragment(diagram, assets=""), notes)
+    page = _page(name, render_fragment(diagram, assets=""), notes)
     return {**found, "": File(page.encode(), _type("page.html"))}
 
 
