@@ -16,6 +16,9 @@ function call         parent's id, ``/``, name, ``()``, ``#n``       ``encoder.a
 tensor                producer's id, ``:``, index of the output      ``encoder.layers.0/add#2:0``
 ====================  =============================================  ==========================
 
+In paths and names of ops and functions, ``%``, ``#``, ``/`` and ``:`` become codes: ``dense/linear`` is
+``dense%2Flinear``. If two inputs or weights have the same name, the id of the second ends with ``#2``.
+
 The root module's call has no node: its path is empty, ops directly inside it are ``/add``, and their parent is None.
 
 The types are here and in `nodes`; the methods are in `queries`.

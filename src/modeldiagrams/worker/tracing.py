@@ -71,7 +71,9 @@ def trace(request: Trace, log: int) -> Traced | Refused:
             answer: Traced | Refused = image_made(request, function) if function else _traced(request)
     except BaseException as error:  # noqa: BLE001  (models raise what they like, `KeyboardInterrupt` among it)
         sources = loaded_sources(request.call, error)
-        answer = Refused(problem=_problem(error, request), sources=sources, is_external=is_external(error))
+        problem = _problem(error, request)
+        may_differ = is_external(error) or is_out_of_memory(problem.message)
+        answer = Refused(problem=problem, sources=sources, may_differ=may_differ)
     read = files_read_by(answer.sources, start)
     return msgspec.structs.replace(
         answer,
@@ -98,6 +100,8 @@ def _imported_libraries(model: str, before: State) -> tuple[str, ...]:
 def _traced(request: Trace) -> Traced:
     call = request.call
     target = _on_device(resolve(call, request.limits.device), request)
+    if target.note is not None and any(map(is_out_of_memory, target.tried)):
+        raise InputsError(f"the search for inputs of {call.model} ran out of memory")
     with seeded():
         trace = record(target, request.mode, measure_time=bool(call.measure_time))
     assumptions = (*target.assumptions, *trace.graph.assumptions)
@@ -116,14 +120,15 @@ def _traced(request: Trace) -> Traced:
         name=name,
         has_case_variant=has_case_variant(name or call.model),
         tried=target.tried,
-        is_external=_is_external(trace.graph.status.error),
+        may_differ=_may_differ(trace.graph.status.error),
     )
 
 
-def _is_external(error: Failure | None) -> bool:
-    """Whether a built-in exception says that a file or a connection failed the forward."""
+def _may_differ(error: Failure | None) -> bool:
+    """Whether a file, a connection or the memory limit ended the forward, as a built-in exception says."""
     kind = getattr(builtins, error.type, None) if error else None
-    return isinstance(kind, type) and issubclass(kind, OSError)
+    is_external = isinstance(kind, type) and issubclass(kind, OSError)
+    return is_external or (error is not None and is_out_of_memory(f"{error.type}: {error.message}"))
 
 
 def _on_device(target: Target, request: Trace) -> Target:
