@@ -119,7 +119,7 @@ def _theirs(model: str, graph: Path, folder: Path, *, is_open: bool) -> Path:
     words = [
         PEERS_PYTHON,
         "-m",
-        "benchmarks.browser.torchvista_page",
+        "benchmarks.browser.vista",
         model,
         str(folder),
         *([EVERYTHING] if is_open else []),

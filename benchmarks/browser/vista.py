@@ -1,4 +1,4 @@
-"""``python -m benchmarks.browser.torchvista_page MODEL FOLDER [DEPTH]``: writes torchvista's page of a model to a folder."""
+"""``python -m benchmarks.browser.vista MODEL FOLDER [DEPTH]``: writes torchvista's page of a model to a folder."""
 
 from __future__ import annotations
 
