@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 import torch
 from torch import Tensor, nn
 
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.ir.check import check_graph
 from modeldiagrams.tracer.fake.attempts import Attempt, Mode, attempts_left, attempts_of, is_on_meta, notes_on
 from modeldiagrams.tracer.fake.concrete_values import ConcreteValues
 from modeldiagrams.tracer.fake.conversion import as_fake, as_meta, put_fake_weights
@@ -27,6 +29,7 @@ from modeldiagrams.tracer.patches.patch_table import list_patches
 from modeldiagrams.tracer.patches.replace import apply_patches
 from modeldiagrams.tracer.recording.boundary import record_inputs, record_outputs
 from modeldiagrams.tracer.recording.dispatch_recorder import DispatchRecorder
+from modeldiagrams.tracer.recording.faults import find_fault
 from modeldiagrams.tracer.recording.module_calls import CallStack
 from modeldiagrams.tracer.recording.recorder import Recorder
 from modeldiagrams.tracer.recording.timed_recorder import TimedRecorder, accelerators_of
@@ -94,6 +97,7 @@ def trace(  # noqa: PLR0913  (one parameter for each choice)
         The graph of the pass.
 
     Raises:
+        ModelDiagramsError: if the tracer fails where it can't show what it recorded.
         TypeError: if `model` can't be called or is a module class, or if `args` is not a tuple.
         ValueError: for an unknown mode, and for `measure_time` with a mode that computes no values.
     """
@@ -136,8 +140,13 @@ def _record(invocation: Invocation, attempt: Attempt, notes: tuple[str, ...], *,
     """Run a pass; run it again as long as autograd functions turn out to call modules."""
     for _ in range(_MAX_NESTED):
         n_opened = len(invocation.opened)
-        with _interpreter_settings():
-            recorded = _Pass(invocation, attempt, costs=costs).record(notes)
+        try:
+            with _interpreter_settings():
+                recorded = _Pass(invocation, attempt, costs=costs).record(notes)
+        except Exception as error:
+            if (fault := find_fault(error)) is None:
+                raise
+            raise ModelDiagramsError(f"modeldiagrams failed to make a graph: {fault}; please report this") from error
         if len(invocation.opened) == n_opened:
             break
     return recorded
@@ -185,6 +194,7 @@ class _Pass:
         with self._run_with(Recorder):
             status = build_status(self._recording, self._finder, self._attempt.mode, notes)
             graph = build_graph(self._recording, self._named_tensors, status)
+            check_graph(graph)
         return graph, self._finder.files
 
     def measure(self) -> TimedPass:
@@ -225,6 +235,7 @@ class _Pass:
             raise
         except BaseException as error:  # noqa: BLE001 (the graph shows whatever the model raises)
             recorder.recording.fail(error, self._recording.root)
+            recorder.recording.keep_fault(error, self._recording.root)
         else:
             recorder.recording.clear_error()
         finally:

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from modeldiagrams.common.user_files import is_library
-from modeldiagrams.errors import TargetError
+from modeldiagrams.errors import ModelDiagramsError, TargetError
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.target import InputsError, Target, loaded_sources, record, resolve, seeded
 from modeldiagrams.target.device import move_to_device
@@ -152,6 +152,8 @@ def _with_memory_hint(graph: Graph, limits: Limits) -> Graph:
 
 
 def _problem(error: BaseException, request: Trace) -> Problem:
+    if type(error) is ModelDiagramsError:  # a fault of ours
+        return Problem(kind="worker", message=str(error))
     known = error if isinstance(error, TargetError) else failure(request.doing, error)
     hint = f" {memory_hint(request.limits.gigabytes)}" if is_out_of_memory(str(known)) else ""
     kind: Kind = "inputs" if isinstance(error, InputsError) else "model"

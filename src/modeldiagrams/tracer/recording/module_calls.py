@@ -84,6 +84,7 @@ class CallStack:
             return self.run_function(call, function, args, kwargs)
         except BaseException as error:
             recorder.recording.fail(error, call)
+            recorder.recording.keep_fault(error, call)
             raise
         finally:
             context.stack.pop()

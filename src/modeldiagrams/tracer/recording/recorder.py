@@ -120,7 +120,11 @@ class Recorder(TorchFunctionMode):
                 with self:
                     return kind.__torch_function__(func, types, args, kwargs or {})  # type: ignore[attr-defined]
         frame = sys._getframe(1)  # noqa: SLF001 (see `SourceFinder`)
-        return self.observe(context, function, func, args, kwargs or {}, frame)
+        try:
+            return self.observe(context, function, func, args, kwargs or {}, frame)
+        except Exception as error:
+            self.recording.keep_fault(error, context.stack[-1])
+            raise
 
     def observe_operator(self, operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Observe an operator that the function mode doesn't see."""

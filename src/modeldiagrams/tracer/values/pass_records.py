@@ -10,6 +10,7 @@ import msgspec
 
 from modeldiagrams.common.class_facts import bases_of
 from modeldiagrams.ir.ids import escape_id
+from modeldiagrams.tracer.recording.faults import find_fault
 from modeldiagrams.tracer.torch_facts.private_api import modules_of
 
 if TYPE_CHECKING:
@@ -209,6 +210,8 @@ class PassRecord(_Record, gc=True):
     """Ops that raised an exception."""
     error: BaseException | None = None
     failed_at: Op | ModuleCall | None = None
+    fault: tuple[str, ModuleCall] | None = None
+    """The first fault of the tracer, and the module call in which it happened, even if the model caught it."""
 
     def has_calls_since(self, parent: ModuleCall, start: int) -> bool:
         """Whether a module call directly inside another one is among the steps from `start` on."""
@@ -227,6 +230,11 @@ class PassRecord(_Record, gc=True):
             self.failed_at = where
         self.error = error
 
+    def keep_fault(self, error: BaseException, call: ModuleCall) -> None:
+        """Keep an error if it is a fault of the tracer, and the first."""
+        if self.fault is None and (fault := find_fault(error)) is not None:
+            self.fault = fault, call
+
     def clear_error(self) -> None:
         """Forget an exception that the model caught itself."""
         self.error = self.failed_at = None
@@ -239,4 +247,4 @@ class PassRecord(_Record, gc=True):
                 step.module = step.forward = None
         self.steps.clear()
         self.failed.clear()
-        self.error = self.failed_at = None
+        self.error = self.failed_at = self.fault = None
