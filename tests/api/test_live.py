@@ -36,7 +36,7 @@ def request(path=f"/{TOKEN}/", method="GET", kind="http", **headers):
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8123", "localhost:8123", "[::1]:8123", "LocalHost:9000", "127.0.0.1"])
-def test_requests_to_this_machine_with_the_token_are_answered(host):
+def test_requests_with_the_token_are_answered(host):
     assert find_refusal(request(host=host), TOKEN) is None
     assert find_refusal(request(f"/{TOKEN}/events", host=host, sec_fetch_site="same-origin"), TOKEN) is None
 
@@ -46,7 +46,7 @@ def test_requests_to_this_machine_with_the_token_are_answered(host):
     ["evil.example", "evil.example:8123", "127.0.0.1.evil.example", "localhost@evil.example", "localhost:1:2", "",
      "127.0.0.1:8123\r\nx: y", "192.168.0.7:8123", "0.0.0.0:8123"],
 )  # fmt: skip
-def test_names_that_others_give_this_machine_are_refused(host):
+def test_foreign_host_names_are_refused(host):
     assert find_refusal(request(host=host), TOKEN) == 403
 
 
@@ -73,7 +73,7 @@ def test_pages_of_other_sites_are_refused():
     assert find_refusal(request(kind="websocket", host="localhost"), TOKEN) == 400
 
 
-def test_a_port_that_is_taken_is_an_error_that_says_so(tmp_path):
+def test_a_taken_port_is_an_error(tmp_path):
     path = tmp_path / "run.mdwatch"
     with LiveServer([path], GRAPH) as first, LiveServer([path], GRAPH) as second:
         assert first.url != second.url
@@ -82,7 +82,7 @@ def test_a_port_that_is_taken_is_an_error_that_says_so(tmp_path):
             LiveServer([path], GRAPH, port)
 
 
-def test_the_page_names_its_file_as_text_and_brings_all_it_needs():
+def test_the_page_escapes_its_file_name_and_has_all_files():
     files = build_site(GRAPH, "<script>.mdwatch")
     page = files[""].content.decode()
     assert "<title>&lt;script&gt;.mdwatch</title>" in page
@@ -150,13 +150,13 @@ def steps(message):
     return page["steps"]
 
 
-def test_readers_get_what_is_new_when_the_file_has_grown(file):
+def test_readers_get_new_data_when_the_file_has_grown(file):
     first, second = messages(Feed([file], GRAPH), lambda: write(file, 5))
     assert (steps(first), steps(second)) == ([0, 1], [0, 1, 2, 3, 4])
     assert first[0] != second[0]
 
 
-def test_a_reader_who_comes_back_gets_nothing_twice(file):
+def test_reconnecting_readers_get_nothing_twice(file):
     feed = Feed([file], GRAPH)
     ((position, *_),) = messages(feed)
 
@@ -171,7 +171,7 @@ def test_a_reader_who_comes_back_gets_nothing_twice(file):
     assert steps(in_loop(come_back())) == [0, 1, 2]
 
 
-def test_a_file_that_is_cut_replaced_or_gone_is_told_and_followed(file, tmp_path):
+def test_truncated_replaced_or_removed_files_are_reported_and_followed(file, tmp_path):
     whole = file.read_bytes()
 
     def cut():
@@ -191,7 +191,7 @@ def test_a_file_that_is_cut_replaced_or_gone_is_told_and_followed(file, tmp_path
     assert steps(found[4]) == list(range(7))
 
 
-def test_only_what_is_new_of_a_file_is_read(tmp_path, monkeypatch):
+def test_only_new_data_is_read(tmp_path, monkeypatch):
     """And the position of a message is how far that was."""
     monkeypatch.setattr("modeldiagrams.api.live.feed._LOOK", 0.01)
     path, read = tmp_path / "run.mdwatch", []
@@ -219,7 +219,7 @@ def test_only_what_is_new_of_a_file_is_read(tmp_path, monkeypatch):
     assert found[-1][2][0]["loss"] == [None, 0.5, 0.5, 0.5]
 
 
-def test_a_growing_recording_says_what_the_whole_one_says(tmp_path):
+def test_a_growing_recording_equals_the_complete_one(tmp_path):
     path = tmp_path / "run.mdwatch"
     growing = GrowingRecording(path, 8, 2)
     writer = Writer(path)
@@ -243,7 +243,7 @@ def test_a_growing_recording_says_what_the_whole_one_says(tmp_path):
     assert (found.anomalies, found.losses, found.runs) == (whole.anomalies, whole.losses, whole.runs)
 
 
-def test_several_files_beside_each_other(file, tmp_path):
+def test_several_files_are_followed_together(file, tmp_path):
     other = tmp_path / "other.mdwatch"
     write(other, 3)
     feed = Feed([file, other], GRAPH)
@@ -260,7 +260,7 @@ def test_a_recording_of_another_model_is_a_problem(file):
     assert "another model" in text
 
 
-def test_many_readers_cost_one_reading(file, monkeypatch):
+def test_the_file_is_read_once_for_many_readers(file, monkeypatch):
     reads = []
     lock = threading.Lock()
     feed = Feed([file], GRAPH)

@@ -58,7 +58,7 @@ def run(monkeypatch, worker):
             ["show", "--direction", "up"],
             "option `direction`: expected TB or LR or a map whose values are TB or LR, got 'up'",
         ),
-        (["show", "--depth", "1", "-o", "x.json"], "option `depth`: .json files hold the whole graph"),
+        (["show", "--depth", "1", "-o", "x.json"], "option `depth`: .json files contain the whole graph"),
         (["summary", "--depth", "0"], "option `depth`: expected a number of levels above 0, got 0"),
         (["summary", "--columns", "flop"], "option `columns`: expected some of inputs, outputs,"),
     ],
@@ -196,7 +196,7 @@ def test_trace_without_inputs_explains_tries_and_exits_with_1(run):
         ),
         (
             ["render", "graph.json", "-o", "out.svg", "--theme", "dark"],
-            "are shown on; a theme is for .png, .pdf and flat .svg files",
+            "around them; a theme is for .png, .pdf and flat .svg files",
         ),
         (["render", "graph.json", "-o", "out.svg", "--direction", "up"], "Error: option `direction`: "),
     ],

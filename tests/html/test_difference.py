@@ -69,14 +69,14 @@ def marked(svg):
     return found
 
 
-def test_words_of_a_change_are_in_its_box_and_the_rest_is_faded(plain):
+def test_changed_boxes_name_the_change_and_others_are_faded(plain):
     boxes = marked(DrawnComparison(plain, traced(size=5, activation=nn.GELU), details=False).to_svg())
     assert boxes["conv"] == ("mg-changed", "~", "kernel_size 3×3 → 5×5, padding 1×1 → 2×2")
     assert boxes["act"] == ("mg-changed", "~", "ReLU → GELU")
     assert {name for name, (look, *_) in boxes.items() if look == "mg-same"} == {"x", "stem", "norm", "output"}
 
 
-def test_what_came_and_what_is_gone_have_signs(plain):
+def test_added_and_removed_boxes_have_signs(plain):
     boxes = marked(DrawnComparison(plain, traced(norm=False, gate=True), details=False).to_svg())
     assert {name: boxes[name][:2] for name in ("norm", "gate", "mul")} == {
         "norm": ("mg-removed", "−"),
@@ -85,7 +85,7 @@ def test_what_came_and_what_is_gone_have_signs(plain):
     }
 
 
-def test_blocks_that_came_stand_beside_those_that_were_there(plain):
+def test_added_blocks_are_next_to_existing_ones(plain):
     boxes = marked(DrawnComparison(plain, traced(count=5), details=False).to_svg())
     assert {name: look for name, look in boxes.items() if name[0].isdigit()} == {
         "0–2": ("mg-same", "×3", "Block 4 → 4, 3×3"),
@@ -93,7 +93,7 @@ def test_blocks_that_came_stand_beside_those_that_were_there(plain):
     }
 
 
-def test_every_mark_leads_to_its_change_and_back(plain):
+def test_marks_and_changes_link_to_each_other(plain):
     html = DrawnComparison(plain, traced(size=5, norm=False, gate=True), details=False).to_html()
     ids = re.findall(r'id="(difference-[\w-]+)"', html)
     assert len(ids) == len(set(ids))
@@ -108,7 +108,7 @@ def test_every_mark_leads_to_its_change_and_back(plain):
         assert {f"difference-place-{number}", f"difference-change-{number}"} <= links
 
 
-def test_two_changes_in_one_box_lead_to_it(plain):
+def test_two_changes_in_one_box_link_to_it(plain):
     html = DrawnComparison(plain, traced(size=5), details=False).to_html()
     links = re.findall(r'<li id="difference-change-\d"><a class="mg-mark" href="#(.*?)"', html)
     assert len(links) == 2
@@ -117,7 +117,7 @@ def test_two_changes_in_one_box_lead_to_it(plain):
 
 
 @pytest.mark.parametrize("kind", ["member_added", "kernel", "dropout", "parameter_added", "buffer_added"])
-def test_nothing_that_changed_is_faded(kind):
+def test_changed_boxes_are_not_faded(kind):
     subject = next(subject for subject in DEVELOPMENT if _bears(subject, kind))
     edit = edited(subject, kind)
     for graphs in ((subject.graph, edit.graph), (edit.graph, subject.graph)):
@@ -147,7 +147,7 @@ def test_hostile_names_stay_text(plain):
     ET.fromstring(DrawnComparison(hostile, traced(size=5), details=True).to_svg())  # noqa: S314
 
 
-def test_no_picture_of_nothing_and_of_two_architectures(plain):
+def test_no_picture_without_changes_or_of_two_architectures(plain):
     with pytest.raises(RenderError, match="nothing changed, so there is no picture"):
         DrawnComparison(plain, plain, details=True).to_svg()
     other = modeldiagrams.trace(nn.LSTM(3, 90).eval(), (torch.zeros(1, 3, 3),))

@@ -150,7 +150,7 @@ def test_source_link_is_an_escaped_attribute():
     assert 'source-link="https:/&#47;x.org/{path}#L{line}&#34;&gt;&lt;script&gt;"' in html
 
 
-def test_fragment_brings_style_element_and_deferred_script():
+def test_fragment_includes_style_element_and_deferred_script():
     elements = Elements(render_fragment())
     assert not elements.open
     assert elements.one("link") == {"rel": "stylesheet", "href": "../modeldiagrams/model-graph.css"}
@@ -171,7 +171,7 @@ def test_fragment_has_no_inline_script_and_no_link_inside_the_picture():
     assert "<a " not in html[html.index("<svg") : html.index("</svg>")]
 
 
-def test_picture_gets_a_text_alternative_made_from_the_graph():
+def test_picture_has_a_text_alternative_generated_from_the_graph():
     svg = Elements(render_fragment(graph=graph(module("stem"), module("head", signature="h")))).one("svg")
     assert svg["role"] == "img"
     assert svg["aria-label"] == "Architecture of Model: stem, head. Inputs: x. Outputs: y."
@@ -191,7 +191,7 @@ def test_alt_option_replaces_the_text_alternative():
     assert Elements(render_fragment(options=options)).one("svg")["aria-label"] == 'Two "blocks"'
 
 
-def test_alignment_and_lengths_are_the_elements_and_classes_are_the_figures():
+def test_element_has_alignment_and_lengths_and_figure_has_classes():
     options = make_options(model="m", align="center", width="640", height="30em", class_="wide big")
     attributes = Elements(render_fragment(options=options)).one("model-graph")
     assert attributes["class"] == "mg-align-center"
@@ -199,7 +199,7 @@ def test_alignment_and_lengths_are_the_elements_and_classes_are_the_figures():
     assert page.figure_classes(options) == ["mg-figure", "wide", "big"]
 
 
-def test_problem_is_a_note_with_message_and_frames_beside_the_partial_picture():
+def test_problem_is_a_note_with_message_and_frames_above_the_partial_picture():
     html = render_fragment(problem=problem("forward", "ValueError: shapes differ", ("net.py:3 in forward",)))
     assert '<div class="mg-problem" role="note" data-kind="forward">' in html
     assert "ValueError: shapes differ\n  net.py:3 in forward</pre>" in html
@@ -213,7 +213,7 @@ def test_problem_is_a_note_with_message_and_frames_beside_the_partial_picture():
         (Guess(node="a/bool", value="every element", reason="?"), False),
     ],
 )
-def test_assumed_answer_is_told_beside_the_picture(guess, is_shown):
+def test_assumed_values_that_decide_branches_are_noted(guess, is_shown):
     """It may have ended a loop, or chosen a branch; an assumed size is marked in the picture."""
     traced = graph(module("a"))
     traced = msgspec.structs.replace(traced, status=msgspec.structs.replace(traced.status, guesses=(guess,)))
@@ -248,7 +248,7 @@ def test_endless_recursion_is_one_line():
     assert "f.py:1 in forward\n  f.py:7 in __getattr__ (×969)</pre>" in html
 
 
-def test_remarks_say_what_was_assumed_and_not_seen():
+def test_remarks_list_what_was_assumed_and_not_seen():
     status = Status(state="complete", mode="fake", unseen=("x:0",), notes=("Ran with fake tensors.",))
     assumed = (
         Assumption(subject="rule", value="4 (inferred inputs)", reason="example inputs, after 3 tries"),
@@ -311,7 +311,7 @@ def made_from(shown):
     return asked
 
 
-def test_data_is_kept_for_all_that_it_is_made_from(monkeypatch):
+def test_cached_data_depends_on_all_its_inputs(monkeypatch):
     def shown(name, *expanded):
         drawn = msgspec.structs.replace(picture(), state={"expanded": [*expanded], "unrolled": []})
         return diagram(graph=graph(module(name)), picture=drawn)

@@ -35,7 +35,7 @@ OPS = [node.id for node in small_graph().nodes if isinstance(node, OpNode)]
         ([(None, number) for number in range(8)], "0, 1, 2, 3, 4, 5 and 2 more"),
     ],
 )
-def test_assumed_values_are_told_with_their_lines(guesses, assumed):
+def test_assumed_values_are_listed_with_their_lines(guesses, assumed):
     found = remarked(guesses=tuple(Guess(node=node, value=value, reason="") for node, value in guesses))
     assert found == [f"Python asked for values that were not computed; assumed: {assumed}."]
 

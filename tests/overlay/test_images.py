@@ -87,7 +87,7 @@ def images() -> dict[str, Image]:
         ("", (300, 150)),
     ],
 )
-def test_svg_has_the_size_that_browsers_show(attributes: str, size: tuple[float, float]) -> None:
+def test_svg_has_the_same_size_as_in_browsers(attributes: str, size: tuple[float, float]) -> None:
     image = read_image(f'<svg xmlns="http://www.w3.org/2000/svg" {attributes}/>'.encode(), "")
     assert (image.width, image.height) == size
     assert f'width="{size[0]}" height="{size[1]}"' in content(image)
@@ -120,7 +120,7 @@ def test_svg_neither_runs_nor_loads_anything() -> None:
         ),
     ],
 )
-def test_svg_keeps_what_is_drawn(inside: str, cleaned: str) -> None:
+def test_svg_keeps_drawn_elements(inside: str, cleaned: str) -> None:
     svg = base64.b64decode(read_image(SVG.replace("<path", f"{inside}<path").encode(), "").source.partition(",")[2])
     assert f">{cleaned}<path" in svg.decode().replace("ns0:", "")
 
@@ -159,7 +159,7 @@ def test_svg_keeps_what_is_drawn(inside: str, cleaned: str) -> None:
         ),
     ],
 )
-def test_what_is_no_image_is_refused(file: bytes, message: str) -> None:
+def test_other_files_are_refused(file: bytes, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_image(file, "")
 
@@ -222,13 +222,13 @@ def test_file_without_content_is_refused() -> None:
         as_picture(b"")
 
 
-def test_file_that_is_too_large_is_refused_where_it_is_made() -> None:
+def test_too_large_tables_are_refused_when_they_are_made() -> None:
     with pytest.raises(ValueError, match="expected a picture of up to 500 kB, got 500 kB"):
         as_picture(b"x" * 500_001)
 
 
 @pytest.mark.parametrize("table", [[], {}, [[]], [[1]] * 51, [[1] * 13]])
-def test_tables_have_a_size_that_is_legible(table) -> None:
+def test_tables_have_a_legible_size(table) -> None:
     with pytest.raises(ValueError, match=r"expected a table of up to 50 rows and 12 columns, got \d+ rows and \d+"):
         as_picture(table)
 
@@ -294,7 +294,7 @@ def test_text_of_tables_is_in_files_for_print() -> None:
     assert dark(to_pdf(graph, overlay=text)) > dark(to_pdf(graph, overlay=blank)) + 200
 
 
-def test_images_that_a_library_for_print_cannot_read_cost_only_themselves() -> None:
+def test_only_images_that_a_print_library_cannot_read_are_left_out() -> None:
     graph = small_graph()
     without_palette = bytearray(png_of(zlib.compress(b"\0" * 200)))
     without_palette[25] = 3  # the kind of colours

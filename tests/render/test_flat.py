@@ -138,7 +138,7 @@ def test_invalid_theme_is_an_option_error(nested):
     ("name", "given", "message"),
     [
         ("a.svg", {"theme": "dark"}, "option `theme`: .svg files take the colours of the page around them"),
-        ("a.html", {"theme": "light"}, "option `theme`: .html files have the colours of the page"),
+        ("a.html", {"theme": "light"}, "option `theme`: .html files take the colours of the page"),
         ("a.html", {"flat": True}, "option `flat`: .html files have no flat form"),
         ("a.json", {"theme": "dark"}, "option `theme`: .json files contain no picture"),
         ("a.dot", {"flat": True}, "option `flat`: .dot files have no flat form"),

@@ -48,7 +48,7 @@ def test_a_recording_reads_back_as_it_was(tmp_path):
     assert again.to_bytes() == recording.to_bytes()
 
 
-def test_every_cut_leaves_the_whole_frames(tmp_path):
+def test_a_truncated_file_keeps_its_complete_frames(tmp_path):
     data = small_recording(1).to_bytes()
     ends = [len(MAGIC), *(end for _, end in iter_payloads(data))]
     path = tmp_path / "run.mdwatch"
@@ -61,7 +61,7 @@ def test_every_cut_leaves_the_whole_frames(tmp_path):
         assert found == whole, cut
 
 
-def test_every_cut_can_be_gone_on_with(tmp_path):
+def test_a_truncated_file_can_be_continued(tmp_path):
     data = small_recording().to_bytes()
     path = tmp_path / "run.mdwatch"
     for cut in range(0, len(data) + 1, 7):
@@ -73,7 +73,7 @@ def test_every_cut_can_be_gone_on_with(tmp_path):
         assert load_recording(path).moments[-1].rows == moment(1000).rows
 
 
-def test_every_damaged_byte_ends_the_recording_before_its_frame():
+def test_reading_stops_before_a_damaged_frame():
     data = small_recording(1).to_bytes()
     frames = [payload for payload, _ in iter_payloads(data)]
     for at in range(len(MAGIC), len(data)):
@@ -83,7 +83,7 @@ def test_every_damaged_byte_ends_the_recording_before_its_frame():
         assert len(found) < len(frames)
 
 
-def test_a_run_takes_back_what_earlier_ones_wrote_from_its_first_step_on(tmp_path):
+def test_a_resumed_run_replaces_later_steps_of_earlier_runs(tmp_path):
     small_recording(4).save(tmp_path / "run.mdwatch")  # steps 0, 10, 20, 30
     writer = Writer(tmp_path / "run.mdwatch")
     writer.add(FileFrame(record=Run(step=15)))
@@ -96,7 +96,7 @@ def test_a_run_takes_back_what_earlier_ones_wrote_from_its_first_step_on(tmp_pat
     assert len(found.runs) == 2
 
 
-def test_a_step_takes_back_later_ones_of_its_phase(tmp_path):
+def test_a_repeated_step_replaces_later_steps_of_its_phase(tmp_path):
     writer = Writer(tmp_path / "run.mdwatch")
     for record in (moment(0), moment(10), moment(10, "validation"), moment(20), moment(10)):
         writer.add(FileFrame(record=record))
@@ -144,7 +144,7 @@ def test_a_missing_file_is_named(tmp_path):
         load_recording(tmp_path / "nothing.mdwatch")
 
 
-def test_what_could_not_be_written_leaves_the_file_whole(tmp_path):
+def test_a_failed_write_leaves_the_file_intact(tmp_path):
     """A full disk takes a part of a frame and then raises."""
     writer = Writer(tmp_path / "run.mdwatch")
     writer.add(FileFrame(record=moment(0)))
@@ -189,7 +189,7 @@ def test_a_file_has_one_writer(tmp_path):
     Writer(path).close()
 
 
-def test_a_closed_file_is_free_though_a_forked_worker_has_it(tmp_path):
+def test_a_closed_file_is_unlocked_although_a_forked_worker_has_it_open(tmp_path):
     writer = Writer(tmp_path / "run.mdwatch")
     held = os.dup(writer._file.fileno())  # as forking does
     writer.close()
@@ -197,7 +197,7 @@ def test_a_closed_file_is_free_though_a_forked_worker_has_it(tmp_path):
     os.close(held)
 
 
-def test_frames_that_two_have_written_are_no_recording(tmp_path):
+def test_frames_of_two_writers_are_not_a_recording(tmp_path):
     """Each of them gave its own numbers to names."""
     path = tmp_path / "run.mdwatch"
     payload = list(iter_payloads(small_recording(2).to_bytes()))[3][0]  # a later moment: its names are in the first
@@ -208,7 +208,7 @@ def test_frames_that_two_have_written_are_no_recording(tmp_path):
             read()
 
 
-def test_a_frame_that_cannot_be_unpacked_is_the_end_as_a_damaged_one_is(tmp_path):
+def test_reading_stops_before_a_frame_that_can_not_be_unpacked(tmp_path):
     packed = b"not packed"
     whole = small_recording(2).to_bytes()
     path = tmp_path / "run.mdwatch"
@@ -216,7 +216,7 @@ def test_a_frame_that_cannot_be_unpacked_is_the_end_as_a_damaged_one_is(tmp_path
     assert load_recording(path).to_bytes() == whole
 
 
-def test_a_growing_file_whose_beginning_is_not_written_yet(tmp_path):
+def test_a_growing_file_may_have_an_incomplete_beginning(tmp_path):
     path, data = tmp_path / "run.mdwatch", small_recording().to_bytes()
     growing = GrowingRecording(path, 8, 2)
     for end in range(len(MAGIC) + 1):
@@ -226,7 +226,7 @@ def test_a_growing_file_whose_beginning_is_not_written_yet(tmp_path):
     assert growing.read().steps == load_recording(path).steps
 
 
-def test_validation_in_a_recorded_step_is_no_step_back(tmp_path, monkeypatch):
+def test_validation_in_a_recorded_step_does_not_replace_it(tmp_path, monkeypatch):
     starts = []
     monkeypatch.setattr(growing_module, "read_bytes", lambda *at: (starts.append(at[1:]), reader.read_bytes(*at))[1])
     writer = Writer(tmp_path / "run.mdwatch")
@@ -239,7 +239,7 @@ def test_validation_in_a_recorded_step_is_no_step_back(tmp_path, monkeypatch):
     assert starts.count(()) == 1  # the whole file was read at the beginning
 
 
-def test_bins_follow_each_other_without_gaps():
+def test_bins_have_no_gaps():
     edges = [bin_edges(index) for index in range(-INFINITE + 1, INFINITE)]
     assert all(low < high for low, high in edges if low or high)
     assert all(one[1] == other[0] for one, other in itertools.pairwise(edges) if one[1] and other[0])
@@ -258,13 +258,13 @@ def test_coarser_bins_count_the_same_values():
             assert n == sum(count for a, b, count in fine.bars() if low <= a and b <= high) or abs(index) >= INFINITE
 
 
-def test_quantiles_are_right_to_the_width_of_a_bin():
+def test_quantiles_are_accurate_to_the_width_of_a_bin():
     histogram = Histogram({-257: 25, 0: 25, 257: 50, NAN: 9})
     assert [histogram.quantile(q) for q in (0.1, 0.4, 0.9)] == [-1.125, 0.0, 1.125]
     assert math.isnan(Histogram({NAN: 3}).quantile(0.5))
 
 
-def test_reduced_moments_hold_the_same_values(tmp_path):
+def test_reduced_moments_have_the_same_values(tmp_path):
     whole = small_recording(1000)
     small = whole.reduced()
     assert len([m for m in small.moments if m.phase == "train"]) == 200
@@ -286,7 +286,7 @@ def test_reduced_moments_hold_the_same_values(tmp_path):
     assert again.moments[3].rows[CONV].histogram == small.moments[3].rows[CONV].histogram
 
 
-def test_a_reduced_file_says_all_that_the_whole_one_says(tmp_path):
+def test_a_reduced_file_keeps_notes_losses_and_anomalies(tmp_path):
     """Also what the runs before the last one noted, and losses that are not finite."""
     runs = [Run(step=0, model="mypkg.Net", notes=("first",)), Run(step=20, model="mypkg.Net", notes=("second",))]
     losses = [Loss(step, math.inf if step == 7 else 0.5 * step) for step in range(900)]
@@ -306,7 +306,7 @@ def test_a_reduced_file_says_all_that_the_whole_one_says(tmp_path):
     assert [m.last for m in again.moments] == [90 + 100 * i for i in range(9)]
 
 
-def test_reading_goes_through_what_was_read_only_where_a_run_goes_back(tmp_path, monkeypatch):
+def test_only_new_frames_are_read_unless_a_run_goes_back(tmp_path, monkeypatch):
     """Else a file of ten times the size would take a hundred times as long."""
     calls, before, path = [], reader._before, tmp_path / "run.mdwatch"
     monkeypatch.setattr(reader, "_before", lambda step, written: (calls.append(step), before(step, written))[1])
@@ -329,7 +329,7 @@ def test_reduced_histograms_keep_their_bins_in_the_file(tmp_path):
     assert again.moments[0].rows[CONV].histogram == small.moments[0].rows[CONV].histogram
 
 
-def test_questions_have_answers():
+def test_recordings_can_be_queried():
     recording = small_recording()
     assert recording.steps == (0, 10, 20)
     assert recording.phases == ("train", "validation")
@@ -358,7 +358,7 @@ def test_reading_needs_no_torch(tmp_path):
     assert subprocess.check_output([sys.executable, "-c", script], text=True) == "(0, 20)\n"
 
 
-def test_the_documented_layout_is_what_is_written():
+def test_files_have_the_documented_layout():
     """Read by what the page says, with nothing of ours."""
     data = small_recording(1).to_bytes()
     at, found = 8, []
@@ -378,7 +378,7 @@ def test_the_documented_layout_is_what_is_written():
     assert Run(step=0).version == "1.0"
 
 
-def test_public_names_are_there():
+def test_public_names_can_be_imported():
     assert modeldiagrams.load_recording is load_recording
     assert row(1).rms > 0
     assert Row(count=0).rms == 0

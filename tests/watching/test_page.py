@@ -42,13 +42,13 @@ def the_only(page):
     return tensor
 
 
-def test_values_are_read_back_to_the_width_of_a_rounding():
+def test_values_are_accurate_after_rounding():
     means = [1e-30, -0.5, 0.0, 123.0, 3.4e38]
     page = build_page_recording(recording({OUT: row(mean=mean)} for mean in means), "run", ["conv"])
     assert numbers(the_only(page).values["mean"]) == pytest.approx(means, rel=0.012)
 
 
-def test_what_was_not_seen_or_is_not_finite_has_no_value():
+def test_unseen_and_non_finite_tensors_have_no_value():
     rows = [{OUT: row(mean=2.0)}, {}, {OUT: row(mean=math.nan, bad=3)}]
     tensor = the_only(build_page_recording(recording(rows), "run", ["conv"]))
     assert tensor.seen == "101"
@@ -56,7 +56,7 @@ def test_what_was_not_seen_or_is_not_finite_has_no_value():
     assert numbers(tensor.values["bad"], share=True) == [0, None, 0.03]
 
 
-def test_a_share_of_little_is_not_zero():
+def test_a_small_share_is_not_zero():
     rows = [{OUT: row(count=10**9, bad=1, dead=1, units=10**6)}]
     values = the_only(build_page_recording(recording(rows), "run", ["conv"])).values
     assert numbers(values["bad"], share=True) == [0.001]
@@ -74,7 +74,7 @@ def test_moments_are_merged_exactly():
     assert numbers(values["bad"], share=True)[:2] == [0.005, 0.005]
 
 
-def test_a_loss_that_is_not_finite_is_a_gap():
+def test_a_non_finite_loss_is_a_gap():
     losses = [Loss(0, 1.0), Loss(5, math.inf), Loss(15, 2.0)]
     page = build_page_recording(recording([{OUT: row()}] * 3, losses), "run", ["conv"])
     assert page.loss == (1.0, None, 2.0)
@@ -93,7 +93,7 @@ def test_heat_has_each_value_in_the_row_of_its_bin():
     assert low <= bin_edges(300)[0] < high
 
 
-def test_small_magnitudes_are_with_zero():
+def test_small_magnitudes_count_as_zero():
     histogram = Histogram({1: 1, 250: 999})
     heat = the_only(build_page_recording(recording([{OUT: row(histogram=histogram)}]), "run", ["conv"])).heat
     assert heat.lowest == heat.highest
@@ -105,7 +105,7 @@ def test_a_tensor_of_zeros_has_no_heat():
     assert the_only(build_page_recording(recording(rows), "run", ["conv"])).heat is None
 
 
-def test_tensors_are_in_the_order_of_the_graph_and_strangers_are_named():
+def test_tensors_are_in_graph_order_and_unknown_nodes_are_named():
     rows = [{Key("b", "activation"): row(), Key("gone", "activation"): row(), Key("a", "activation"): row()}]
     page = build_page_recording(recording(rows), "run", ["a", "b"])
     assert [tensor.node for tensor in page.tensors] == ["a", "b"]
@@ -154,7 +154,7 @@ def test_a_page_stays_within_its_budget():
     assert limited.steps[-1] == unlimited.steps[-1]
 
 
-def test_a_model_of_very_many_tensors_stays_within_its_budget_too():
+def test_a_model_with_very_many_tensors_stays_within_its_budget():
     nodes = [f"layers.{i}" for i in range(60)]
     rows = [
         {
@@ -175,7 +175,7 @@ def test_a_model_of_very_many_tensors_stays_within_its_budget_too():
         assert page.notes == ("eager", "This model has too many tensors for maps of their values on a page.")
 
 
-def test_the_same_recording_is_the_same_text_and_is_read_back():
+def test_equal_recordings_give_equal_bytes_and_can_be_read_back():
     rows = [{OUT: row(), UPDATE: row(ratio=0.01)}] * 3
     one, other = (build_page_recording(recording(rows), "run", ["conv"]) for _ in range(2))
     text = msgspec.json.encode(one)

@@ -26,7 +26,7 @@ def test_training_is_the_same_bit_for_bit(path):
         assert load_recording(path).steps == tuple(range(0, 20, 3))
 
 
-def test_values_are_those_of_the_tensors(path):
+def test_values_match_the_tensors(path):
     torch.manual_seed(0)
     model, (batch,) = Small().eval(), images(1)
     kept = {}
@@ -64,7 +64,7 @@ def check(row, tensor):
         assert n == int((inside if low or high else values == 0).sum()) or abs(low) < 2.0**-63
 
 
-def test_bins_are_the_same_as_by_arithmetic():
+def test_bins_match_those_computed_by_arithmetic():
     values = torch.tensor([0.0, -0.0, 1.0, 1.24, 1.25, -1.0, 3e-30, 1e30, math.inf, -math.inf, math.nan, 2.0**-64])
     row = measure(Key("", "activation"), values, values, "data", None)
     (found,), _ = copy_to_host([row])
@@ -89,7 +89,7 @@ def test_a_sample_is_a_copy_spread_over_the_tensor():
 
 
 @pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
-def test_channels_last_is_measured_alike(path, layout):
+def test_channels_last_gives_the_same_measurements(path, layout):
     torch.manual_seed(0)
     model = Small().to(memory_format=layout).eval()
     batch = images(1)[0][0].contiguous(memory_format=layout)
@@ -103,7 +103,7 @@ def test_channels_last_is_measured_alike(path, layout):
     assert row.norm == pytest.approx(expected.norm().item(), rel=1e-5)
 
 
-def test_modules_are_listened_to_in_recorded_steps_only(path):
+def test_modules_have_listeners_only_in_recorded_steps(path):
     model, batches = Small(), images(5)
     plain = nn.Module._call_impl
     with watch(model, every=2, path=path) as watcher:
@@ -130,7 +130,7 @@ def test_nothing_is_kept_alive(path):
         assert gone() is None
 
 
-def test_a_watcher_that_is_forgotten_leaves_nothing(path):
+def test_a_garbage_collected_watcher_leaves_nothing(path):
     model = Small()
     watcher = watch(model, every=1, path=path)
     assert listened_to(model)
@@ -157,7 +157,7 @@ def test_losses_of_all_steps_are_kept(path):
     assert [loss.value for loss in found] == pytest.approx(losses)
 
 
-def test_a_resumed_training_goes_on_in_the_file(path):
+def test_a_resumed_training_continues_the_file(path):
     with watch(Small(), every=2, path=path) as watcher:
         train(watcher._model, images(7), watcher)
     with watch(Small(), every=2, path=path, start=4) as watcher:
@@ -168,7 +168,7 @@ def test_a_resumed_training_goes_on_in_the_file(path):
     assert [run.step for run in found.runs] == [0, 4]
 
 
-def test_phases_are_apart(path):
+def test_phases_are_separate(path):
     model, batches = Small(), images(3)
     with watch(model, every=2, path=path) as watcher:
         train(model, batches[:1], watcher)  # step 1 is not recorded
@@ -226,7 +226,7 @@ def test_bad_arguments_are_named(path, options, problem):
         watch(3, path=path)
 
 
-def test_node_ids_are_those_of_the_graph(path):
+def test_node_ids_match_the_graph(path):
     class Shared(nn.Module):
         def __init__(self):
             super().__init__()
@@ -248,7 +248,7 @@ def test_node_ids_are_those_of_the_graph(path):
     assert {k.tensor for k in found.keys if k.node == "" and k.kind == "activation"} == {*graph.model.outputs}
 
 
-def test_units_are_counted_along_the_dimension_of_the_layer_before(path):
+def test_units_are_counted_along_the_dimension_of_the_previous_layer(path):
     class Tokens(nn.Module):
         def __init__(self):
             super().__init__()
@@ -265,7 +265,7 @@ def test_units_are_counted_along_the_dimension_of_the_layer_before(path):
     assert rows[Key("act2", "activation")].units == 7
 
 
-def test_no_value_is_asked_of_an_accelerator():
+def test_measuring_does_not_synchronize_an_accelerator():
     """Under fake tensors any question for a value raises; one tensor is left to be copied."""
     with FakeTensorMode():
         tensors = [torch.empty(4, 3, 9, device="cuda") for _ in range(3)]
