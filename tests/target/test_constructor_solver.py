@@ -14,7 +14,6 @@ import torch
 import yaml
 from torch import nn
 
-import inference_zoo
 from modeldiagrams.errors import TargetError
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.target import resolve
@@ -22,9 +21,7 @@ from modeldiagrams.target.build import make_model
 from modeldiagrams.target.inference.constructor import solved_arguments
 from modeldiagrams.target.objects import from_option
 
-KNOWN = ["hard_objects.KnowledgeGraph", "usual_vision.SuperRes"]
-"""What a first user met: ``triples_factory`` and ``upscale``."""
-QUICK = [*KNOWN, "hard_objects.TwoTower", "hard_objects.ResNet", "hard_objects.Nested", "usual_text.BiLSTM"]
+QUICK = ["AdsMultiTask", "RecurrentActorCritic", "Nested", "PoemWriter"]
 
 
 class Choice(nn.Module):
@@ -172,7 +169,7 @@ def test_objects_are_written_as_hydra_does():
 
 @pytest.mark.parametrize("name", QUICK)
 def test_found_arguments_can_be_pasted(name):
-    path = f"{inference_zoo.__name__}.{name}"
+    path = f"inference_zoo.constructor_use.{name}"
     target = resolve(parse_options({"model": path}).call)
     assert target.note is None
     said = {item.subject: yaml.safe_load(item.value) for item in target.assumptions}

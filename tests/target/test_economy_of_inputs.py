@@ -68,17 +68,6 @@ def test_after_a_long_pass_on_fake_tensors_others_have_values():
     assert kinds == [False]
 
 
-def test_failures_that_only_repeat_wait_for_others():
-    target = target_of("inference_zoo.hard_laboratory.EquivariantMessagePassing")
-    assert target.kwargs["edge_attr"] is None
-    assert len(target.tried) <= 30
-
-
-def test_frames_that_are_many_are_tried_with_values_as_few():
-    target = target_of("inference_zoo.hard_markets.RecurrentPPO")
-    assert list(target.kwargs["obs"].shape[1:]) == [4, 84, 84]
-
-
 class Tiles(nn.Module):
     """A slide is a bag of tiles, of which each becomes a row: any height would give rows, but not one for each."""
 

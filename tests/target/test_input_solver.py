@@ -15,11 +15,8 @@ from modeldiagrams.target.inference import input_solver, probing
 from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.entries import Leaf
 from modeldiagrams.target.inference.input_solver import InputSolver
-from modeldiagrams.target.inference.search import dead_inputs, is_connected
+from modeldiagrams.target.inference.search import dead_inputs
 from modeldiagrams.target.inference.sizes import Sizes
-
-PLACE = "inference_zoo.hard_inputs."
-QUICK = ["BatchGraph", "DictInput", "HierarchicalAttention", "PagedCell", "Recurrent", "Regularised", "TupleInput"]
 
 
 def solved(model):
@@ -120,46 +117,6 @@ class Staged(nn.Module):
 def test_inputs_with_which_more_modules_are_called_are_better():
     said = {item.subject: yaml.safe_load(item.value) for item in target_of(f"{__name__}.Staged").assumptions}
     assert said["inputs.stage"] == {"value": "all"}
-
-
-def test_inputs_whose_batch_comes_out_are_better():
-    """Nodes could be mixed up with rows: then the graph has as many rows as nodes."""
-    target = target_of("inference_zoo.usual_repositories.STGCNBlock")
-    rows, matrix = target.kwargs["X"].shape[0], target.kwargs["A_hat"]
-    assert target.model(**target.kwargs).shape[0] == rows != matrix.shape[0]
-
-
-def test_graphs_have_one_id_for_each_node_and_a_batch_of_one():
-    target = target_of("inference_zoo.hard_structures.GraphBatchNet")
-    given = {name: list(value.shape) for name, value in target.kwargs.items()}
-    assert given == {"z": [8], "edge_index": [2, 8], "edge_type": [8], "batch": [8]}
-    assert target.model(**target.kwargs).shape[0] == 1
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    ("path", "made"),
-    [
-        *((PLACE + name, {}) for name in QUICK),
-        ("torch.nn.LSTM", {}),
-        ("torch.nn.Transformer", {"args": [16, 2, 1, 1, 32]}),
-    ],
-)
-def test_inputs_are_found_and_can_be_pasted(path, made):
-    target = target_of(path, **made)
-    graph = record(target).graph
-    assert target.note is None
-    assert is_connected(graph)
-    said = {item.subject: yaml.safe_load(item.value) for item in target.assumptions}
-    options = {
-        option: {key.removeprefix(f"{option}."): value for key, value in said.items() if key.startswith(f"{option}.")}
-        for option in ("inputs", "kwargs")
-    }
-    pasted = target_of(path, **made, **{name: values for name, values in options.items() if values})
-    assert pasted.assumptions == ()
-    again = record(pasted).graph
-    assert [node.id for node in again.nodes] == [node.id for node in graph.nodes]
-    assert [tensor.shape for tensor in again.tensors.values()] == [tensor.shape for tensor in graph.tensors.values()]
 
 
 def test_the_model_stays_as_it_was():
