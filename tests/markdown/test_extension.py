@@ -40,7 +40,7 @@ def cache(tmp_path_factory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _shared_cache(cache, monkeypatch):
-    monkeypatch.setattr(extension, "_ZENSICAL_CACHE", str(cache))
+    monkeypatch.setattr(extension, "CACHE", str(cache))
 
 
 class _Context(Extension):
