@@ -94,8 +94,8 @@ def _measure(entry: Entry, result: Connection) -> None:
     from inference_zoo.expected import call_of, untruths  # noqa: PLC0415
     from modeldiagrams.errors import TargetError  # noqa: PLC0415
     from modeldiagrams.options.parsing import parse_options  # noqa: PLC0415
-    from modeldiagrams.target import record, resolve  # noqa: PLC0415
-    from modeldiagrams.target.inference.search import is_connected  # noqa: PLC0415
+    from modeldiagrams.resolve import record, resolve  # noqa: PLC0415
+    from modeldiagrams.resolve.inputs.candidate_search import is_connected  # noqa: PLC0415
 
     warnings.simplefilter("ignore")
     call = parse_options({"model": entry.path, **entry.options}).call

@@ -28,7 +28,7 @@ from torch import Tensor
 
 if TYPE_CHECKING:
     from inference_zoo import Entry
-    from modeldiagrams.target import Target
+    from modeldiagrams.resolve import Target
 
 RANGES = {"B": "1..2", "H": "16..1024", "W": "16..1024"}
 """Sane sizes; all others have a range of their own."""

@@ -28,7 +28,7 @@ _VERSION = re.compile(r"^Version: *(.*?)\s*$", re.MULTILINE)
 _MOST_ENTRIES = 1000
 """The maximum number of folder entries to check; a folder of data may have millions."""
 _CODE = (".py", ".yaml", ".toml")
-_TRACER_CODE = ("common", "errors.py", "ir", "options", "target", "tracer", "worker")
+_TRACER_CODE = ("common", "errors.py", "ir", "options", "resolve", "tracer", "worker")
 """The code that determines a graph; in a development checkout, it changes without a new version."""
 
 

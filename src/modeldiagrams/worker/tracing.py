@@ -16,10 +16,10 @@ from torch import nn
 from modeldiagrams.common.user_files import is_library
 from modeldiagrams.errors import ModelDiagramsError, TargetError
 from modeldiagrams.ir.serialize import serialize
-from modeldiagrams.target import InputsError, Target, loaded_sources, record, resolve, seeded
-from modeldiagrams.target.device import move_to_device
-from modeldiagrams.target.locate import locate
-from modeldiagrams.target.user_code import failure, is_external, loaded_files
+from modeldiagrams.resolve import InputsError, Target, loaded_sources, record, resolve, seeded
+from modeldiagrams.resolve.code.user_code import failure, is_external, loaded_files
+from modeldiagrams.resolve.values.device import move_to_device
+from modeldiagrams.resolve.values.locate import locate
 from modeldiagrams.worker.dependencies import dependencies
 from modeldiagrams.worker.embedding import image_made
 from modeldiagrams.worker.limits import is_out_of_memory, limited, memory_hint
