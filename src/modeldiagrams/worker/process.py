@@ -134,7 +134,7 @@ class Process:
                 doing = request.doing
                 answer = self.ask(request, _TRACED, request.limits.seconds + EXIT_MARGIN)
         except WorkerError as error:
-            answer = Refused(problem=worker_problem(doing, error))
+            answer = Refused(problem=worker_problem(doing, error), may_differ=True)
         return msgspec.structs.replace(answer, output=self.printed())
 
     def end(self, patience: float = 0) -> None:
