@@ -19,8 +19,6 @@ POOR = {
     "HOME": os.devnull,
     "XDG_CACHE_HOME": os.devnull,
     "LC_ALL": "C",
-    "PYTHONCOERCECLOCALE": "0",
-    "PYTHONUTF8": "0",
     "http_proxy": "http://127.0.0.1:9",
     "https_proxy": "http://127.0.0.1:9",
 }

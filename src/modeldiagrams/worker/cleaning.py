@@ -130,5 +130,4 @@ def _any_of(texts: Iterable[str]) -> str:
 
 
 def _in_json(text: str) -> bytes:
-    # in a locale without UTF-8, Python reads other letters of a path as surrogates, which JSON can't contain
-    return msgspec.json.encode(os.fsencode(text).decode("utf-8", "replace"))[1:-1]
+    return msgspec.json.encode(text)[1:-1]
