@@ -57,6 +57,7 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
         class_: The fully qualified class; empty for modules that are repeated together, which are the rows below.
         calls: The number of equal calls that the row represents.
         shared: Whether some of these calls share weights with another call.
+        sets: The number of modules these calls are of, each with weights of its own.
         inputs: Shapes by argument name.
         outputs: Shapes by path in the returned value.
         parameters: The number of parameters, including modules inside.
@@ -72,6 +73,7 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
     class_: str = ""
     calls: int = 1
     shared: bool = False
+    sets: int = 1
     inputs: dict[str, Shape] = {}
     outputs: dict[str, Shape] = {}
     parameters: int | None = None
@@ -150,7 +152,7 @@ def _place_below(row: SummaryRow, parent: SummaryRow | None) -> SummaryRow:
 def _build_row(graph: Graph, row: OutlineRow | None) -> SummaryRow:
     """Build the row for a row of the outline; None is the model."""
     if row and not row.class_:
-        return SummaryRow(name=row.name, calls=row.times)
+        return SummaryRow(name=row.name, calls=row.times, shared=row.shared, sets=row.sets)
     if row and row.id in graph.functions:
         call = graph.functions[row.id]
         return SummaryRow(
@@ -167,6 +169,7 @@ def _build_row(graph: Graph, row: OutlineRow | None) -> SummaryRow:
         name=row.name if row else graph.model.name,
         class_=module.class_,
         calls=row.times if row else 1,
+        sets=row.sets if row else 1,
         shared=bool(row and row.shared) or getattr(module, "call", 1) > 1,
         inputs={key: graph.tensors[tensor].shape for key, tensor in module.inputs.items()},
         outputs={key: graph.tensors[tensor].shape for key, tensor in module.outputs.items()},
@@ -222,7 +225,7 @@ def _bits_of(dtype: str) -> int:
 def format_cell(row: SummaryRow, column: Column) -> str:
     """Format one cell."""
     if not row.class_:  # several modules, or omitted rows
-        return f"×{row.calls}" if column == "calls" and row.calls > 1 else ""
+        return _format_calls(row) if column == "calls" and row.calls > 1 else ""
     match column:
         case "inputs" | "outputs":
             return _format_shapes(row.inputs if column == "inputs" else row.outputs)
@@ -235,8 +238,14 @@ def format_cell(row: SummaryRow, column: Column) -> str:
         case "time":
             return _NOTHING if row.time_ns is None else format_time(row.time_ns)
         case "calls":
-            times = f"×{row.calls}" if row.calls > 1 else "1"
-            return f"{times} shared" if row.shared and row.parameters else times
+            return _format_calls(row)
+
+
+def _format_calls(row: SummaryRow) -> str:
+    times = f"×{row.calls}" if row.calls > 1 else "1"
+    if not row.shared or (row.class_ and not row.parameters):
+        return times
+    return f"{times} shared, {row.sets} sets" if row.sets > 1 else f"{times} shared"
 
 
 def _format_shapes(shapes: dict[str, Shape]) -> str:
