@@ -14,6 +14,7 @@ from sphinx.util.nodes import make_refnode
 
 from modeldiagrams.engine.builder import DiagramBuilder, Session
 from modeldiagrams.hosting.host import accepted_problems, prefetch
+from modeldiagrams.record.calls import CALLS
 from sphinx_modeldiagrams.builders import makes_web_pages, one_fragment
 from sphinx_modeldiagrams.config import settings_of
 from sphinx_modeldiagrams.entries import is_outdated, make_entry, module_anchor, module_anchors
@@ -79,7 +80,11 @@ class ModelDiagramsDomain(Domain):
             cache = folder / settings.cache_dir if settings.cache_dir else Path(self.env.doctreedir) / self.name
             self._session = self._session or Session()
             self._diagram_builder = DiagramBuilder(
-                cache, folder=folder, snapshots=folder / settings.snapshots, session=self._session
+                cache,
+                folder=folder,
+                snapshots=folder / settings.snapshots,
+                calls=folder / CALLS,
+                session=self._session,
             )
             self._diagram_builder.tracing.on_trace = lambda model: _log.info("tracing %s", model)
             self._process = os.getpid()

@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from modeldiagrams.api.target_file import import_path
 from modeldiagrams.api.terminal import Failed, progress
 from modeldiagrams.engine.once import TracedModel, caller, trace_once
 from modeldiagrams.options.options import is_graph_file
 from modeldiagrams.options.parsing import parse_options
+from modeldiagrams.record.calls import calls_file, with_recorded
 
 if TYPE_CHECKING:
     from modeldiagrams.engine.embedding import Make
@@ -46,4 +49,6 @@ def _read(target: str, given: dict[str, str | None]) -> tuple[Options, list[Path
             f"{target} is a graph file, so there is no model to run; `modeldiagrams render {target} -o {drawn}`"
         )
     model, folders = import_path(target, Path.cwd())
-    return parse_options({"model": model, **given_options(given)}), folders
+    options = parse_options({"model": model, **given_options(given)})
+    call = with_recorded(options.call, calls_file(Path.cwd()))
+    return msgspec.structs.replace(options, call=call), folders

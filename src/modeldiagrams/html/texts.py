@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.engine.problems import folded
-from modeldiagrams.ir.graph import ModuleNode, OpNode
+from modeldiagrams.ir.graph import RECORDED, ModuleNode, OpNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -110,9 +110,12 @@ def remarks(graph: Graph) -> list[str]:
         found.append(f"The origin of {count} tensor{'s'[: count != 1]} is unknown.")
     if status.guesses:
         found.append(f"Python asked for values that were not computed; assumed: {_assumed(graph, status.guesses)}.")
+    recorded = {item.reason for item in graph.assumptions if item.value == RECORDED}
+    found += [f"{reason[:1].upper()}{reason[1:]}." for reason in recorded]
     found += [
         f"Assumed: {item.reason}" if item.subject == "rule" else f"Assumed {item.subject} = {item.value}: {item.reason}"
         for item in graph.assumptions
+        if item.reason not in recorded
     ]
     return found[:_REMARK_LIMIT]
 

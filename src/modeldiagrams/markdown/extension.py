@@ -25,6 +25,7 @@ from modeldiagrams.markdown.fence import ModelDiagramsExtension
 from modeldiagrams.markdown.host import FenceHost
 from modeldiagrams.markdown.incremental_site import IncrementalSite
 from modeldiagrams.options.settings import Settings, parse_settings, with_repository
+from modeldiagrams.record.calls import CALLS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +64,9 @@ class Services:
         key = (cache_dir, folder, root, snapshots)
         with self._lock:
             if key not in self._builders:
-                builder = DiagramBuilder(cache_dir, folder=folder, paths=[root], snapshots=snapshots)
+                builder = DiagramBuilder(
+                    cache_dir, folder=folder, paths=[root], snapshots=snapshots, calls=root / CALLS
+                )
                 builder.tracing.on_trace = lambda model: _log.info("tracing %s", model)
                 self._builders[key] = builder
             return self._builders[key]

@@ -8,7 +8,7 @@ becomes an `Assumption` in the graph, written as the author would have written i
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from modeldiagrams.target.inference.budget import Budget
 from modeldiagrams.target.inference.factories import factories_of
 from modeldiagrams.target.inference.names import extended
 from modeldiagrams.target.inputs import from_entries
+from modeldiagrams.target.recorded import recorded_options
 from modeldiagrams.target.resolve_inputs import WRITE_INPUTS, resolve_inputs
 from modeldiagrams.target.user_code import loaded_sources, seeded
 from modeldiagrams.tracer import Trace, trace_run
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from modeldiagrams.target.resolve_inputs import Inputs
     from modeldiagrams.tracer import Mode
 
-__all__ = ["InputsError", "Target", "infer", "loaded_sources", "record", "resolve", "seeded"]
+__all__ = ["InputsError", "Target", "graph_of", "infer", "loaded_sources", "record", "resolve", "seeded"]
 
 _MOST_FITS = 2
 """How often, one after the other, a model is made in another way because one of its layers doesn't fit, """
@@ -82,6 +83,31 @@ def resolve(call: Call, device: str | None = None) -> Target:
         TargetError: if there is no such model or it can't be built.
         InputsError: if its inputs can't be made; a `TargetError` as well.
     """
+    known = recorded_options(call)
+    call = msgspec.structs.replace(call, recorded=None)
+    if known is None:
+        return _resolved(call, device)
+    try:
+        target = _resolved(known.call, device)
+        if device is None and not call.measure_time:
+            target = replace(target, trace=_checked_pass(target))
+        return replace(target, assumptions=(*known.assumptions, *target.assumptions))
+    except TargetError as error:
+        guessed = _resolved(call, device)
+        return replace(guessed, assumptions=(known.not_used(str(error)), *guessed.assumptions))
+
+
+def _checked_pass(target: Target) -> Trace:
+    """The pass of a model as it was recorded, which may have changed since."""
+    with seeded():
+        trace = record(target)
+    if error := trace.graph.status.error:
+        raise InputsError(f"{error.type}: {error.message}")
+    return trace
+
+
+def _resolved(call: Call, device: str | None) -> Target:
+    """By what the author wrote, and by the rules."""
     _check_inputs((call.vocabulary or {}).get("inputs", {}))
     with extended(call.vocabulary):
         built, inputs, tried = _first_that_works(call, device)
@@ -126,6 +152,11 @@ def infer(model: Any, *, measure_time: bool = False) -> Graph | None:
     inputs = resolve_inputs(Built(model, model), Call(model=f"{kind.__module__}.{kind.__qualname__}"), Budget())
     note = inputs.note and inputs.note.replace(WRITE_INPUTS, "give the arguments of one call")
     target = Target(model=model, args=inputs.args, kwargs=inputs.kwargs, assumptions=inputs.assumptions, note=note)
+    return graph_of(target, measure_time=measure_time)
+
+
+def graph_of(target: Target, *, measure_time: bool = False) -> Graph:
+    """Trace a target in this process; the graph has the assumptions of both."""
     graph = record(target, measure_time=measure_time).graph
     return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
 
