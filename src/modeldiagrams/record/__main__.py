@@ -17,8 +17,8 @@ def main(words: list[str]) -> None:
         words: Of the command line after `python`.
     """
     settings = in_environment()
-    if settings is None or not words or words[0] == "-c":
-        sys.exit("expected a script: `modeldiagrams record -- python example.py`")
+    if settings is None or not words:
+        sys.exit("expected to be run by `modeldiagrams record -- python example.py`")
     recorder = begin(settings)
     is_module = words[0] == "-m"
     sys.argv = words[1:] if is_module else words

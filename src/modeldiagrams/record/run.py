@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -107,12 +108,11 @@ def run_command(command: Sequence[str], settings: RunSettings) -> int:
         Its exit status.
 
     Raises:
-        ModelDiagramsError: if there is no such program.
+        ModelDiagramsError: if it can't be run, or runs no script.
     """
     in_environment(settings)
-    os.environ["PYTEST_ADDOPTS"] = (
-        f"{os.environ.get('PYTEST_ADDOPTS', '')} -p modeldiagrams --record-model-calls".strip()
-    )
+    more = "-p modeldiagrams --record-model-calls"
+    os.environ["PYTEST_ADDOPTS"] = f"{os.environ.get('PYTEST_ADDOPTS', '')} {more}".strip()
     try:
         return subprocess.run(_with_recorder([*command]), check=False).returncode  # noqa: S603
     except OSError as error:
@@ -123,12 +123,12 @@ def _with_recorder(command: list[str]) -> list[str]:
     """A command that runs Python code with the recorder; pytest has a plugin for that."""
     if not Path(command[0]).name.startswith("python"):
         return command
-    position = next(
-        (at for at, word in enumerate(command[1:], 1) if not word.startswith("-") or word in {"-m", "-c"}), 1
-    )
-    if command[position : position + 2] == ["-m", "pytest"]:
-        return command
-    return [*command[:position], "-m", __package__, *command[position:]]
+    program = sys.executable if command[0] in {"python", "python3"} else command[0]  # the one that has this package
+    first = next((at for at, word in enumerate(command) if at and (word[:1] != "-" or word in {"-m", "-c"})), 0)
+    if not first or command[first] == "-c":
+        raise ModelDiagramsError("expected a script or a module after `python`: `python examples/demo.py`")
+    is_pytest = command[first : first + 2] == ["-m", "pytest"]
+    return [program, *command[1:first], *([] if is_pytest else ["-m", __package__]), *command[first:]]
 
 
 def end(settings: RunSettings) -> list[str]:

@@ -23,29 +23,25 @@ from modeldiagrams.common.class_facts import full_name, module_of, qualified_nam
 from modeldiagrams.options.call import RecordedCall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
 __all__ = ["NotWritableError", "class_path", "note_arguments", "write_call"]
 
 _Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 _NOTED = "_modeldiagrams_arguments"
 """Attribute of a module."""
-
-_DEEPEST = 8
 _MOST_LISTED = 16
 """Elements of a tensor that is written with its values."""
-_MOST_EXACT = 8
-"""The same of an input."""
-_MOST_PLAIN = 2000
-"""Characters of a plain value."""
+_PLAIN = frozenset({type(None), bool, int, float, str})
+_MOST_TEXT = 2000
 _ENOUGH = 32
-"""Elements that tell in which range random numbers lie."""
-_PLACES = ("torch", "torch.nn", "torch.nn.functional", "math", "operator", "builtins")
-"""Where functions are that don't know their module, and shorter paths of others."""
+"""Elements that show in which range random numbers lie."""
+_PLACES = ("torch", "torch.nn.functional", "math", "operator", "builtins")
+"""Where functions are that don't know their module."""
 _TESTS = frozenset({"test", "tests", "conftest", "__main__"})
 """Modules that documentation can't import."""
-_NOT_SAVED = ("transformers_version", "model_type", "architectures")
-"""What configurations of Hugging Face say about themselves."""
+_ABOUT_ITSELF = ("transformers_version", "model_type", "architectures")
+"""Fields of Hugging Face's configurations that their constructors don't take."""
 
 
 class NotWritableError(Exception):
@@ -89,102 +85,98 @@ def write_call(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any],
     Raises:
         NotWritableError: naming the argument or the input that options can't hold.
     """
-    positional, named = _arguments(type(module), _noted(module, "the model"), 0)
-    given = _by_name(module.forward, args, kwargs)
-    inputs = {name: _input(value, f"the input `{name}`", 0) for name, value in given.items()}
-    by_position = [*inputs] == [*range(len(inputs))]
+    arguments = _entries(type(module), _arguments_of(module), _value, "argument")
+    inputs = _entries(module.forward, (args, kwargs), _input, "input")
+    positions = [name for name in arguments if isinstance(name, int)]
     return RecordedCall(
-        seen=seen, args=positional or None, kwargs=named or None, inputs=[*inputs.values()] if by_position else inputs
+        seen=seen,
+        args=[arguments[position] for position in positions] or None,
+        kwargs={str(name): entry for name, entry in arguments.items() if name not in positions} or None,
+        inputs=[*inputs.values()] if [*inputs] == [*range(len(inputs))] else inputs,
     )
-
-
-def _noted(module: nn.Module, where: str) -> _Arguments:
-    noted = vars(module).get(_NOTED)
-    if noted is None:
-        raise NotWritableError(f"{where} was loaded from a file, so what it was constructed with is unknown")
-    arguments: _Arguments = noted.arguments
-    return arguments
 
 
 def class_path(class_: type) -> str:
     """The shortest path of a class through the packages around it.
 
     Raises:
-        NotWritableError: if no module has it under its name.
+        NotWritableError: if documentation can't import it.
     """
-    return _path(class_, "")
+    return _path(class_)
 
 
-def _arguments(maker: Callable[..., Any], made: _Arguments, depth: int) -> tuple[list[Any], dict[str, Any]]:
-    """Positional and named arguments, without those that are the defaults."""
-    args, kwargs = made
-    parameters = _parameters(maker)
-    by_name = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    if len(args) <= len(by_name):
-        args, kwargs = (), {**dict(zip(by_name, args, strict=False)), **kwargs}
-    given = {name: value for name, value in kwargs.items() if not _is_default(parameters.get(name), value)}
-    positional = [_value(value, f"argument {position}", depth) for position, value in enumerate(args)]
-    return positional, {name: _value(value, f"argument `{name}`", depth) for name, value in given.items()}
-
-
-def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+def _entries(function: Callable[..., Any], given: _Arguments, write: Callable[[Any], Any], noun: str) -> dict[Any, Any]:
+    """What a function is called with, by name, or by position where not all have one; without defaults."""
     try:
-        return inspect.signature(function).parameters
+        parameters: Mapping[str, inspect.Parameter] = inspect.signature(function).parameters
     except (TypeError, ValueError):
-        return {}
-
-
-def _is_default(parameter: inspect.Parameter | None, value: Any) -> bool:
-    if parameter is None or type(parameter.default) is not type(value):
-        return False
-    is_plain = isinstance(value, str | int | float | tuple | None) and not isinstance(value, enum.Enum)
-    return parameter.default is value or (is_plain and bool(parameter.default == value))
-
-
-def _by_name(forward: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str | int, Any]:
-    """Inputs by the names of forward's parameters, or by position where not all have one."""
-    parameters = _parameters(forward)
+        parameters = {}
+    (args, kwargs), entries = given, dict[Any, Any]()
     names = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    if len(args) > len(names):
-        return dict([*enumerate(args), *kwargs.items()])
-    given = {**dict(zip(names, args, strict=False)), **kwargs}
-    return {name: value for name, value in given.items() if not _is_default(parameters.get(name), value)}
+    keys = names if len(args) <= len(names) else range(len(args))
+    for key, value in [*zip(keys, args, strict=False), *kwargs.items()]:
+        if isinstance(key, str) and key in parameters and _is_same(value, parameters[key].default):
+            continue
+        try:
+            entries[key] = write(value)
+        except NotWritableError as error:
+            raise NotWritableError(f"the {noun} `{key}` is {error}") from error
+    return entries
 
 
-def _value(value: Any, where: str, depth: int) -> Any:  # noqa: C901, PLR0911, PLR0912  (one case for each kind)
+def _is_same(value: Any, default: Any) -> bool:
+    is_plain = type(value) in _PLAIN | {tuple}
+    return value is default or (is_plain and type(value) is type(default) and bool(value == default))
+
+
+def _arguments_of(module: nn.Module) -> _Arguments:
+    """What constructs a module like this one; containers by what they hold now."""
+    if type(module) in {nn.Sequential, nn.ModuleList}:
+        held = tuple(module.children())
+        return (held if isinstance(module, nn.Sequential) else ([*held],)), {}
+    noted = vars(module).get(_NOTED)
+    if noted is None:
+        raise NotWritableError(f"a {type(module).__name__} from a file, whose arguments are unknown")
+    arguments: _Arguments = noted.arguments
+    return arguments
+
+
+def _value(value: Any) -> Any:  # noqa: C901, PLR0911  (one for each kind)
     """An entry of the options `args` and `kwargs`."""
-    if depth > _DEEPEST:
-        raise NotWritableError(f"{where} is nested too deeply")
-    inner = functools.partial(_value, where=where, depth=depth + 1)
     match value:
         case enum.Enum():
-            return {"_target_": _path(type(value), where), "_args_": [inner(value.value)]}
-        case None | bool() | int() | float() | str():
-            return _plain(value, where)
+            return {"_target_": _path(type(value)), "_args_": [_value(value.value)]}
+        case None | bool() | int() | float() | str() if type(value) in _PLAIN and len(str(value)) <= _MOST_TEXT:
+            return value
         case Tensor():
-            return _tensor_argument(value, where)
+            return _tensor(value)
         case nn.Module():
-            return _module(value, where, depth)
+            return _target(type(value), _arguments_of(value))
         case torch.device():
             return {"_target_": "torch.device", "_args_": [str(value)]}
         case torch.dtype():
             return {"_object_": str(value)}
         case functools.partial():
-            made = (value.args, value.keywords)
-            return {**_call(_path(value.func, where), made, value.func, depth), "_partial_": True}
-        case list() | tuple() | range() if not hasattr(value, "_asdict"):
-            return [inner(item) for item in value]
-        case dict() if all(type(key) in {str, int} for key in value):
-            plain = {key: inner(item) for key, item in value.items()}
-            is_plain = type(value) in {dict, OrderedDict}
-            return plain if is_plain else {"_target_": _path(type(value), where), "_args_": [plain]}
+            return {**_target(value.func, (value.args, value.keywords)), "_partial_": True}
         case type() | types.FunctionType() | types.BuiltinFunctionType():
-            return {"_object_": _path(value, where)}
+            return {"_object_": _path(value)}
     if (fields := _fields(value)) is not None:
-        return _call(_path(type(value), where), ((), fields), type(value), depth)
-    if callable(scalar := getattr(value, "item", None)) and getattr(value, "ndim", None) == 0:  # a number of NumPy
-        return _plain(scalar(), where)
-    raise NotWritableError(f"{where} is an object of the class {full_name(type(value))}")
+        return _target(type(value), ((), fields))
+    if isinstance(value, list | tuple | range):
+        return [_value(item) for item in value]
+    if isinstance(value, dict) and all(type(key) in {str, int} for key in value):
+        plain = {key: _value(item) for key, item in value.items()}
+        return plain if type(value) in {dict, OrderedDict} else {"_target_": _path(type(value)), "_args_": [plain]}
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):  # a number of NumPy
+        return value.item()
+    raise NotWritableError(f"an object of the class {full_name(type(value))}")
+
+
+def _target(maker: Callable[..., Any], arguments: _Arguments) -> dict[Any, Any]:
+    entries = _entries(maker, arguments, _value, "argument")
+    args = [entry for key, entry in entries.items() if isinstance(key, int)]
+    kwargs = {key: entry for key, entry in entries.items() if not isinstance(key, int)}
+    return {"_target_": _path(maker), **({"_args_": args} if args else {}), **kwargs}
 
 
 def _fields(value: Any) -> dict[str, Any] | None:
@@ -196,95 +188,64 @@ def _fields(value: Any) -> dict[str, Any] | None:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {one.name: getattr(value, one.name) for one in dataclasses.fields(value) if one.init}
     if callable(changes := getattr(value, "to_diff_dict", None)):  # configurations of Hugging Face
-        return {str(name): one for name, one in changes().items() if name not in _NOT_SAVED}
+        return {str(name): one for name, one in changes().items() if name not in _ABOUT_ITSELF}
     return None
 
 
-def _plain(value: Any, where: str) -> Any:
-    if type(value) not in {type(None), bool, int, float, str} or (isinstance(value, str) and len(value) > _MOST_PLAIN):
-        raise NotWritableError(f"{where} is an object of the class {full_name(type(value))}")
-    return value
+def _tensor(value: Tensor) -> dict[str, Any]:
+    """A small tensor with its values."""
+    _check(value)
+    if value.numel() > _MOST_LISTED or value.is_meta:
+        raise NotWritableError(f"a tensor with {value.numel()} values")
+    is_inferred = value.dtype in {torch.float32, torch.int64, torch.bool} and value.numel()
+    dtype = {} if is_inferred else {"dtype": {"_object_": str(value.dtype)}}
+    return {"_target_": "torch.tensor", "_args_": [value.tolist()], **dtype}
 
 
-def _call(path: str, made: _Arguments, maker: Callable[..., Any], depth: int) -> dict[str, Any]:
-    args, kwargs = _arguments(maker, made, depth + 1)
-    return {"_target_": path, **({"_args_": args} if args else {}), **kwargs}
+def _check(value: Tensor) -> None:
+    is_usual = type(value) in {Tensor, nn.Parameter} and value.layout is torch.strided
+    if not is_usual or value.is_nested or value.is_quantized:
+        raise NotWritableError(f"a tensor of the class {full_name(type(value))} and of the layout {value.layout}")
 
 
-def _module(module: nn.Module, where: str, depth: int) -> dict[str, Any]:
-    """A module, by the call that constructed it; containers by what they hold now."""
-    if type(module) in {nn.Sequential, nn.ModuleList}:
-        held = (*module.children(),)
-        arguments: _Arguments = (held if isinstance(module, nn.Sequential) else ([*held],), {})
-    else:
-        arguments = _noted(module, f"{where}, a {type(module).__name__},")
-    return _call(_path(type(module), where), arguments, type(module), depth)
-
-
-def _tensor_argument(value: Tensor, where: str) -> dict[str, Any]:
-    _check_tensor(value, where)
-    if value.numel() <= _MOST_LISTED and not value.is_meta:
-        plain = {"_target_": "torch.tensor", "_args_": [value.tolist()]}
-        is_inferred = value.dtype in {torch.float32, torch.int64, torch.bool} and value.numel()
-        return plain if is_inferred else {**plain, "dtype": {"_object_": str(value.dtype)}}
-    if not _is_constant(value):
-        raise NotWritableError(f"{where} is a tensor with {value.numel()} values")
-    dtype = {} if value.dtype == torch.float32 else {"dtype": {"_object_": str(value.dtype)}}
-    fill = value.flatten()[0].item()
-    return {"_target_": "torch.full", "_args_": [list(value.shape), fill], **dtype}
-
-
-def _is_constant(value: Tensor) -> bool:
-    return not value.is_meta and not value.is_complex() and bool((value == value.flatten()[0]).all())
-
-
-def _check_tensor(value: Tensor, where: str) -> None:
-    if type(value) not in {Tensor, nn.Parameter} or value.layout is not torch.strided or value.is_nested:
-        raise NotWritableError(f"{where} is a tensor of the class {full_name(type(value))} ({value.layout})")
-    if value.is_quantized:
-        raise NotWritableError(f"{where} is a quantised tensor")
-
-
-def _input(value: Any, where: str, depth: int) -> Any:
+def _input(value: Any) -> Any:
     """An entry of the option `inputs`."""
-    if depth > _DEEPEST:
-        raise NotWritableError(f"{where} is nested too deeply")
-    inner = functools.partial(_input, where=where, depth=depth + 1)
     if isinstance(value, Tensor):
-        return _tensor_input(value, where)
+        return _tensor_like(value)
     if (fields := _fields(value)) is not None:
-        return {"_target_": _path(type(value), where), **{name: inner(one) for name, one in fields.items()}}
+        return {"_target_": _path(type(value)), **{name: _input(one) for name, one in fields.items()}}
     if isinstance(value, list | tuple) and value:
-        return [inner(item) for item in value]
+        return [_input(item) for item in value]
     if (
         isinstance(value, dict) and value and "shape" not in value and value.keys() != {"value"}
     ):  # else read as a tensor
-        return {key: inner(item) for key, item in value.items()}
-    plain = _value(value, where, depth)
+        return {key: _input(item) for key, item in value.items()}
+    plain = _value(value)
     if isinstance(plain, dict) and not isinstance(value, dict):
-        raise NotWritableError(f"{where} is an object of the class {full_name(type(value))}")
+        raise NotWritableError(f"an object of the class {full_name(type(value))}")
     return {"value": plain}
 
 
-def _tensor_input(value: Tensor, where: str) -> Any:
+def _tensor_like(value: Tensor) -> Any:
     """A shape; the range of whole numbers, the values of a few, and whether real numbers are not negative."""
-    _check_tensor(value, where)
-    shape, dtype = list(value.shape), str(value.dtype).removeprefix("torch.")
+    _check(value)
+    entry: dict[str, Any] = {"shape": [*value.shape], "dtype": str(value.dtype).removeprefix("torch.")}
     if value.is_meta or not value.numel() or value.is_complex():
-        return {"shape": shape, "dtype": dtype}
-    if not value.is_floating_point():
-        if value.ndim <= 1 and value.numel() <= _MOST_EXACT and value.dtype in {torch.int64, torch.bool}:
-            return {"_target_": "torch.tensor", "data": {"value": value.tolist()}}
-        low, high = int(value.to(torch.int64).min()), int(value.to(torch.int64).max())
-        return {"shape": shape, "dtype": dtype, "low": low if high - low < 2 else min(low, 0), "high": high + 1}
-    entry: dict[str, Any] = {"shape": shape, **({} if dtype == "float32" else {"dtype": dtype})}
-    least, most = float(value.detach().amin()), float(value.detach().amax())
-    if value.numel() >= _ENOUGH and 0 <= least < most < math.inf:
-        entry |= {"low": 0, "high": 1 if most <= 1 else 1 << math.ceil(math.log2(most))}
-    return shape if shape and [*entry] == ["shape"] else entry
+        return entry
+    if value.is_floating_point():
+        least, most = float(value.detach().amin()), float(value.detach().amax())
+        if value.numel() >= _ENOUGH and 0 <= least < most < math.inf:
+            entry |= {"low": 0, "high": 1 if most <= 1 else 1 << math.ceil(math.log2(most))}
+        entry = {name: one for name, one in entry.items() if one != "float32"}  # the default
+        return entry["shape"] if value.ndim and len(entry) == 1 else entry
+    if value.ndim <= 1 and value.numel() <= _MOST_LISTED and value.dtype in {torch.int64, torch.bool}:
+        return {"_target_": "torch.tensor", "data": {"value": value.tolist()}}
+    whole = value.to(torch.int64)
+    low, most = int(whole.min()), int(whole.max())
+    return {**entry, "low": low if most - low <= 1 else min(low, 0), "high": most + 1}
 
 
-def _path(found: Any, where: str) -> str:
+def _path(found: Any) -> str:
     """The shortest dotted path, among the packages around it, that leads to this very class or function."""
     is_class = isinstance(found, type)
     module = module_of(found) if is_class else getattr(found, "__module__", None)
@@ -294,10 +255,10 @@ def _path(found: Any, where: str) -> str:
     is_test = any(part in _TESTS or part.startswith("test_") for part in parts)
     for place in [] if is_test else (*around, *_PLACES):
         for tried in dict.fromkeys((name, name.rpartition(".")[2])):
-            if place != "__main__" and _at(place, tried) is found:
+            if _at(place, tried) is found:
                 return f"{place}.{tried}"
     what = "a lambda" if "<lambda>" in name else name
-    raise NotWritableError(f"{where} is {what}, which documentation can't import")
+    raise NotWritableError(f"{what}, which documentation can't import")
 
 
 def _at(module: str, name: str) -> Any:
