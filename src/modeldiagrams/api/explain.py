@@ -39,7 +39,7 @@ def found_options(call: Call, graph: Graph) -> dict[str, Any]:
     Returns:
         Option name → plain value, `model` first. They make the same graph without any assumption.
     """
-    given = msgspec.structs.replace(call, vocabulary=None, recorded=None)  # their values are among the assumptions
+    given = msgspec.structs.replace(call, vocabulary=None)  # what it led to is among the assumptions
     found = {name: value for name, value in msgspec.structs.asdict(given).items() if value is not None}
     inside: dict[str, dict[str | int, Any]] = {}
     for item in graph.assumptions:

@@ -5,14 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from modeldiagrams.api.target_file import import_path
 from modeldiagrams.api.terminal import Failed, progress
 from modeldiagrams.engine.once import TracedModel, caller, trace_once
 from modeldiagrams.options.options import is_graph_file
 from modeldiagrams.options.parsing import parse_options
-from modeldiagrams.record.calls import calls_file, with_recorded
 
 if TYPE_CHECKING:
     from modeldiagrams.engine.embedding import Make
@@ -49,6 +46,4 @@ def _read(target: str, given: dict[str, str | None]) -> tuple[Options, list[Path
             f"{target} is a graph file, so there is no model to run; `modeldiagrams render {target} -o {drawn}`"
         )
     model, folders = import_path(target, Path.cwd())
-    options = parse_options({"model": model, **given_options(given)})
-    call = with_recorded(options.call, calls_file(Path.cwd()))
-    return msgspec.structs.replace(options, call=call), folders
+    return parse_options({"model": model, **given_options(given)}), folders
