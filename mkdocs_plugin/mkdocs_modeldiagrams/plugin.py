@@ -19,8 +19,7 @@ from modeldiagrams.engine.builder import DiagramBuilder, Session
 from modeldiagrams.hosting.host import prefetch
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.markdown.fence import ModelDiagramsExtension
-from modeldiagrams.options.settings import with_repository
-from modeldiagrams.record.calls import CALLS
+from modeldiagrams.options.settings import CALLS, with_repository
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -14,7 +14,7 @@ from sphinx.util.nodes import make_refnode
 
 from modeldiagrams.engine.builder import DiagramBuilder, Session
 from modeldiagrams.hosting.host import accepted_problems, prefetch
-from modeldiagrams.record.calls import CALLS
+from modeldiagrams.options.settings import CALLS
 from sphinx_modeldiagrams.builders import makes_web_pages, one_fragment
 from sphinx_modeldiagrams.config import settings_of
 from sphinx_modeldiagrams.entries import is_outdated, make_entry, module_anchor, module_anchors

@@ -24,8 +24,7 @@ from modeldiagrams.html.escape import html_text
 from modeldiagrams.markdown.fence import ModelDiagramsExtension
 from modeldiagrams.markdown.host import FenceHost
 from modeldiagrams.markdown.incremental_site import IncrementalSite
-from modeldiagrams.options.settings import Settings, parse_settings, with_repository
-from modeldiagrams.record.calls import CALLS
+from modeldiagrams.options.settings import CALLS, Settings, parse_settings, with_repository
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

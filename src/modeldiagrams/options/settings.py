@@ -23,6 +23,8 @@ __all__ = ["FORGES", "Settings", "parse_settings", "setting_help", "style_rule",
 
 SNAPSHOTS = "model-graphs"
 """Default folder of snapshots, beside `conf.py` or `mkdocs.yml`."""
+CALLS = "model-calls.yaml"
+"""The file of recorded calls, next to `conf.py` or `mkdocs.yml`."""
 
 _PROPERTY = re.compile(r"--mg-[a-z0-9-]+")
 _UNSAFE_VALUE = re.compile(r"[;{}<>]")

@@ -11,6 +11,7 @@ from modeldiagrams.common.files import write_atomically
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.options.call import RecordedCall
 from modeldiagrams.options.reading import read_yaml, yaml_line
+from modeldiagrams.options.settings import CALLS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from modeldiagrams.options.call import Call
 
 __all__ = [
-    "CALLS",
     "GRAPHS",
     "Calls",
     "calls_file",
@@ -32,7 +32,6 @@ __all__ = [
     "write_calls",
 ]
 
-CALLS = "model-calls.yaml"
 GRAPHS = "model-calls"
 """The folder next to it, with the graphs of calls that can't be written."""
 

@@ -17,7 +17,8 @@ import msgspec
 
 from modeldiagrams.common.files import digest, write_atomically
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.record.calls import CALLS, GRAPHS, documentation_in, merge, read_calls, write_calls
+from modeldiagrams.options.settings import CALLS
+from modeldiagrams.record.calls import GRAPHS, documentation_in, merge, read_calls, write_calls
 from modeldiagrams.record.documented import is_documented, is_of_project, matches
 from modeldiagrams.record.parts import Part, joined
 
