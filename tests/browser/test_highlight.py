@@ -48,9 +48,9 @@ def test_shortest_path_between_two_nodes_is_highlighted(reader, server):
     reader.node("layers.1.attention.query").click()
     button(reader, "Path to").click()
     reader.node("layers.1.attention.key").click()
-    reader.page.get_by_text("Nothing flows between these two").wait_for()
+    reader.page.get_by_text("There is no path between these two").wait_for()
     reader.page.wait_for_timeout(100)
-    assert reader.page.get_by_text("Nothing flows between these two").is_visible()
+    assert reader.page.get_by_text("There is no path between these two").is_visible()
     assert lit(reader) is None
 
 
@@ -109,7 +109,9 @@ def test_tooltip_stays_inside_the_window(reader, server):
     assert place["y"] + place["height"] < end
 
 
-@pytest.mark.parametrize("lose", ["e.widget.select(undefined)", "e.widget.change(s => s.transitions.isolate('layers.0'))"])
+@pytest.mark.parametrize(
+    "lose", ["e.widget.select(undefined)", "e.widget.change(s => s.transitions.isolate('layers.0'))"]
+)
 def test_choosing_a_paths_end_stops_when_its_start_is_lost(reader, server, lose):
     open_page(reader, server)
     reader.node("layers.1").click()

@@ -89,7 +89,7 @@ def test_link_can_be_written_by_hand(reader, server, words, shown, selected):
 @pytest.mark.parametrize(
     ("words", "said", "shown"),
     [
-        ("Encoder?open=layers.0.attn.query", "does not have; the nearest is layers.0.", "layers.0.mlp"),
+        ("Encoder?open=layers.0.attn.query", "which this model doesn't have; the nearest is layers.0.", "layers.0.mlp"),
         ("Encoder?at=layers.1.mlp.gate", "layers.1.mlp.gate, which this model", "layers.1.mlp"),
         ("Encoder?at=decoder", "decoder, which this model doesn't have; the nearest is Encoder.", "embed"),
         (former(graph="pkg.Encoder", open=["layers.0", "layers.0.old"]), "the nearest is layers.0.", "layers.0.mlp"),
@@ -287,7 +287,7 @@ def test_a_path_in_a_link_names_its_end_as_people_write_nodes(reader, server):
     wait_until(reader, lambda: reader.evaluate(IN_LINKS) == ["embed", None, "layers.2.mlp.up"])
     reader.page.locator(".mg-stage .mg-dim [data-id='layers.2.mlp.up'].mg-on").wait_for()
     follow_link(reader, "Encoder?at=embed&path=decoder")
-    reader.page.get_by_text("names decoder, which this model").wait_for()
+    reader.page.get_by_text("The link refers to decoder, which this model").wait_for()
 
 
 def test_link_to_a_diagram_that_is_gone_says_so_once(reader, server):

@@ -19,7 +19,7 @@ def test_strict_policies_that_allow_webassembly_change_nothing(reader, server, p
 def test_policy_without_webassembly_keeps_the_picture_with_a_message(reader, server):
     reader.page.goto(f"{server}/one.html?csp")
     reader.node("layers.0").click()
-    reader.page.get_by_text("stays a picture").wait_for()
+    reader.page.get_by_text("The diagram isn't interactive").wait_for()
     assert reader.node("layers.0").is_visible()
     assert "viz.js" not in reader.requests
     before = box(reader.node("layers.0"))["width"]

@@ -15,7 +15,7 @@ from samples import some
 NARROW = {"has_touch": True, "is_mobile": True, "viewport": {"width": 360, "height": 640}}
 REASONS = {
     "1.1": "Nothing changed between 1.1 and 2.0.",
-    "0.9": "0.9 does not show this model",
+    "0.9": "0.9 has no diagram of this model with the same call.",
     "0.8": "its graph is incomplete",
     "0.7": "its graph has format 9.4, which is newer than this viewer",
     "0.6": "0.6/modeldiagrams/index.json did not load",

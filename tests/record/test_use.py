@@ -17,7 +17,7 @@ from modeldiagrams.ir.graph import STALE
 from modeldiagrams.options.call import Call, RecordedCall
 from modeldiagrams.options.options import Options
 from modeldiagrams.record.calls import calls_file, read_calls, with_recorded, write_calls
-from modeldiagrams.target import graph_of, resolve
+from modeldiagrams.resolve import graph_of, resolve
 from record.conftest import PROJECT, run
 
 LINEAR = {"_target_": "torch.nn.Linear", "_args_": [6, 2]}

@@ -96,7 +96,7 @@ def _traced(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] |
     graph = trace(model, args, kwargs, measure_time=measure_time)
     if graph.status.error is None or args or kwargs:
         return graph
-    from modeldiagrams.target import infer  # noqa: PLC0415  (imports torch)
+    from modeldiagrams.resolve import infer  # noqa: PLC0415  (imports torch)
 
     return infer(model, measure_time=measure_time) or graph
 
@@ -105,7 +105,7 @@ def _named(
     name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None, *, measure_time: bool
 ) -> tuple[nn.Module, Graph]:
     """A class by its path: the model, and its graph as documentation has it."""
-    from modeldiagrams.target import graph_of, resolve  # noqa: PLC0415  (imports torch)
+    from modeldiagrams.resolve import graph_of, resolve  # noqa: PLC0415  (imports torch)
 
     call = Call(model=name, measure_time=measure_time)
     target = resolve(with_recorded(call, calls_file(Path.cwd())))

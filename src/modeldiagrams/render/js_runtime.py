@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["call"]
 
-TIMEOUT = 60.0
-"""Seconds one picture may take; what is drawn in practice takes milliseconds."""
+TIMEOUT = 600.0
+"""Seconds one picture may take. Practical ones take milliseconds: on a busy machine, too, only a hang takes minutes."""
 
 _LOCKS: dict[int, Lock] = {}
 """By process, as a forked child must not wait for a thread of its parent: a context draws one picture at a time."""
