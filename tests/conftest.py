@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 TESTS = Path(__file__).parent
 
-pytest_plugins = ["tables"]
+pytest_plugins = ["ending", "tables"]
 
 PROCESS_FOLDERS = frozenset(
     {

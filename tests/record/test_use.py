@@ -12,7 +12,7 @@ import pytest
 from modeldiagrams import diagram
 from modeldiagrams.engine.cache import graph_key
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.html.texts import remarks
+from modeldiagrams.html.texts import list_remarks
 from modeldiagrams.ir.graph import STALE
 from modeldiagrams.options.call import Call, RecordedCall
 from modeldiagrams.options.options import Options
@@ -49,8 +49,8 @@ def test_a_class_is_called_as_recorded_under_each_of_its_names(calls):
     for name in ("nets.Classifier", "nets.models:Classifier"):
         shapes, target = inputs_of(calls(Call(model=name), nets__models__Classifier=RECORDED))
         assert shapes == [(3, 4)]
-        assert remarks(graph_of(target))[0] == "Called as in tests/test_a.py::test_b."
-        assert len(remarks(graph_of(target))) == 1
+        assert list_remarks(graph_of(target))[0] == "Called as in tests/test_a.py::test_b."
+        assert len(list_remarks(graph_of(target))) == 1
     other = calls(Call(model="nets.Block", kwargs={"plan": {"in": 2, "out": 2}}), nets__models__Classifier=RECORDED)
     assert other.recorded is None
 
@@ -76,7 +76,7 @@ def test_a_stale_call_is_said_and_another_one_is_found(calls, change, reason):
     (said,) = [item for item in found.assumptions if item.value == STALE]
     assert said.reason.startswith("the call in tests/test_a.py::test_b fails now (")
     assert reason in said.reason
-    assert f"Assumed: {said.reason}" in remarks(found)
+    assert f"Assumed: {said.reason}" in list_remarks(found)
 
 
 def test_only_a_change_of_the_own_call_changes_the_key_of_the_cache(calls, tmp_path):
@@ -111,7 +111,7 @@ def test_a_diagram_of_a_name(calls, tmp_path, monkeypatch):
     (tmp_path / "calls.yaml").rename(tmp_path / "model-calls.yaml")
     monkeypatch.chdir(tmp_path)
     found = diagram("nets.Classifier").graph
-    assert "Called as in tests/test_a.py::test_b." in remarks(found)
+    assert "Called as in tests/test_a.py::test_b." in list_remarks(found)
 
 
 @pytest.mark.process

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from modeldiagrams.api.terminal import PARTIAL, Failed, echo, errors
+from modeldiagrams.api.terminal import PARTIAL, CommandError, echo, report_errors
 from modeldiagrams.record.calls import calls_file
 from modeldiagrams.record.check import stale_calls
 from modeldiagrams.record.run import end, run_command, settings_for
@@ -41,7 +41,7 @@ def record_command(  # noqa: PLR0913  (one for each flag)
     each class that the documentation names, the constructor arguments and inputs of one call go to the file
     `model-calls.yaml`, next to the configuration of the documentation. Commit it.
     """
-    with errors():
+    with report_errors():
         if check:
             file = docs / calls_file(docs).name if docs else calls_file(Path.cwd())
             if stale := list(stale_calls(file)):
@@ -50,7 +50,7 @@ def record_command(  # noqa: PLR0913  (one for each flag)
                 sys.exit(PARTIAL)
             return
         if not command:
-            raise Failed("expected a command that runs tests or an example: `modeldiagrams record -- pytest`")
+            raise CommandError("expected a command that runs tests or an example: `modeldiagrams record -- pytest`")
         settings = settings_for(docs, only=only, all_classes=all_classes, snapshot=snapshot)
         status = run_command(command, settings)
         for line in end(settings):
