@@ -73,7 +73,7 @@ def test_depth_is_the_number_of_levels(graph):
     assert levels() == levels(depth=9) == {0, 1, 2, 3}
 
 
-def test_columns_are_those_that_are_asked_for(graph):
+def test_requested_columns_are_shown(graph):
     title = str(modeldiagrams.summary(graph, columns=["inputs", "activations"])).splitlines()[0]
     assert title.split() == ["Module", "Class", "Input", "shape", "Activations"]
 
@@ -102,7 +102,7 @@ class Recurrent(nn.Module):
         return self.cell(self.gate(x))
 
 
-def test_calls_that_use_weights_again_say_so():
+def test_calls_that_share_weights_are_marked():
     shown = modeldiagrams.summary(modeldiagrams.trace(Recurrent(), (torch.zeros(1, 4),)))
     assert [(row["name"], row["calls"], row["shared"]) for row in shown.rows[1:]] == [
         ("cell", 2, True),
@@ -111,6 +111,34 @@ def test_calls_that_use_weights_again_say_so():
     ]
     assert "Parameters: 20, all trainable" in str(shown)
     assert "×2 shared" in str(shown)
+
+
+class Grouped(nn.Module):
+    def __init__(self, order):
+        super().__init__()
+        self.groups = nn.ModuleList(nn.Linear(8, 8) for _ in range(max(order) + 1))
+        self.order = order
+
+    def forward(self, x):
+        for group in self.order:
+            x = self.groups[group](x)
+        return x
+
+
+@pytest.mark.parametrize(
+    "order", [[0, 0, 0, 1, 1, 1], [0, 1, 0, 1], [0, 1, 2, 0, 1, 2], [0, 0, 1], [0, 1, 1, 0], [0, 1, 2]]
+)
+def test_parameters_of_rows_add_up_to_those_of_the_sets(order):
+    shown = modeldiagrams.summary(modeldiagrams.trace(Grouped(order), (torch.zeros(1, 8),)))
+    model, *rows = shown.rows
+    total, repeats = 0, 1
+    for row in rows:
+        sets = row["sets"] if row["shared"] else row["calls"]
+        if row["class_"]:
+            total += row["parameters"] * sets * repeats
+        else:
+            repeats = sets
+    assert total == model["parameters"] == 72 * (max(order) + 1)
 
 
 def test_modules_repeated_together_are_below_one_row():
@@ -127,14 +155,14 @@ def test_modules_repeated_together_are_below_one_row():
     assert rows[1]["parameters"] is None
 
 
-def test_numbers_that_are_not_known_are_not_zero(graph):
+def test_unknown_numbers_are_not_zero(graph):
     bare = msgspec.structs.replace(graph.model, flops=None, activation_bytes=None)
     text = str(modeldiagrams.summary(msgspec.structs.replace(graph, model=bare)))
     assert "FLOPs: not counted" in text
     assert text.endswith("178 KiB of parameters (float32), activations not counted")
 
 
-def test_times_have_a_column_where_they_were_measured():
+def test_measured_times_have_a_column():
     model = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
     graph = modeldiagrams.trace(model, (torch.zeros(1, 4),), measure_time=True)
     table = modeldiagrams.summary(graph)
@@ -156,7 +184,7 @@ def test_times_have_a_column_where_they_were_measured():
 def test_times_have_three_digits(nanoseconds, text):
     graph = nested_graph(deep=1, wide=1)
     graph = msgspec.structs.replace(graph, model=msgspec.structs.replace(graph.model, time_ns=nanoseconds))
-    assert f"Own time: {text} inside of operations" in str(modeldiagrams.summary(graph))
+    assert f"Own time: {text} inside operations" in str(modeldiagrams.summary(graph))
 
 
 def test_bytes_follow_the_dtypes():
@@ -205,7 +233,7 @@ def test_functions_are_rows_with_their_arguments():
     ]
 
 
-def test_table_of_a_failed_pass_says_that_it_is_incomplete():
+def test_table_of_a_failed_pass_is_marked_incomplete():
     model = nn.Sequential(nn.Linear(4, 5), nn.Linear(6, 5))
     failed = modeldiagrams.summary(modeldiagrams.trace(model, (torch.zeros(1, 4),)))
     assert "\nIncomplete: the forward pass of Sequential raised RuntimeError: mat1 and mat2" in str(failed)

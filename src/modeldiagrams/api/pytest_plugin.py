@@ -1,4 +1,4 @@
-"""The plugin that every pytest run loads where this package is installed: it imports nothing before it is used."""
+"""The plugin for pytest, which every run loads; it imports nothing before it is used."""
 
 from __future__ import annotations
 
@@ -12,20 +12,32 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 _WRITTEN = "architecture written"
-"""Name of a test's property; those of other processes (pytest-xdist) come back with their reports."""
+"""The name of a test property, because properties come back from the processes of pytest-xdist."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the flag that accepts changes."""
-    parser.getgroup("modeldiagrams").addoption(
+    """Add the flags that accept changes and that record calls."""
+    group = parser.getgroup("modeldiagrams")
+    group.addoption(
         "--update-architectures", action="store_true", help="write the graphs that `architecture.check` compares with"
     )
+    group.addoption(
+        "--record-model-calls", action="store_true", help="record how tests call models, for diagrams without options"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin to record calls, if that is asked for."""
+    if config.getoption("--record-model-calls"):
+        from modeldiagrams.record.pytest_hooks import RecordingHooks  # noqa: PLC0415  (no cost for other runs)
+
+        config.pluginmanager.register(RecordingHooks(config))
 
 
 @pytest.fixture
 def architecture(request: pytest.FixtureRequest) -> Architecture:
-    """Compare models with graph files that are committed beside the tests: ``architecture.check(model, (x,))``."""
-    from modeldiagrams.api.architecture import Architecture  # noqa: PLC0415  (no cost for tests that don't use it)
+    """Compare models with graph files committed next to the tests: ``architecture.check(model, (x,))``."""
+    from modeldiagrams.api.architecture import Architecture  # noqa: PLC0415  (only for tests that use it)
 
     return Architecture(
         folder=request.path.parent / "architectures" / request.path.stem,
@@ -38,7 +50,7 @@ def architecture(request: pytest.FixtureRequest) -> Architecture:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name the files that were written, so that they are looked at and committed."""
+    """List the written files, to be reviewed and committed."""
     reports = [report for reports in terminalreporter.stats.values() for report in reports]
     properties = [pair for report in reports for pair in getattr(report, "user_properties", ())]
     for path in sorted({str(path) for name, path in properties if name == _WRITTEN}):

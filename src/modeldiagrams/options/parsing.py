@@ -50,6 +50,7 @@ def _declarations() -> dict[str, _Declaration]:
         field.encode_name: _declaration(group, field)
         for group in msgspec.structs.fields(Options)
         for field in msgspec.structs.fields(group.type)
+        if get_origin(field.type) is Annotated
     }
 
 

@@ -23,6 +23,8 @@ __all__ = ["CACHE", "FORGES", "Settings", "parse_settings", "setting_help", "sty
 
 SNAPSHOTS = "model-graphs"
 """Default folder of snapshots, beside `conf.py` or `mkdocs.yml`."""
+CALLS = "model-calls.yaml"
+"""The file of recorded calls, next to `conf.py` or `mkdocs.yml`."""
 
 CACHE = ".cache/modeldiagrams"
 """Default folder of the cache, in the same place: so all builds of a documentation share it, those of commands too."""

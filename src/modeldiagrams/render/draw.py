@@ -93,6 +93,8 @@ class OutlineRow(msgspec.Struct, frozen=True, kw_only=True):
     times: int
     shared: bool = False
     """Whether some of its calls are of one module, and so use the same weights."""
+    sets: int = 1
+    """How many modules, or modules that are repeated together, its calls are of."""
     renamed: str | None = None
     """The name that the picture shows, where its author chose another one."""
     hidden: bool = False
