@@ -10,9 +10,9 @@ from modeldiagrams.common.decoding import decodable
 from modeldiagrams.common.files import file_digest
 from modeldiagrams.errors import RenderError
 from modeldiagrams.ir.serialize import serialize
-from modeldiagrams.options.palette import palette_variables
+from modeldiagrams.options.palette import list_palette_variables
 from modeldiagrams.options.patterns import Unmatched  # noqa: TC001  (msgspec reads the annotation)
-from modeldiagrams.options.settings import style_rule
+from modeldiagrams.options.settings import format_style_rule
 from modeldiagrams.options.steps import Step  # noqa: TC001  (the same)
 from modeldiagrams.render.assets import asset
 from modeldiagrams.render.js_runtime import call
@@ -252,7 +252,7 @@ def fonts() -> tuple[Path, ...]:
 def with_style(picture: Drawn, view: View, beside: Beside | None = None) -> Drawn:
     """The picture with the style sheet inside its SVG; that of a difference, an overlay or a lens has more."""
     style = "".join(asset(name).read_text("utf-8") for name in _sheets(picture, beside))
-    style += style_rule(palette_variables(view.palette), ".mg-svg:root")
+    style += format_style_rule(list_palette_variables(view.palette), ".mg-svg:root")
     # CDATA: the style's `>` and `&` are XML otherwise
     opening, rest = picture.svg.split(">", 1)
     return msgspec.structs.replace(picture, svg=f"{opening}><style><![CDATA[{style}]]></style>{rest}")
