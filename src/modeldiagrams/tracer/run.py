@@ -39,6 +39,7 @@ from modeldiagrams.tracer.restore.sharding import modules_under_fsdp, sharding_r
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
 from modeldiagrams.tracer.values.pass_records import Invocation, ModuleCall, PassRecord
 from modeldiagrams.tracer.values.source_lines import SourceFinder, user_files
+from modeldiagrams.tracer.values.traced_callables import unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -115,8 +116,8 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
 ) -> Trace:
     """Do what `trace` does, and also list the user's source files that ran. Makes attempts until one succeeds."""
     _check_arguments(model, args, mode, measure_time=measure_time)
-    model = getattr(model, "_orig_mod", model)  # what torch.compile wrapped
-    invocation = Invocation(model, tuple(args), dict(kwargs or {}))
+    invocation = Invocation(*unwrap(model, args, kwargs or {}))
+    model = invocation.function
     # FSDP keeps what it gathers, which later passes would use: it gathers no fakes
     mode = "real" if mode == "auto" and modules_under_fsdp(invocation.modules) else mode
     attempts = attempts_of(model, mode, real_first=measure_time)
@@ -235,7 +236,7 @@ class _Pass:
             raise
         except BaseException as error:  # noqa: BLE001 (the graph shows whatever the model raises)
             recorder.recording.fail(error, self._recording.root)
-            recorder.recording.keep_fault(error, self._recording.root)
+            recorder.keep_fault(error, self._recording.root)
         else:
             recorder.recording.clear_error()
         finally:

@@ -26,8 +26,6 @@ _CALLERS = {
 """Functions of the tracer that run the model or a function of torch for it, or raise on the model's account."""
 _CALLING_ROOMS = ("fake", "patches")
 """Rooms whose functions do so."""
-_OF_THE_TRACER = {"fake/conversion.py"}
-"""A file there whose functions don't."""
 _OF_THE_MACHINE = (MemoryError, OSError, RecursionError)
 """Errors that happen wherever the model has come to its limits."""
 
@@ -52,8 +50,7 @@ def _place(traceback: TracebackType | None) -> str | None:
         path = Path(code.co_filename)
         if _TRACER in path.parents:
             file = path.relative_to(_TRACER).as_posix()
-            is_room = file.partition("/")[0] in _CALLING_ROOMS and file not in _OF_THE_TRACER
-            is_caller = is_room or code.co_name in _CALLERS.get(file, ())
+            is_caller = file.partition("/")[0] in _CALLING_ROOMS or code.co_name in _CALLERS.get(file, ())
             found = None if is_caller else f"tracer/{file}:{traceback.tb_lineno}"
         traceback = traceback.tb_next
     return found
