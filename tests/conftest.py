@@ -76,8 +76,8 @@ SLOWEST_FILES = (
 )
 """They start first, sweeps late, and other files without processes last: no core waits long for another at the end."""
 
-# tests of projects in which models are looked for: they are read, never run
-collect_ignore_glob = ["inference_zoo/projects/*"]
+# projects in which models are looked for, or whose tests are recorded
+collect_ignore_glob = ["inference_zoo/projects/*", "record/project/*"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

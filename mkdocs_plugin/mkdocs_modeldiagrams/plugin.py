@@ -19,7 +19,7 @@ from modeldiagrams.engine.builder import DiagramBuilder, Session
 from modeldiagrams.hosting.host import prefetch
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.markdown.fence import ModelDiagramsExtension
-from modeldiagrams.options.settings import CACHE, add_repository
+from modeldiagrams.options.settings import CACHE, CALLS, add_repository
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -60,7 +60,9 @@ class ModelDiagramsPlugin(BasePlugin[PluginConfig]):  # type: ignore[no-untyped-
         settings = add_repository(self.config.settings, config.repo_url)
         folder, snapshots = Path(config.docs_dir), root / settings.snapshots
         cache_dir = root / (settings.cache_dir or CACHE)
-        builder = DiagramBuilder(cache_dir, folder=folder, paths=[root], snapshots=snapshots, session=self._session)
+        builder = DiagramBuilder(
+            cache_dir, folder=folder, paths=[root], snapshots=snapshots, calls=root / CALLS, session=self._session
+        )
         self._site = Site(builder, config, settings)
         config.markdown_extensions.append(ModelDiagramsExtension(host=self._site))  # type: ignore[arg-type]  # as names are
         # mkdocstrings may be installed without Griffe, for other languages

@@ -14,7 +14,7 @@ from sphinx.util.nodes import make_refnode
 
 from modeldiagrams.engine.builder import DiagramBuilder, Session
 from modeldiagrams.hosting.host import accepted_problems, prefetch
-from modeldiagrams.options.settings import CACHE
+from modeldiagrams.options.settings import CACHE, CALLS
 from sphinx_modeldiagrams.builders import makes_web_pages, one_fragment
 from sphinx_modeldiagrams.config import configuration_folder, settings_of
 from sphinx_modeldiagrams.entries import is_outdated, make_entry, module_anchor, module_anchors
@@ -81,6 +81,7 @@ class ModelDiagramsDomain(Domain):
                 root / (settings.cache_dir or CACHE),
                 folder=Path(self.env.srcdir),
                 snapshots=root / settings.snapshots,
+                calls=root / CALLS,
                 session=self._session,
             )
             self._diagram_builder.tracing.on_trace = lambda model: _log.info("tracing %s", model)

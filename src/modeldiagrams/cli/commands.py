@@ -20,6 +20,7 @@ _MODULES = {
     "history": "comparing",
     "check": "comparing",
     "watch": "watching",
+    "record": "recording",
     "snapshot": "snapshots",
     "schema": "graphs",
 }

@@ -56,13 +56,14 @@ class DiagramBuilder:
         tracing: Provides the graphs of models.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (where things are)
         self,
         cache_dir: Path | None,
         *,
         folder: Path,
         paths: Sequence[Path] = (),
         snapshots: Path | None = None,
+        calls: Path | None = None,
         session: Session | None = None,
     ) -> None:
         """Prepare to build; nothing is started yet.
@@ -73,6 +74,7 @@ class DiagramBuilder:
             paths: Folders to import models from, before those in ``sys.path``. A relative interpreter (option
                 `python`) is relative to the first, or else to `folder`.
             snapshots: The folder of graphs to use if torch is not installed.
+            calls: The file of recorded calls, whether it exists or not.
             session: The processes of earlier builds in this process.
         """
         self._thread = threading.local()
@@ -81,7 +83,7 @@ class DiagramBuilder:
         self._cache = Cache(self._store) if self._store else None
         self._session = session or Session()
         self._snapshots = Snapshots(snapshots) if snapshots else None
-        self.tracing = Tracing(self._store, self._session.workers, folder, paths)
+        self.tracing = Tracing(self._store, self._session.workers, folder, paths, calls)
 
     @property
     def output(self) -> str:
@@ -279,6 +281,7 @@ class DiagramBuilder:
         if options.limits.python is None and not can_trace:
             return Refused(problem=Problem(kind="worker", message=f"{options.call.model} can't be traced. {NO_TORCH}"))
         loaded, self._thread.output = self.tracing.graph(options)
+        loaded = msgspec.structs.replace(loaded, sources=(*loaded.sources, *self.tracing.calls_for(options)))
         if isinstance(loaded, Refused) or self._snapshots is None or snapshot is None:
             return loaded
         if loaded.may_differ:

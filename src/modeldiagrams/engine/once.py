@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from modeldiagrams.errors import OptionError
 from modeldiagrams.ir.serialize import deserialize
+from modeldiagrams.record.calls import calls_file, with_recorded
 from modeldiagrams.worker import Mode, Refused, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from modeldiagrams.engine.embedding import Make
     from modeldiagrams.ir.graph import Graph
@@ -49,7 +52,7 @@ def trace_once(options: Options, folders: Sequence[Path], mode: Mode) -> TracedM
     if options.call.measure_time and mode not in {"auto", "real"}:
         raise OptionError("measure_time", f"expected the mode auto or real, as no op runs in the mode {mode}")
     with _worker(options) as worker:
-        answer = worker.trace(options, folders, mode)
+        answer = worker.trace(_completed(options), folders, mode)
     if isinstance(answer, Refused):
         return answer.problem
     return TracedModel(options, deserialize(answer.graph), answer.tried, answer.sources)
@@ -62,7 +65,12 @@ def caller(options: Options, folders: Sequence[Path]) -> Make:
 
 def _called(options: Options, folders: Sequence[Path], function: str) -> Traced | Refused:
     with _worker(options) as worker:
-        return worker.trace(options, folders, function=function)
+        return worker.trace(_completed(options), folders, function=function)
+
+
+def _completed(options: Options) -> Options:
+    """With what was recorded in the current project of the model."""
+    return msgspec.structs.replace(options, call=with_recorded(options.call, calls_file(Path.cwd())))
 
 
 def _worker(options: Options) -> Worker:

@@ -16,10 +16,11 @@ from modeldiagrams.common.files import digest
 from modeldiagrams.common.user_files import src_folders
 from modeldiagrams.engine.cache import Cache, graph_key
 from modeldiagrams.engine.failures import RECURRING, FailureMemory
-from modeldiagrams.engine.loaded import LoadedGraph, loaded_from
+from modeldiagrams.engine.loaded import LoadedGraph, loaded_from, read_graph_file
 from modeldiagrams.engine.problems import forward_problem
 from modeldiagrams.engine.sources import is_any_newer
 from modeldiagrams.options.options import package_of
+from modeldiagrams.record.calls import is_open, recorded_graph, with_recorded
 from modeldiagrams.worker import Problem, Refused, Traced, Worker
 
 if TYPE_CHECKING:
@@ -66,7 +67,9 @@ class Tracing:
         on_trace: Called with the name of every model before it runs.
     """
 
-    def __init__(self, store: Store | None, workers: Workers, folder: Path, paths: Sequence[Path]) -> None:
+    def __init__(
+        self, store: Store | None, workers: Workers, folder: Path, paths: Sequence[Path], calls: Path | None = None
+    ) -> None:
         """Prepare to trace; nothing is started yet.
 
         Args:
@@ -74,7 +77,9 @@ class Tracing:
             workers: Run the models.
             folder: The folder of the documentation.
             paths: Folders to import models from, before those in ``sys.path``.
+            calls: The file of recorded calls, whether it exists or not.
         """
+        self._calls = calls
         self.on_trace: Callable[[str], object] | None = None
         self._cache = Cache(store) if store else None
         self._failures = FailureMemory(store)
@@ -92,8 +97,10 @@ class Tracing:
         Returns:
             The graph or a refusal, and the model's output if it was run.
         """
-        options = self._with_interpreter(options)
+        options = self._completed(options)
         key, failure_key = self._keys(options)
+        if self._calls and (file := recorded_graph(options.call, self._calls)):
+            return read_graph_file(file, f"{file.parent.name}/{file.name}"), ""
         if fresh := self._fresh.pop(failure_key, None):
             return fresh
         if known := self._known(options.call.model, key, failure_key):
@@ -104,7 +111,7 @@ class Tracing:
     def prefetch(self, wanted: Iterable[Options]) -> None:
         """Trace models that are not cached, one per core at a time, so that `graph` finds them."""
         uncached: dict[str, Options] = {}
-        for options in map(self._with_interpreter, wanted):
+        for options in map(self._completed, wanted):
             key, failure_key = self._keys(options)
             if failure_key not in uncached and not (self._cache and self._cache.has_graph(key)):
                 uncached[failure_key] = options
@@ -122,7 +129,7 @@ class Tracing:
             options: The model and its limits.
             function: ``pkg.mod:attr``, called with model, inputs and outputs.
         """
-        options = self._with_interpreter(options)
+        options = self._completed(options)
         key, failure_key = (digest(key.encode(), function.encode()) for key in self._keys(options))
         if known := (self._cache and self._cache.image(key)) or self._recalled(failure_key):
             return known
@@ -145,9 +152,13 @@ class Tracing:
         # not resolved, because an environment's interpreter is a link to another folder
         return str((self._paths[0] if self._paths else self._folder).absolute() / Path(python).expanduser())
 
+    def calls_for(self, options: Options) -> list[str]:
+        """The file of recorded calls, if it decides on a model's arguments or inputs, now or after a change."""
+        return [str(self._calls.absolute())] if self._calls and self._calls.is_file() and is_open(options.call) else []
+
     def remembered_failure(self, options: Options) -> str | None:
         """Return the key of a model's remembered failure; None if it would run again."""
-        _, key = self._keys(self._with_interpreter(options))
+        _, key = self._keys(self._completed(options))
         return key if self.failing([key]) else None
 
     def failing(self, keys: Iterable[str]) -> frozenset[str]:
@@ -155,9 +166,11 @@ class Tracing:
         keys = [*keys]
         return self._failures.failing(keys) | self._workers.ended.failing(keys)
 
-    def _with_interpreter(self, options: Options) -> Options:
+    def _completed(self, options: Options) -> Options:
+        """With the interpreter's path, and with what was recorded of the model: both are part of the keys."""
         limits = msgspec.structs.replace(options.limits, python=self.interpreter(options))
-        return msgspec.structs.replace(options, limits=limits)
+        call = with_recorded(options.call, self._calls) if self._calls else options.call
+        return msgspec.structs.replace(options, limits=limits, call=call)
 
     def _keys(self, options: Options) -> tuple[str, str]:
         """Return the keys of graph and failure; the latter includes limits, which may cause failures."""

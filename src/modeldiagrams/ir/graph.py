@@ -147,6 +147,12 @@ class Status(Struct, frozen=True, kw_only=True):
     """Sentences for readers, for instance why real values were used."""
 
 
+RECORDED = "recorded call"
+"""Value of the assumption that a model is called as a test or an example calls it."""
+STALE = "stale recording"
+"""Value of the assumption that this fails now, and that rules found another call."""
+
+
 class Assumption(Struct, frozen=True, kw_only=True):
     """A value that the author did not give and inference filled in."""
 

@@ -24,7 +24,7 @@ from modeldiagrams.html.escape import html_text
 from modeldiagrams.markdown.fence import ModelDiagramsExtension
 from modeldiagrams.markdown.host import FenceHost
 from modeldiagrams.markdown.incremental_site import IncrementalSite
-from modeldiagrams.options.settings import CACHE, Settings, add_repository, parse_settings
+from modeldiagrams.options.settings import CACHE, CALLS, Settings, add_repository, parse_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +61,9 @@ class Services:
         key = (cache_dir, folder, root, snapshots)
         with self._lock:
             if key not in self._builders:
-                builder = DiagramBuilder(cache_dir, folder=folder, paths=[root], snapshots=snapshots)
+                builder = DiagramBuilder(
+                    cache_dir, folder=folder, paths=[root], snapshots=snapshots, calls=root / CALLS
+                )
                 builder.tracing.on_trace = lambda model: _log.info("tracing %s", model)
                 self._builders[key] = builder
             return self._builders[key]

@@ -49,6 +49,7 @@ def _collect_declarations() -> dict[str, _Declaration]:
         field.encode_name: _declare(group, field)
         for group in msgspec.structs.fields(Options)
         for field in msgspec.structs.fields(group.type)
+        if get_origin(field.type) is Annotated
     }
 
 

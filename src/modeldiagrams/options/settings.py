@@ -23,6 +23,8 @@ __all__ = ["CACHE", "FORGES", "Settings", "add_repository", "format_style_rule",
 
 SNAPSHOTS = "model-graphs"
 """Default folder of snapshots, next to `conf.py` or `mkdocs.yml`."""
+CALLS = "model-calls.yaml"
+"""The file of recorded calls, next to `conf.py` or `mkdocs.yml`."""
 
 CACHE = ".cache/modeldiagrams"
 """Default folder of the cache, also next to them, so that all builds and commands of a documentation share it."""

@@ -6,7 +6,7 @@ arguments that work. Every assumption becomes part of the graph, written as the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -19,6 +19,7 @@ from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.models import make_variants
 from modeldiagrams.resolve.names.constructor_sizes import preferring_sizes
 from modeldiagrams.resolve.names.tables import extended
+from modeldiagrams.resolve.recorded import recorded_options
 from modeldiagrams.resolve.strategies import STRATEGIES
 from modeldiagrams.resolve.strategies.hierarchy import WRITE_INPUTS
 from modeldiagrams.resolve.strategies.project_calls import factory_arguments
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from modeldiagrams.resolve.strategies.requests import Inputs
     from modeldiagrams.tracer import Mode
 
-__all__ = ["InputsError", "Target", "infer", "loaded_sources", "record", "resolve", "seeded"]
+__all__ = ["InputsError", "Target", "graph_of", "infer", "loaded_sources", "record", "resolve", "seeded"]
 
 
 class InputsError(TargetError):
@@ -74,6 +75,31 @@ def resolve(call: Call, device: str | None = None) -> Target:
         TargetError: if there is no such model or it can't be built.
         InputsError: if its inputs can't be made; a `TargetError` as well.
     """
+    known = recorded_options(call)
+    call = msgspec.structs.replace(call, recorded=None)
+    if known is None:
+        return _resolved(call, device)
+    try:
+        target = _resolved(known.call, device)
+        if device is None and not call.measure_time:
+            target = replace(target, trace=_checked_pass(target))
+        return replace(target, assumptions=(*known.assumptions, *target.assumptions))
+    except TargetError as error:
+        guessed = _resolved(call, device)
+        return replace(guessed, assumptions=(known.not_used(str(error)), *guessed.assumptions))
+
+
+def _checked_pass(target: Target) -> Trace:
+    """The pass of a model as it was recorded, which may have changed since."""
+    with seeded():
+        trace = record(target)
+    if error := trace.graph.status.error:
+        raise InputsError(f"{error.type}: {error.message}")
+    return trace
+
+
+def _resolved(call: Call, device: str | None) -> Target:
+    """By what the author wrote, and by the rules."""
     _check_inputs((call.vocabulary or {}).get("inputs", {}))
     with extended(call.vocabulary):
         built, inputs, tried = _first_that_works(call, device)
@@ -118,6 +144,11 @@ def infer(model: Any, *, measure_time: bool = False) -> Graph | None:
     inputs = _find_inputs(Built(model, model), Call(model=f"{kind.__module__}.{kind.__qualname__}"), Budget())
     note = inputs.note and inputs.note.replace(WRITE_INPUTS, "give the arguments of one call")
     target = Target(model=model, args=inputs.args, kwargs=inputs.kwargs, assumptions=inputs.assumptions, note=note)
+    return graph_of(target, measure_time=measure_time)
+
+
+def graph_of(target: Target, *, measure_time: bool = False) -> Graph:
+    """Trace a target in this process; the graph has the assumptions of both."""
     graph = record(target, measure_time=measure_time).graph
     return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
 

@@ -22,7 +22,7 @@ __all__ = ["STRATEGIES"]
 
 STRATEGIES: tuple[Strategy, ...] = (
     AuthorOptions(),
-    # a call that was recorded comes here
+    # a recorded call comes here: `resolve` completes the options by it, and asks the others only where it fails
     ClassOffers(),
     ProjectCalls(),
     NamesAndLayers(),
