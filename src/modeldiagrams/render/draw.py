@@ -93,6 +93,8 @@ class OutlineRow(msgspec.Struct, frozen=True, kw_only=True):
     times: int
     shared: bool = False
     """Whether some of its calls share weights, because they are of the same module."""
+    sets: int = 1
+    """How many modules, or groups of modules that repeat together, its calls are of."""
     renamed: str | None = None
     """The author's name in the picture, if any."""
     hidden: bool = False
