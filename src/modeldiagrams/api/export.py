@@ -19,7 +19,7 @@ from modeldiagrams.ir.documents import write_document
 from modeldiagrams.ir.serialize import save
 from modeldiagrams.options.options import Call, Options, View
 from modeldiagrams.options.parsing import parse_view
-from modeldiagrams.options.patterns import Unmatched, unmatched
+from modeldiagrams.options.patterns import Unmatched, find_unmatched
 from modeldiagrams.render.draw import Flat, Theme, render
 from modeldiagrams.render.flat import as_pdf, as_png
 from modeldiagrams.render.picture_file import content_of
@@ -176,7 +176,7 @@ def write(  # noqa: PLR0913  (options of pictures)
         return None
     if path.suffix in _TEXTS:
         write_document(path, _convert(graph, path.suffix, parse_view(view)).encode())
-        return unmatched(graph, parse_view(view))
+        return find_unmatched(graph, parse_view(view))
     if path.suffix == ".html":
         diagram = draw_diagram(graph, view, overlay, recordings)
         write_document(path, render_standalone(diagram).encode())

@@ -1,4 +1,4 @@
-"""Images that authors put at nodes: read from files, or made by functions of theirs."""
+"""Reads the images of nodes from files, or makes them with the author's functions."""
 
 from __future__ import annotations
 
@@ -26,35 +26,35 @@ Make: TypeAlias = Callable[[str], Traced | Refused]
 
 
 class Embedded(NamedTuple):
-    """What became of the option `embed`."""
+    """The result of the option `embed`."""
 
     images: dict[str, Image]
     """By pattern."""
     problems: list[OptionError]
     """Why others are missing."""
     sources: list[str]
-    """Absolute files that decide on the images."""
+    """Absolute files that the images depend on."""
     libraries: list[str]
-    """Distributions that do so too."""
+    """Distributions that the images depend on."""
 
 
 def maker(tracing: Tracing, options: Options) -> Make:
-    """What calls functions for a diagram."""
+    """Return a function that calls the author's functions for a diagram."""
     return without_model if is_graph_file(options.call.model) else functools.partial(tracing.image, options)
 
 
 def without_model(_: str) -> Refused:
-    """The answer where a graph is drawn and there is no model to call a function with."""
+    """Refuse, because a graph file has no model to call a function with."""
     message = "a graph file has no model to call a function with; write a picture file, or a model"
     return Refused(problem=Problem(kind="option", message=message))
 
 
 def embedded(wanted: Mapping[str, Mapping[str, str]], folder: Path, make: Make) -> Embedded:
-    """The images that an author wants.
+    """Read or make the images of a diagram.
 
     Args:
         wanted: The option `embed`.
-        folder: Files are relative to it.
+        folder: The folder that files are relative to.
         make: Calls functions.
     """
     found = Embedded({}, [], [], [])

@@ -1,4 +1,4 @@
-"""Models that run once, each in a process of its own and without a cache: for commands."""
+"""Traces a model once in its own process, for commands."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["Mode", "TracedModel", "caller", "trace_once"]
 
 
 class TracedModel(NamedTuple):
-    """What its process found."""
+    """The result of a trace."""
 
     options: Options
     graph: Graph
@@ -59,7 +59,7 @@ def trace_once(options: Options, folders: Sequence[Path], mode: Mode) -> TracedM
 
 
 def caller(options: Options, folders: Sequence[Path]) -> Make:
-    """What calls functions that make images of a model."""
+    """Return a function that calls the author's functions for making images of a model."""
     return functools.partial(_called, options, folders)
 
 
