@@ -329,7 +329,7 @@ class ArgumentSearch:
                 self.calls_left -= _CALLS_OF_RUN - plain.calls_left
 
     def _plan(self, choices: Choices, error: BaseException) -> None:
-        """Queue other values of what the error is about, those that it is most about first."""
+        """Queue other values of the arguments that caused the error, likeliest first."""
         if len(choices) >= _MOST_CHANGES:
             return
         for place, slot in enumerate(find_slots_in_error(error, self.every())):

@@ -186,7 +186,7 @@ def _is_plain_graph(slot: Slot) -> bool:
 
 
 def _of_mapping(error: BaseException, known: list[Slot]) -> Iterator[Refused]:
-    """Keys that a mapping lacks, or a copy of it: one that is read, or those that a call needs, ``make(**cfg)``."""
+    """Keys that a mapping or its copy lacks: one that is read, or those that ``make(**cfg)`` needs."""
     if isinstance(error, KeyError):
         keys = [key for key in error.args[:1] if isinstance(key, Number)]
         yield from (Refused(slot, Use("text", "")) for key in keys for slot in key.slots)  # other keys are strings
@@ -291,7 +291,7 @@ def _plain_dicts(node: ast.expr, frame: FrameType) -> Iterator[str]:
 
 
 def _spread(frame: FrameType, instruction: int) -> tuple[bool, list[Slot]]:
-    """Whether the running call gets mappings as its keyword arguments, ``make(**cfg)``, and those that are known."""
+    """Whether the running call unpacks mappings, ``make(**cfg)``, and the arguments among these."""
     match get_expression_at(frame, instruction):
         case ast.Call(keywords=keywords):
             values = [look_up_expression(each.value, frame.f_locals) for each in keywords if each.arg is None]

@@ -137,7 +137,7 @@ def _container(base: type, part: Any) -> dict[str, Any]:
 
 
 def _suiting(classes: list[type], slot: Slot) -> list[type]:
-    """Classes that suit, without those that are given such a thing themselves."""
+    """Classes that suit; not wrappers, which take such a module themselves."""
     return [class_ for class_ in classes if _suits(class_, slot) and not _is_around(class_, slot.name)]
 
 

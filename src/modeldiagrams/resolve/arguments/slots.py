@@ -111,7 +111,7 @@ class Slot:
     stated: Any = None
     """What it is, where the call says it that asks for it: ``trial.suggest_int("width", 8, 64)``."""
     is_tested: bool = False
-    is_reckoned_with: bool = False
+    is_in_arithmetic: bool = False
     is_called_in_forward: bool = False
     needs: dict[str, Slot] = field(default_factory=dict)
     """Of a module: attributes that are read of it."""
@@ -120,9 +120,9 @@ class Slot:
     width: int = 32
     """Of a module that is made up: how many features it has where nothing else tells."""
     nodes: int = 0
-    """How many nodes a graph has, where an argument beside it says it."""
+    """Number of nodes of a graph, if another argument states it."""
     inputs: int = 0
-    """How many features go in, where an argument beside it says it."""
+    """Number of input features, if another argument states it."""
     is_array: bool = False
     shape: tuple[int, ...] = ()
     """Of a tensor, where a layer tells."""

@@ -224,7 +224,7 @@ def _operation(name: str, kind: type) -> Callable[..., Any]:
             raise self._refuse(Use("items"))
         slots = [*self.slots, *(slot for other in others for slot in slots_of(other))]
         for slot in slots:
-            slot.is_reckoned_with = True
+            slot.is_in_arithmetic = True
         return wrap_number(plain(self, *others), slots, is_derived=True)
 
     return operation
@@ -259,14 +259,14 @@ class Text(str):
         return (self.slot,)
 
     def _compared(self, other: object, frame: FrameType) -> None:
-        if isinstance(other, Text) and self._is_item_beside(other) and is_containment(frame):
-            self._note(str.__str__(other))  # names of some of those that another list has
+        if isinstance(other, Text) and self._is_item_of_another_list(other) and is_containment(frame):
+            self._note(str.__str__(other))  # a subset of what another list has
         if is_lookup(frame) or isinstance(other, Text):  # among keys, which `find_looked_up_keys` knows
             return
         if _is_theirs(frame):
             self._note(other)
 
-    def _is_item_beside(self, other: Text) -> bool:
+    def _is_item_of_another_list(self, other: Text) -> bool:
         """Whether both are items, of two lists."""
         mine, theirs = (each.slot.path.rpartition("[")[0] for each in (self, other))
         return bool(mine and theirs) and mine != theirs
@@ -487,7 +487,7 @@ class Fields(dict[str, Any]):
         return not self._is_taken_apart() or super().__len__() > 0
 
     def _is_taken_apart(self) -> bool:
-        """Whether what is left of it are keys that nobody wants: ``if params: raise …`` after ``params.pop(…)``."""
+        """Whether code pops what it knows, and what is left is an error: ``if params: raise …``."""
         return bool(object.__getattribute__(self, "is_taken_apart"))
 
     def __len__(self) -> int:
@@ -496,7 +496,7 @@ class Fields(dict[str, Any]):
         slot = self._slots_of()[0]
         if "attribute" in slot.ways and "key" not in slot.ways:
             return int(slot.length())
-        if not slot.children or is_listed("mappings", slot.name):  # a vocabulary has words beside those that are read
+        if not slot.children or is_listed("mappings", slot.name):  # a vocabulary has more words than code reads
             slot.fill()
         return len(slot.children)
 
@@ -557,7 +557,7 @@ class PlainData(TorchFunctionMode):
 
 
 def _has_default(frame: FrameType) -> bool:
-    """Whether a frame calls `getattr` with what holds where nobody says anything else."""
+    """Whether a frame calls `getattr` with a default."""
     match get_expression_at(frame, frame.f_lasti):
         case ast.Call(func=ast.Name(id="getattr"), args=[_, _, _]):
             return True

@@ -80,7 +80,7 @@ def _parts(condition: ast.expr, names: Names, *, is_wanted: bool) -> Iterator[tu
 
 
 def _parts_of_each(each: ast.GeneratorExp | ast.ListComp, names: Names) -> Iterator[tuple[Names, ast.expr, bool]]:
-    """The same of each item that a condition goes through."""
+    """Parts of a condition for each item of ``all(… for …)``."""
     match each.generators:
         case [ast.comprehension(target=ast.Name(id=name), iter=items, ifs=[])]:
             found = evaluate(items, names)

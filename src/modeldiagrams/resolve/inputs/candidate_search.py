@@ -294,7 +294,7 @@ def _unique(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 Defects = tuple[int, bool, int, int]
-"""Inputs that reach no output, whether the batch is lost, modules that are not called, and what nobody would choose.
+"""Numbers of inputs that reach no output, whether the batch is lost, uncalled modules, and odd sizes.
 
 The least is the best. Some inputs have to be odd: that alone is no defect.
 """
@@ -312,7 +312,7 @@ def find_defects(model: nn.Module, graph: Graph, solution: Solution, is_own: Cal
         model: What was called.
         graph: Of its pass.
         solution: Its inputs.
-        is_own: Whether a size is one that nobody has, which readers need not see.
+        is_own: Whether a size was allocated by the search.
     """
     idle, odd = count_uncalled_modules(model, graph), count_oddities(solution.entries, is_own)
     return count_dead_inputs(graph), not solution.keeps_batch, idle, odd

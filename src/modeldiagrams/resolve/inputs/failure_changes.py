@@ -1,6 +1,6 @@
 """Changes inputs as a failed pass asks for: other sizes, ranks, dtypes or structures.
 
-Every dimension whose size nobody has said has a size of its own (`sizes`), so that a size in an error tells which
+Every dimension of unknown size has an allocated size (`sizes`), so that a size in an error tells which
 dimension of which input it came from.
 """
 
@@ -148,7 +148,7 @@ class _Change:
         return changed
 
     def _about(self, wanted: Wanted) -> list[Leaf]:
-        """Inputs that the operands were made of, those that have more of their sizes first."""
+        """Inputs that the operands were computed from; inputs with more of their sizes come first."""
         sources = self.probed.origins(wanted.shapes)
         found = [leaf for leaf in self._all() if leaf.path in sources] or self._all()
         own = {size for shape in wanted.shapes for size in shape if self.sizes.is_own(size)}
@@ -255,7 +255,7 @@ def enlarge_inputs(
 
 
 def _growing(leaf: Leaf, sizes: Sizes) -> list[int]:
-    """Dimensions of a size that nobody has said; of pictures and sounds all but batch and channels."""
+    """Dimensions of allocated size; of pictures and sounds all but batch and channels."""
     free = [d for d, size in enumerate(leaf.shape) if d and sizes.is_own(size) and size != sizes.batch]
     is_grid = len(leaf.shape) > _BEFORE and leaf.dtype == "float32"
     return free or ([*range(_BEFORE, len(leaf.shape))] if is_grid else [])

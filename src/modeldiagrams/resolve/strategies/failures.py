@@ -75,7 +75,7 @@ class Failures:
 def _by_use(
     request: ModelRequest, error: str, given: dict[str, Any], reasons: dict[str, str], names: tuple[str, ...] = ()
 ) -> Iterator[Arguments]:
-    """Arguments by how they are used: those that are required, or `names`.
+    """Arguments by how they are used: all required ones, or `names`.
 
     Args:
         request: The class.

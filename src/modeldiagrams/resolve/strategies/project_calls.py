@@ -1,4 +1,4 @@
-"""Literal calls in the project, and functions beside the class that make one."""
+"""Literal calls in the project, and functions in the module of a class that make one."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _arguments_of_site(site: CallSite, kwargs: dict[str, Any], reasons: dict[str
 
 
 def list_factory_arguments(request: ModelRequest) -> Iterator[Arguments]:
-    """Functions beside the class that return one and need no argument, as ``resnet18`` for ``ResNet``."""
+    """Functions in the module of a class that return one and need no argument: ``resnet18`` for ``ResNet``."""
     maker = request.maker
     factories = find_factories(maker) if inspect.isclass(maker) and request.is_open else ()
     for factory in islice(iterate_safely(factories), _MAX_FACTORIES):

@@ -48,7 +48,7 @@ class Arguments:
     factory: Callable[..., Any] | None = None
     """What to call in place of the class that the author names."""
     is_guessed: bool = False
-    """Whether nobody wrote them: then the constructor runs without access to files and connections."""
+    """Whether they are guesses: then the constructor runs without access to files and connections."""
     is_default: bool = False
     """Whether an error of this call is the one that authors should see."""
     alternatives: tuple[Arguments, ...] = ()
