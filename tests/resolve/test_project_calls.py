@@ -13,7 +13,7 @@ import yaml
 
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.resolve import resolve
-from modeldiagrams.resolve.project.call_sites import find_call_sites
+from modeldiagrams.resolve.project.literal_calls import find_call_sites
 
 MODEL = '''
 """Documents itself.

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
-from modeldiagrams.resolve.code.annotations import get_annotations, strip_optional
 from modeldiagrams.resolve.code.forward import VARIADIC, get_parameters
-from modeldiagrams.resolve.code.frames import list_tracebacks
+from modeldiagrams.resolve.code.parameter_annotations import get_annotations, strip_optional
+from modeldiagrams.resolve.code.running_code import list_tracebacks
 from modeldiagrams.resolve.code.source import (
     get_module_globals,
     get_path,

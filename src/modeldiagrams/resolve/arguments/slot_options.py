@@ -19,7 +19,7 @@ from modeldiagrams.resolve.arguments.class_options import (
     list_usual_modules,
     sounds_like,
 )
-from modeldiagrams.resolve.code.annotations import is_own_class
+from modeldiagrams.resolve.code.parameter_annotations import is_own_class
 from modeldiagrams.resolve.code.source import get_path
 from modeldiagrams.resolve.names.vocabulary import (
     is_listed,
@@ -114,7 +114,7 @@ def write_fields(values: dict[str, Any], ways: set[str]) -> dict[str, Any]:
     if "attribute" not in ways:
         return values
     kind = "argparse.Namespace" if "contains" in ways else "types.SimpleNamespace"
-    return {"_target_": "modeldiagrams.resolve.objects.Settings" if "key" in ways else kind, **values}
+    return {"_target_": "modeldiagrams.resolve.objects.AttributeDict" if "key" in ways else kind, **values}
 
 
 def _texts(slot: Slot) -> list[Any]:

@@ -27,7 +27,7 @@ from modeldiagrams.resolve.arguments.stand_ins import (
     wrap_number,
     wrap_text,
 )
-from modeldiagrams.resolve.code.annotations import (
+from modeldiagrams.resolve.code.parameter_annotations import (
     get_annotations,
     get_choices,
     get_item_annotation,
@@ -37,7 +37,7 @@ from modeldiagrams.resolve.code.annotations import (
     list_open_fields,
     strip_optional,
 )
-from modeldiagrams.resolve.code.frames import list_tracebacks
+from modeldiagrams.resolve.code.running_code import list_tracebacks
 from modeldiagrams.resolve.code.source import get_module_globals
 from modeldiagrams.resolve.names.conventions import list_required_parameters
 from modeldiagrams.resolve.names.vocabulary import is_a_width, is_listed, says_anything, split_words

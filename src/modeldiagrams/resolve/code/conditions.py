@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
-from modeldiagrams.resolve.code.frames import get_attribute, list_tracebacks
+from modeldiagrams.resolve.code.running_code import get_attribute, list_tracebacks
 from modeldiagrams.resolve.code.source import number_nodes
 
 if TYPE_CHECKING:

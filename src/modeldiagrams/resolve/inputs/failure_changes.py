@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from modeldiagrams.resolve.inputs.slopes import Slopes
-from modeldiagrams.resolve.inputs.structure import propose_structures
+from modeldiagrams.resolve.inputs.structure_changes import propose_structures
 from modeldiagrams.resolve.inputs.wanted import Wanted, find_wanted, is_too_small
-from modeldiagrams.resolve.values.entries import (
+from modeldiagrams.resolve.values.input_entries import (
     LESS,
     Entries,
     Leaf,
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from modeldiagrams.resolve.inputs.probe import Probed
     from modeldiagrams.resolve.inputs.sizes import Sizes
-    from modeldiagrams.resolve.inputs.structure import Seeds
-    from modeldiagrams.resolve.values.entries import Entries, Leaf
+    from modeldiagrams.resolve.inputs.structure_changes import Seeds
+    from modeldiagrams.resolve.values.input_entries import Entries, Leaf
 
 __all__ = ["propose_changes", "propose_dtypes"]
 

@@ -33,7 +33,7 @@ from modeldiagrams.resolve.inputs.probe import MOST_WITH_VALUES, Probe, needs_va
 from modeldiagrams.resolve.inputs.sizes import Sizes, UsualSizes, is_sequence
 from modeldiagrams.resolve.names.candidates import ABSENT, SIZES, count_elements, fill_sizes, find_role, list_sizes
 from modeldiagrams.resolve.names.vocabulary import list_usual_values
-from modeldiagrams.resolve.values.entries import get_entry, is_repeated, is_shape_alone, list_leaves, put_entry
+from modeldiagrams.resolve.values.input_entries import get_entry, is_repeated, is_shape_alone, list_leaves, put_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from modeldiagrams.resolve.inputs.probe import Probed
-    from modeldiagrams.resolve.values.entries import Entries, Path
+    from modeldiagrams.resolve.values.input_entries import Entries, Path
 
 __all__ = ["FailureSearch", "Solution"]
 

@@ -12,7 +12,7 @@ from modeldiagrams.resolve.code.forward import (
     find_unpacked_parameters,
     get_parameters,
 )
-from modeldiagrams.resolve.inputs.documented import find_documented_candidates
+from modeldiagrams.resolve.inputs.documented_shapes import find_documented_candidates
 from modeldiagrams.resolve.inputs.layers import list_layer_candidates
 from modeldiagrams.resolve.names.candidates import (
     ABSENT,

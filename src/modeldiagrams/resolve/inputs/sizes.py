@@ -20,14 +20,14 @@ from modeldiagrams.resolve.names.candidates import (
     get_constructor_sides,
     list_sizes,
 )
-from modeldiagrams.resolve.values.entries import LESS, list_leaves, put_entry, put_entry_everywhere
+from modeldiagrams.resolve.values.input_entries import LESS, list_leaves, put_entry, put_entry_everywhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from torch import nn
 
-    from modeldiagrams.resolve.values.entries import Entries, Leaf, Path
+    from modeldiagrams.resolve.values.input_entries import Entries, Leaf, Path
 
 __all__ = ["BATCHES", "NAMED", "Sizes", "UsualSizes", "is_sequence", "use_named_sizes"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from modeldiagrams.resolve.inputs.wanted import find_wanted
-from modeldiagrams.resolve.values.entries import Entries, Leaf, list_leaves, put_entry, put_entry_everywhere
+from modeldiagrams.resolve.values.input_entries import Entries, Leaf, list_leaves, put_entry, put_entry_everywhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

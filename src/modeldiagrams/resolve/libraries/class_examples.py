@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from torch import Tensor, nn
 
-from modeldiagrams.resolve.code.annotations import get_annotations
 from modeldiagrams.resolve.code.forward import get_parameters
+from modeldiagrams.resolve.code.parameter_annotations import get_annotations
 from modeldiagrams.resolve.code.user_code import user_code
 from modeldiagrams.resolve.names.candidates import Candidate
-from modeldiagrams.resolve.values.entries import is_plain, write_entry
-from modeldiagrams.resolve.values.tensors import call_for_inputs
+from modeldiagrams.resolve.values.input_entries import is_plain, write_entry
+from modeldiagrams.resolve.values.input_values import call_for_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

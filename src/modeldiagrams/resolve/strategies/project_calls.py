@@ -14,14 +14,14 @@ from modeldiagrams.resolve.inputs.candidate_search import search_candidates
 from modeldiagrams.resolve.libraries.factories import find_factories
 from modeldiagrams.resolve.names.candidates import Candidate
 from modeldiagrams.resolve.names.conventions import find_needed_arguments, list_required_parameters
-from modeldiagrams.resolve.project.call_sites import find_call_sites
+from modeldiagrams.resolve.project.literal_calls import find_call_sites
 from modeldiagrams.resolve.rules import Rule, make_assumption
 from modeldiagrams.resolve.strategies.requests import Arguments, name_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from modeldiagrams.resolve.project.call_sites import CallSite
+    from modeldiagrams.resolve.project.literal_calls import LiteralCall
     from modeldiagrams.resolve.strategies.requests import InputRequest, Inputs, ModelRequest
 
 __all__ = ["ProjectCalls", "list_factory_arguments"]
@@ -60,7 +60,7 @@ class ProjectCalls:
         return None
 
 
-def _complete(maker: Callable[..., Any], site: CallSite) -> Arguments | None:
+def _complete(maker: Callable[..., Any], site: LiteralCall) -> Arguments | None:
     """The arguments of a call with others that are found by how the constructor uses them."""
     solved = solve_arguments(maker, "", site.kwargs, most_calls=_MAX_CALLS)
     if solved is None and not {p.name for p in list_required_parameters(maker)} <= {*site.kwargs}:
@@ -70,7 +70,7 @@ def _complete(maker: Callable[..., Any], site: CallSite) -> Arguments | None:
     )
 
 
-def _arguments_of_site(site: CallSite, kwargs: dict[str, Any], reasons: dict[str, str]) -> Arguments:
+def _arguments_of_site(site: LiteralCall, kwargs: dict[str, Any], reasons: dict[str, str]) -> Arguments:
     place = f"as in {site.place}"
     rule = Rule.CONVENTIONS.assumption(f"constructor arguments {place}")
     values = (make_assumption(f"kwargs.{name}", value, reasons.get(name, place)) for name, value in kwargs.items())
