@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from modeldiagrams.resolve.project.literals import Enclosing, Names
 
 
-__all__ = ["LiteralCall", "find_call_sites"]
+__all__ = ["LiteralCall", "find_literal_calls"]
 
 _NAMING_KEYS = ("_target_", "class_path", "type", "name")
 _ARGUMENT_KEYS = ("init_args", "args", "kwargs", "params")
@@ -54,7 +54,7 @@ class LiteralCall:
     """Whether all arguments could be read."""
 
 
-def find_call_sites(found: Callable[..., Any]) -> Iterator[LiteralCall]:
+def find_literal_calls(found: Callable[..., Any]) -> Iterator[LiteralCall]:
     """Calls of a class or factory in its project: complete ones first, and those of tests after others.
 
     Args:

@@ -14,7 +14,7 @@ from modeldiagrams.resolve.inputs.candidate_search import search_candidates
 from modeldiagrams.resolve.libraries.factories import find_factories
 from modeldiagrams.resolve.names.candidates import Candidate
 from modeldiagrams.resolve.names.conventions import find_needed_arguments, list_required_parameters
-from modeldiagrams.resolve.project.literal_calls import find_call_sites
+from modeldiagrams.resolve.project.literal_calls import find_literal_calls
 from modeldiagrams.resolve.rules import Rule, make_assumption
 from modeldiagrams.resolve.strategies.requests import Arguments, name_inputs
 
@@ -39,7 +39,7 @@ class ProjectCalls:
         """For a class that requires arguments: of calls that can be read, of factories, of calls that partly can."""
         if not request.is_open or not list_required_parameters(request.maker):
             return
-        sites = [*islice(iterate_safely(find_call_sites(request.maker)), _MAX_SITES)]
+        sites = [*islice(iterate_safely(find_literal_calls(request.maker)), _MAX_SITES)]
         yield from (_arguments_of_site(site, site.kwargs, {}) for site in sites if site.is_complete)
         yield from list_factory_arguments(request)
         for site in sites:
