@@ -172,15 +172,13 @@ def write(  # noqa: PLR0913  (one for each way to look at it)
         return None
     if path.suffix in _TEXTS:
         write_document(path, _converted(graph, path.suffix, parse_view(view)).encode())
-        return unmatched(graph, parse_view(view))
-    if path.suffix == ".html":
-        diagram = draw_diagram(graph, view, overlay, recordings)
-        write_document(path, standalone(diagram).encode())
-        return diagram.picture.unmatched if diagram.picture else None
-    look = Flat(theme=theme or "light", outlines=path.suffix != ".pdf") if flat or path.suffix != ".svg" else None
-    picture = render(graph, parse_view(view), standalone=look is None, flat=look, beside=authored(graph, overlay))
-    write_document(path, content_of(picture, _PICTURES[path.suffix]))
-    return picture.unmatched
+    elif path.suffix == ".html":
+        write_document(path, standalone(draw_diagram(graph, view, overlay, recordings)).encode())
+    else:
+        look = Flat(theme=theme or "light", outlines=path.suffix != ".pdf") if flat or path.suffix != ".svg" else None
+        picture = render(graph, parse_view(view), standalone=look is None, flat=look, beside=authored(graph, overlay))
+        write_document(path, content_of(picture, _PICTURES[path.suffix]))
+    return unmatched(graph, parse_view(view), overlay.group_names if overlay else ())
 
 
 def _converted(graph: Graph, suffix: str, view: View) -> str:

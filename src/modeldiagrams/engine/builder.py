@@ -34,6 +34,7 @@ from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.options import Options, View, is_graph_file
+from modeldiagrams.options.patterns import unmatched
 from modeldiagrams.render.draw import Beside, Picture, Theme
 from modeldiagrams.render.picture_file import FileForm, PictureFile
 from modeldiagrams.worker import NO_TORCH, Refused
@@ -131,8 +132,9 @@ class DiagramBuilder:
             diagram = msgspec.structs.replace(diagram, picture=picture)
         except ModelDiagramsError as error:
             return with_problem(diagram, error)
-        unmatched = diagram.picture.unmatched if diagram.picture else None
-        return with_problem(diagram, unmatched.error(loaded.graph)) if unmatched else diagram
+        groups = diagram.overlay.group_names if diagram.overlay else ()
+        wrong = unmatched(loaded.graph, options.view, groups)
+        return with_problem(diagram, wrong.error(loaded.graph)) if wrong else diagram
 
     def prefetch(self, wanted: Sequence[Options]) -> None:
         """Run many models at the same time, so that `build` need not wait for each."""

@@ -150,8 +150,6 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     """Each box such as "… 214 ops" by its id: the ids of all nodes that it stands for, also while it is open."""
     outline: tuple[OutlineRow, ...] = ()
     """All modules, level by level, with repeats grouped as in the picture."""
-    unmatched: Unmatched | None = None
-    """The first option with patterns that match no module."""
     steps: tuple[StepPicture, ...] = ()
 
 
