@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.engine.annotations import annotations_of, sources_of
-from modeldiagrams.engine.embedding import without_model
 from modeldiagrams.options.parsing import parse_option
 from modeldiagrams.render.draw import Authored
 
@@ -15,34 +14,30 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from modeldiagrams.engine.annotations import Annotations
-    from modeldiagrams.engine.embedding import Make
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.overlay.overlay import Overlay
 
 __all__ = ["annotations_by_options", "annotations_in_code", "authored"]
 
 
-def annotations_by_options(
-    graph: Graph, given: Mapping[str, Any], make: Make, sources: Sequence[str] = ()
-) -> Annotations:
+def annotations_by_options(graph: Graph, given: Mapping[str, Any], sources: Sequence[str] = ()) -> Annotations:
     """What options of struct `Author` and comments in code say.
 
     Args:
         graph: The graph with the nodes.
         given: Option → value. Files are relative to the current folder.
-        make: Calls functions of the author's that make images.
         sources: Absolute paths of the model's source files, whose comments are read.
 
     Raises:
         OptionError: for a value that is not of the expected form.
     """
     options = {name: parse_option(name, value) for name, value in given.items()}
-    return annotations_of(graph, options, sources, Path.cwd(), make)
+    return annotations_of(graph, options, sources, Path.cwd())
 
 
 def annotations_in_code(graph: Graph, model: Any) -> Annotations:
     """What comments say in the code of a model of this process."""
-    return annotations_of(graph, {}, sources_of(model), Path.cwd(), without_model)
+    return annotations_of(graph, {}, sources_of(model), Path.cwd())
 
 
 def authored(graph: Graph, overlay: Overlay | None) -> Authored | None:

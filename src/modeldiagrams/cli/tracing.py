@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 from modeldiagrams.api.target_file import import_path
 from modeldiagrams.api.terminal import Failed, progress
-from modeldiagrams.engine.once import TracedModel, caller, trace_once
+from modeldiagrams.engine.once import TracedModel, trace_once
 from modeldiagrams.options.options import is_graph_file
 from modeldiagrams.options.parsing import parse_options
 
 if TYPE_CHECKING:
-    from modeldiagrams.engine.embedding import Make
     from modeldiagrams.engine.once import Mode
     from modeldiagrams.options.options import Options
 
-__all__ = ["given_options", "maker", "traced"]
+__all__ = ["given_options", "traced"]
 
 
 def given_options(options: dict[str, str | None]) -> dict[str, str]:
@@ -32,11 +31,6 @@ def traced(target: str, mode: Mode, given: dict[str, str | None]) -> TracedModel
     if not isinstance(found, TracedModel):
         raise Failed(found)
     return found
-
-
-def maker(target: str, given: dict[str, str | None]) -> Make:
-    """What calls functions that make images of a model."""
-    return caller(*_read(target, given))
 
 
 def _read(target: str, given: dict[str, str | None]) -> tuple[Options, list[Path]]:

@@ -22,7 +22,6 @@ from modeldiagrams.engine.compare.history import History, committed_graph, histo
 from modeldiagrams.engine.compare.sides import graph_of, no_model, relative
 from modeldiagrams.engine.compare.versions import side_of
 from modeldiagrams.engine.diagram import Comparison, Diagram, Problem, with_problem
-from modeldiagrams.engine.embedding import maker
 from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.engine.loaded import LoadedGraph, read_graph_file
 from modeldiagrams.engine.problems import naming
@@ -127,7 +126,7 @@ class DiagramBuilder:
                 own_names=loaded.own_names,
                 problem=loaded.problem,
             )
-            diagram = recorded(annotated(diagram, self.folder, maker(self.tracing, options)), self.folder, self._store)
+            diagram = recorded(annotated(diagram, self.folder), self.folder, self._store)
             picture = self._draw(loaded.content, options, diagram.beside)
             diagram = msgspec.structs.replace(diagram, picture=picture)
         except ModelDiagramsError as error:

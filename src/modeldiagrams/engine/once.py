@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, NamedTuple
 
 from modeldiagrams.errors import OptionError
@@ -13,12 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from modeldiagrams.engine.embedding import Make
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.options.options import Options
-    from modeldiagrams.worker import Problem, Traced
+    from modeldiagrams.worker import Problem
 
-__all__ = ["Mode", "TracedModel", "caller", "trace_once"]
+__all__ = ["Mode", "TracedModel", "trace_once"]
 
 
 class TracedModel(NamedTuple):
@@ -48,22 +46,8 @@ def trace_once(options: Options, folders: Sequence[Path], mode: Mode) -> TracedM
     """
     if options.call.measure_time and mode not in {"auto", "real"}:
         raise OptionError("measure_time", f"expected the mode auto or real, as no op runs in the mode {mode}")
-    with _worker(options) as worker:
+    with Worker(options.limits.python, gpu=options.limits.uses_gpu) as worker:
         answer = worker.trace(options, folders, mode)
     if isinstance(answer, Refused):
         return answer.problem
     return TracedModel(options, deserialize(answer.graph), answer.tried, answer.sources)
-
-
-def caller(options: Options, folders: Sequence[Path]) -> Make:
-    """What calls functions that make images of a model."""
-    return functools.partial(_called, options, folders)
-
-
-def _called(options: Options, folders: Sequence[Path], function: str) -> Traced | Refused:
-    with _worker(options) as worker:
-        return worker.trace(options, folders, function=function)
-
-
-def _worker(options: Options) -> Worker:
-    return Worker(options.limits.python, gpu=options.limits.uses_gpu)

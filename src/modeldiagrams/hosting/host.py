@@ -18,7 +18,7 @@ from modeldiagrams.hosting.code_lines import code_lines
 from modeldiagrams.hosting.mentions import mentions
 from modeldiagrams.hosting.source_links import url_templates
 from modeldiagrams.ir.graph import Graph, ModuleNode
-from modeldiagrams.options.options import Compare, Figure, is_function, is_graph_file
+from modeldiagrams.options.options import Compare, Figure, is_graph_file
 from modeldiagrams.options.parsing import option_help, option_names, parse_option, parse_options
 from modeldiagrams.options.reading import read_body
 
@@ -106,7 +106,10 @@ def draw(  # noqa: PLR0913  (what an author writes comes in several parts)
         if "recording" in merged:
             merged["recording"] = [host.graph_file(file) for file in parse_option("recording", merged["recording"])]
         if "embed" in merged:
-            merged["embed"] = {at: _placed(host, one) for at, one in parse_option("embed", merged["embed"]).items()}
+            merged["embed"] = {
+                at: {**one, "image": host.graph_file(one["image"])}
+                for at, one in parse_option("embed", merged["embed"]).items()
+            }
         _check_site(merged)
         _check_versions(merged, compares=compares)
         if notes:
@@ -131,12 +134,6 @@ def _with_code(diagram: Diagram, host: Host) -> Diagram:
     if link is None:
         return diagram
     return msgspec.structs.replace(diagram, source_link=link, code=code_lines(diagram, link))
-
-
-def _placed(host: Host, embedded: Mapping[str, str]) -> dict[str, str]:
-    """An image of the option `embed`; its file is as relative as the builder wants it."""
-    image = embedded["image"]
-    return {**embedded, "image": image if is_function(image) else host.graph_file(image)}
 
 
 def _check_site(values: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import msgspec
 
 from modeldiagrams.options.author import Author
-from modeldiagrams.options.call import Call, Limits, is_function, is_graph_file, package_of
+from modeldiagrams.options.call import Call, Limits, is_graph_file, package_of
 from modeldiagrams.options.figure import Compare, Figure, Tour
 from modeldiagrams.options.view import View
 
@@ -24,7 +24,6 @@ __all__ = [
     "Options",
     "Tour",
     "View",
-    "is_function",
     "is_graph_file",
     "package_of",
 ]

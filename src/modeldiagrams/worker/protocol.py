@@ -94,13 +94,11 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     mode: Mode
     path: tuple[str, ...] = ()
     """As in `Prepare`, which comes before it."""
-    function: str | None = None
-    """``pkg.mod:attr`` of what makes an image of model, inputs and outputs; it is called in place of the tracer."""
 
     @property
     def doing(self) -> str:
         """What is asked for, the subject of messages."""
-        return f"calling {self.function}" if self.function else f"tracing {self.call.model}"
+        return f"tracing {self.call.model}"
 
 
 class Render(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -163,8 +161,6 @@ class Traced(_OfModel, frozen=True, kw_only=True, tag=True):
     """A pass was recorded; where the forward raised, up to there."""
 
     graph: bytes
-    image: bytes = b""
-    """Content of a picture file, if a function was to make one; then there is no graph."""
     libraries: tuple[str, ...] = ()
     """Distributions that the model is made of, torch apart."""
     names: dict[str, tuple[str, ...]] = {}
