@@ -254,3 +254,11 @@ def test_nothing_is_proposed_where_nothing_is_near(option, value):
         parse_option(option, value)
     assert "did you mean" not in str(error.value)
     assert "expand all" not in str(error.value)
+
+
+def test_what_the_author_wrote_is_known_beside_the_values_of_the_site():
+    values, site = {"model": "a.B", "depth": 1}, {"depth": 3, "no-links": True, "timeout": 5}
+    options = parse_options(values, site)
+    assert (options.view.depth, options.figure.no_links, options.limits.timeout) == (1, True, 5)
+    assert options.written == parse_options(values)
+    assert options.written.written == options.written

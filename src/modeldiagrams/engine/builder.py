@@ -90,23 +90,19 @@ class DiagramBuilder:
         """What the last model of this thread printed, if it was run at all."""
         return getattr(self._thread, "output", "")
 
-    def build(
-        self, options: Options, written: Options | None = None, accepted: Collection[str] = frozenset()
-    ) -> Diagram:
+    def build(self, options: Options, accepted: Collection[str] = frozenset()) -> Diagram:
         """Trace, or read, and draw one model.
 
         Args:
             options: What the author wrote, completed by the site's values.
-            written: The options without the site's values. They alone make the diagram's id, so that it stays the same
-                when the site's values change.
             accepted: Kinds of problems that the author has silenced.
 
         Returns:
             The diagram. Whatever a model does becomes its `problem` and is not raised.
         """
         self._thread.output = ""
-        written = written or options
-        name = _snapshot_name(written)
+        written = options.written
+        name = _snapshot_name(options)
         snapshot = "" if is_graph_file(options.call.model) else name
         diagram = Diagram(id=diagram_id(written), options=options, snapshot=snapshot)
         try:
@@ -202,10 +198,10 @@ class DiagramBuilder:
         file = self.folder / model if is_graph_file(model) else committed_graph(model, self._versioned())
         return history_of(file, since, self._session.drawer.difference)
 
-    def note_left_out(self, written: Options) -> None:
+    def note_left_out(self, options: Options) -> None:
         """Report that no page shows this model after all, as in `build`, so that its snapshot is not missing."""
         if self._snapshots:
-            self._snapshots.note_left_out(self._snapshots.path(_snapshot_name(written)).absolute())
+            self._snapshots.note_left_out(self._snapshots.path(_snapshot_name(options)).absolute())
 
     def _versioned(self) -> Path:
         """The folder of snapshots."""
@@ -304,6 +300,6 @@ class DiagramBuilder:
         return cached_picture(self._cache, key, Picture, lambda: draw(content, options.view, beside))
 
 
-def _snapshot_name(written: Options) -> str:
+def _snapshot_name(options: Options) -> str:
     """Diagrams that show the same graph otherwise share its snapshot."""
-    return diagram_id(Options(call=written.call))
+    return diagram_id(Options(call=options.written.call))

@@ -117,14 +117,13 @@ def draw(  # noqa: PLR0913  (what an author writes comes in several parts)
         _add_steps(merged, steps)
         merged |= {"static": True} if host.settings.static_only else {}
         options = parse_options(merged, host.settings.options)
-        written = parse_options(merged) if host.settings.options else options
     except ModelDiagramsError as error:
         return _refused(merged, error)
-    diagram = host.builder.build(options, written, accepted_problems(options, host.settings, requested=requested))
+    diagram = host.builder.build(options, accepted_problems(options, host.settings, requested=requested))
     if host.builder.output:
         host.inform(f"{options.call.model} printed:\n{host.builder.output}")
     if is_left_out(diagram, requested=requested):
-        host.builder.note_left_out(written)
+        host.builder.note_left_out(options)
     return _with_code(diagram, host)
 
 

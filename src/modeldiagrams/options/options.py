@@ -8,7 +8,10 @@ field.
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
+from msgspec.structs import FieldInfo, fields, replace
 
 from modeldiagrams.options.author import Author
 from modeldiagrams.options.call import Call, Limits, is_graph_file, package_of
@@ -16,6 +19,7 @@ from modeldiagrams.options.figure import Compare, Figure, Tour
 from modeldiagrams.options.view import View
 
 __all__ = [
+    "GROUPS",
     "Author",
     "Call",
     "Compare",
@@ -39,7 +43,27 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     figure: Figure = Figure()
     compare: Compare = Compare()
     tour: Tour = Tour()
+    site: tuple[str, ...] = ()
+    """Names of the options whose values are the site's."""
+
+    @property
+    def written(self) -> Options:
+        """What the author wrote, without the site's values. It names files, so that a site's change renames none."""
+        if not self.site:
+            return self
+        own: dict[str, Any] = {
+            group.name: replace(
+                getattr(self, group.name),
+                **{field.name: field.default for field in fields(group.type) if field.encode_name in self.site},
+            )
+            for group in GROUPS
+        }
+        return replace(self, site=(), **own)
 
     def called(self, name: str | None) -> Options:
         """The same with another name of the model; unchanged for None."""
-        return msgspec.structs.replace(self, call=msgspec.structs.replace(self.call, model=name)) if name else self
+        return replace(self, call=replace(self.call, model=name)) if name else self
+
+
+GROUPS: tuple[FieldInfo, ...] = tuple(field for field in fields(Options) if field.name != "site")
+"""The fields of `Options` that are groups of options."""

@@ -10,7 +10,7 @@ import msgspec
 
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.options.declaring import READ
-from modeldiagrams.options.options import Options, View
+from modeldiagrams.options.options import GROUPS, Options, View
 from modeldiagrams.options.reading import read_yaml
 from modeldiagrams.options.suggestions import suggestion, unknown
 from modeldiagrams.options.wording import expected
@@ -48,7 +48,7 @@ def _declarations() -> dict[str, _Declaration]:
     """Option name as authors write it → its declaration, in order."""
     return {
         field.encode_name: _declaration(group, field)
-        for group in msgspec.structs.fields(Options)
+        for group in GROUPS
         for field in msgspec.structs.fields(group.type)
     }
 
@@ -99,7 +99,7 @@ def parse_options(values: Mapping[str, Any], defaults: Mapping[str, Any] | None 
     Raises:
         OptionError: naming the first option that is unknown or not of the expected form, and what is expected.
     """
-    groups: dict[str, dict[str, Any]] = {}
+    groups: dict[str, Any] = {"site": [name for name in defaults or {} if name not in values]}
     for name, value in {**(defaults or {}), **values}.items():
         plain = parse_option(name, value)
         groups.setdefault(_DECLARED[name].field, {})[name] = plain
