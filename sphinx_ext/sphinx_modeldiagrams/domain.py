@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 from multiprocessing import util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -17,7 +18,7 @@ from modeldiagrams.hosting.host import accepted_problems, prefetch
 from sphinx_modeldiagrams.builders import makes_web_pages, one_fragment
 from sphinx_modeldiagrams.config import settings_of
 from sphinx_modeldiagrams.entries import is_outdated, make_entry, module_anchor, module_anchors
-from sphinx_modeldiagrams.nodes import document_of
+from sphinx_modeldiagrams.nodes import diagrams_folder, document_of
 from sphinx_modeldiagrams.reporting import warn
 from sphinx_modeldiagrams.role import DOMAIN, ROLE, ModelRole
 
@@ -107,6 +108,7 @@ class ModelDiagramsDomain(Domain):
     def clear_doc(self, docname: str) -> None:
         """Called by Sphinx before a document is read again."""
         self.diagrams.pop(docname, None)
+        shutil.rmtree(diagrams_folder(self.env, docname), ignore_errors=True)
 
     def merge_domaindata(self, docnames: AbstractSet[str], otherdata: dict[str, Any]) -> None:
         """Called by Sphinx with what a parallel reader found."""
@@ -216,14 +218,21 @@ def outdated_documents(
 
     Those with a bad diagram whose cause may be gone: a failure that is certain to come again is only reported again, by
     `run_models`. And those whose diagrams were made with another version of torch, of a library that the model uses, or
-    of this package.
+    of this package. And those of which someone removed the files.
     """
     domain = domain_of(env)
     entries = itertools.chain.from_iterable(domain.diagrams.values())
     failing = domain.diagram_builder.tracing.failing(entry["failure"] for entry in entries if entry["failure"])
     return sorted(
-        name for name, entries in domain.diagrams.items() if any(is_outdated(entry, failing) for entry in entries)
+        name
+        for name, entries in domain.diagrams.items()
+        if any(is_outdated(entry, failing) for entry in entries)
+        or (_shows(entries) and not diagrams_folder(env, name).is_dir())
     )
+
+
+def _shows(entries: Iterable[Entry]) -> bool:
+    return any(entry["location"]["anchor"] for entry in entries)
 
 
 def run_models(_app: Sphinx, env: BuildEnvironment, docnames: Iterable[str]) -> None:
