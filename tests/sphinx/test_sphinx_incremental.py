@@ -86,10 +86,8 @@ def test_rebuild_removes_files_of_removed_diagrams_only(make_site, rebuild, tmp_
 def test_diagrams_next_to_doctrees_go_with_their_page_and_are_made_again_if_they_are_missing(
     make_site, rebuild, tmp_path
 ):
-    source, kept = (
-        make_site("", a=NET, b=f"{NET}   :no-index:\n   :depth: 1\n"),
-        tmp_path / "out.doctrees" / "model-diagrams",
-    )
+    source = make_site("", a=NET, b=f"{NET}   :no-index:\n   :depth: 1\n")
+    kept = tmp_path / "out.doctrees" / "model-diagrams"
     rebuild(source)
     assert len([*kept.glob("*/*.json")]) == 2
     shutil.rmtree(kept)
@@ -97,7 +95,7 @@ def test_diagrams_next_to_doctrees_go_with_their_page_and_are_made_again_if_they
     assert len([*kept.glob("*/*.json")]) == 2
     (source / "b.rst").unlink()
     edit(source / "a.rst", page("a", f"{NET}   :depth: 2\n"))
-    rebuild(source, "-W")
+    rebuild(source)
     assert len([*kept.glob("*/*.json")]) == 1
 
 
