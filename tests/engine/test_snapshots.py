@@ -134,11 +134,20 @@ def test_command_names_graphs_that_hold_less_and_replaces_them_if_accepted(site,
     before = kept.read_bytes()
     done = CliRunner().invoke(main, ["snapshot", str(site), *flags])
     assert done.exit_code == 1  # for dead.json
-    warning = f"Warning: {kept} was left as it was, because the new graph holds less; --accept writes it"
+    warning = f"Warning: {kept} was left as it was: the new graph holds less; --accept writes it"
     assert (warning in done.stderr) is (not flags)
     assert f"Warning: {kept} was not written" not in done.stderr
     assert (kept.read_bytes() == before) is (not flags)
     assert load(kept) == (BAD if flags else small_graph())
+
+
+def test_a_stale_snapshot_is_reported_once(tmp_path):
+    kept = Snapshots(tmp_path)
+    save(BAD, kept.path("net"))
+    found = [kept.compare("net", small_graph()) for _ in range(4)]
+    assert found[0].startswith(f"the snapshot {tmp_path.name}/net.json no longer matches the model")
+    assert found[1:] == [None] * 3
+    assert kept.compare("net", with_time(3)) is None  # the same change
 
 
 def test_what_pages_leave_out_is_neither_missing_nor_kept(site):

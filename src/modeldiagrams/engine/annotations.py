@@ -8,7 +8,7 @@ import msgspec
 
 from modeldiagrams.engine.diagram import with_problem
 from modeldiagrams.engine.embedding import embedded
-from modeldiagrams.overlay.comments import said_in_code, with_cues
+from modeldiagrams.overlay.comments import add_cues, read_cues
 from modeldiagrams.overlay.resolve import resolve
 from modeldiagrams.worker.dependencies import dependencies
 
@@ -44,11 +44,11 @@ def annotations_of(graph: Graph, said: Mapping[str, Any], sources: Sequence[str]
         sources: Absolute paths of the model's source files, whose comments are read.
         folder: Images are relative to it.
     """
-    cues, wrong = said_in_code(graph, sources)
+    cues, wrong = read_cues(graph, sources)
     if not said and not any(cues.values()):
         return Annotations(None, [*wrong])
     found = embedded(said.get("embed") or {}, folder)
-    overlay, problems = resolve(graph, with_cues({**said, "embed": found.images}, cues))
+    overlay, problems = resolve(graph, add_cues({**said, "embed": found.images}, cues))
     return Annotations(overlay, [*found.problems, *problems, *wrong], found.sources)
 
 

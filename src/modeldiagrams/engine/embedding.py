@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from modeldiagrams.errors import OptionError
-from modeldiagrams.overlay.images import image_of
+from modeldiagrams.overlay.images import read_image
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +39,7 @@ def embedded(wanted: Mapping[str, Mapping[str, str]], folder: Path) -> Embedded:
         name = one["image"]
         found.sources.append(str((folder / name).absolute()))
         try:
-            found.images[pattern] = image_of((folder / name).read_bytes(), one.get("alt") or f"Picture of {pattern}")
+            found.images[pattern] = read_image((folder / name).read_bytes(), one.get("alt") or f"Picture of {pattern}")
         except OSError as error:
             reason = f"{name}: {error.strerror or error}; expected the path of a PNG, JPEG or SVG file, as in links"
             found.problems.append(OptionError("embed", reason))

@@ -64,6 +64,7 @@ class Snapshots:
         self.folder = folder
         self._report = os.environ.get(_REPORT)
         self._into = Path(os.environ.get(_INTO, folder))
+        self._said: set[str] = set()
         self._note("folder", folder.absolute())
 
     def path(self, name: str) -> Path:
@@ -91,12 +92,20 @@ class Snapshots:
             graph: Traced in this build.
 
         Returns:
-            What is wrong with the snapshot, in one sentence; None if there is none or it is up to date.
+            What is wrong with the snapshot, in one sentence; None if there is none, if it is up to date, or if that was
+            said of another diagram.
         """
         path = self.path(name)
         if self._report:
             self._note(_update(self._into / path.name, graph, accepts=_ACCEPT in os.environ), path.absolute())
             return None
+        drift = self._drift(path, graph)
+        if drift is None or drift in self._said:
+            return None
+        self._said.add(drift)
+        return drift
+
+    def _drift(self, path: Path, graph: Graph) -> str | None:
         try:
             kept = deserialize(path.read_bytes())
         except FileNotFoundError:

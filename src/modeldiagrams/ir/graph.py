@@ -51,6 +51,7 @@ from modeldiagrams.ir.queries import Connection, ModuleRow, Queries
 
 __all__ = [
     "FORMAT",
+    "OWN_FAILURE",
     "VERSION",
     "Assumption",
     "BufferNode",
@@ -80,6 +81,8 @@ __all__ = [
 
 FORMAT: Literal["modeldiagrams"] = "modeldiagrams"
 VERSION = "1.4"
+OWN_FAILURE: Literal["modeldiagrams"] = "modeldiagrams"
+"""`Failure.type` where the tracer failed and not the model."""
 
 
 class ParameterSpec(Struct, frozen=True, kw_only=True):
@@ -109,9 +112,10 @@ class Frame(Struct, frozen=True, kw_only=True):
 
 
 class Failure(Struct, frozen=True, kw_only=True):
-    """What the model raised."""
+    """What the model raised, or where the tracer failed."""
 
     type: str
+    """Class of the exception; ``modeldiagrams`` for a fault of the tracer, which the message asks to report."""
     message: str
     node: str | None = None
     """Id of the op or module call that raised."""

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 import torch
 from torch import Tensor, nn
 
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.ir.check import check_graph
 from modeldiagrams.tracer.fake.attempts import Attempt, Mode, attempts_left, attempts_of, is_on_meta, notes_on
 from modeldiagrams.tracer.fake.concrete_values import ConcreteValues
 from modeldiagrams.tracer.fake.conversion import as_fake, as_meta, put_fake_weights
@@ -27,6 +29,7 @@ from modeldiagrams.tracer.patches.patch_table import list_patches
 from modeldiagrams.tracer.patches.replace import apply_patches
 from modeldiagrams.tracer.recording.boundary import record_inputs, record_outputs
 from modeldiagrams.tracer.recording.dispatch_recorder import DispatchRecorder
+from modeldiagrams.tracer.recording.faults import find_fault
 from modeldiagrams.tracer.recording.module_calls import CallStack
 from modeldiagrams.tracer.recording.recorder import Recorder
 from modeldiagrams.tracer.recording.timed_recorder import TimedRecorder, accelerators_of
@@ -36,6 +39,7 @@ from modeldiagrams.tracer.restore.sharding import modules_under_fsdp, sharding_r
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
 from modeldiagrams.tracer.values.pass_records import Invocation, ModuleCall, PassRecord
 from modeldiagrams.tracer.values.source_lines import SourceFinder, user_files
+from modeldiagrams.tracer.values.traced_callables import unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -94,6 +98,7 @@ def trace(  # noqa: PLR0913  (one parameter for each choice)
         The graph of the pass.
 
     Raises:
+        ModelDiagramsError: if the tracer fails where it can't show what it recorded.
         TypeError: if `model` can't be called or is a module class, or if `args` is not a tuple.
         ValueError: for an unknown mode, and for `measure_time` with a mode that computes no values.
     """
@@ -111,8 +116,8 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
 ) -> Trace:
     """Do what `trace` does, and also list the user's source files that ran. Makes attempts until one succeeds."""
     _check_arguments(model, args, mode, measure_time=measure_time)
-    model = getattr(model, "_orig_mod", model)  # what torch.compile wrapped
-    invocation = Invocation(model, tuple(args), dict(kwargs or {}))
+    invocation = Invocation(*unwrap(model, args, kwargs or {}))
+    model = invocation.function
     # FSDP keeps what it gathers, which later passes would use: it gathers no fakes
     mode = "real" if mode == "auto" and modules_under_fsdp(invocation.modules) else mode
     attempts = attempts_of(model, mode, real_first=measure_time)
@@ -136,8 +141,13 @@ def _record(invocation: Invocation, attempt: Attempt, notes: tuple[str, ...], *,
     """Run a pass; run it again as long as autograd functions turn out to call modules."""
     for _ in range(_MAX_NESTED):
         n_opened = len(invocation.opened)
-        with _interpreter_settings():
-            recorded = _Pass(invocation, attempt, costs=costs).record(notes)
+        try:
+            with _interpreter_settings():
+                recorded = _Pass(invocation, attempt, costs=costs).record(notes)
+        except Exception as error:
+            if (fault := find_fault(error)) is None:
+                raise
+            raise ModelDiagramsError(f"modeldiagrams failed to make a graph: {fault}; please report this") from error
         if len(invocation.opened) == n_opened:
             break
     return recorded
@@ -185,6 +195,7 @@ class _Pass:
         with self._run_with(Recorder):
             status = build_status(self._recording, self._finder, self._attempt.mode, notes)
             graph = build_graph(self._recording, self._named_tensors, status)
+            check_graph(graph)
         return graph, self._finder.files
 
     def measure(self) -> TimedPass:
@@ -225,6 +236,7 @@ class _Pass:
             raise
         except BaseException as error:  # noqa: BLE001 (the graph shows whatever the model raises)
             recorder.recording.fail(error, self._recording.root)
+            recorder.keep_fault(error, self._recording.root)
         else:
             recorder.recording.clear_error()
         finally:

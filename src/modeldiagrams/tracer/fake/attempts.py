@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import torch
 from torch import nn
 
+from modeldiagrams.ir.graph import OWN_FAILURE
+from modeldiagrams.tracer.fake.conversion import NoFakeError
+
 if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Failure
 
@@ -65,5 +68,10 @@ def notes_on(failed: Attempt, following: Attempt, error: Failure) -> list[str]:
         changed, before = "without real values", "with them"
     else:
         return []
-    reason = f"{error.type}: {error.message}".splitlines()[0][:200]
-    return [f"Traced {changed}, because {before} the model raised {reason}"]
+    if error.type == NoFakeError.__name__:
+        reason = error.message.partition(" (")[0]
+    elif error.type == OWN_FAILURE:
+        reason = f"{before} {error.type} {error.message}"
+    else:
+        reason = f"{before} the model raised {error.type}: {error.message}"
+    return [f"Traced {changed}, because {reason.splitlines()[0][:220]}"]

@@ -10,7 +10,7 @@ import msgspec
 
 from modeldiagrams.common.class_facts import bases_of
 from modeldiagrams.ir.ids import escape_id
-from modeldiagrams.tracer.torch_facts.private_api import modules_of
+from modeldiagrams.tracer.values.traced_callables import modules_behind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,8 +36,8 @@ class Invocation:
 
     @functools.cached_property
     def modules(self) -> list[tuple[str, nn.Module]]:
-        """Every module of the model, itself included, under each of its paths; empty for other callables."""
-        return modules_of(self.function)
+        """As `modules_behind`."""
+        return modules_behind(self.function)
 
 
 class _Record(msgspec.Struct, eq=False, gc=False):
@@ -209,6 +209,8 @@ class PassRecord(_Record, gc=True):
     """Ops that raised an exception."""
     error: BaseException | None = None
     failed_at: Op | ModuleCall | None = None
+    fault: tuple[str, ModuleCall] | None = None
+    """The first fault of the tracer, and the module call in which it happened, even if the model caught it."""
 
     def has_calls_since(self, parent: ModuleCall, start: int) -> bool:
         """Whether a module call directly inside another one is among the steps from `start` on."""
@@ -239,4 +241,4 @@ class PassRecord(_Record, gc=True):
                 step.module = step.forward = None
         self.steps.clear()
         self.failed.clear()
-        self.error = self.failed_at = None
+        self.error = self.failed_at = self.fault = None
