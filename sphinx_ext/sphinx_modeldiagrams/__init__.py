@@ -37,7 +37,7 @@ __all__ = ["setup"]
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    """Called by Sphinx."""
+    """Set up the extension; called by Sphinx."""
     add_settings(app)
     app.add_domain(ModelDiagramsDomain)
     app.add_domain(PartDomain)

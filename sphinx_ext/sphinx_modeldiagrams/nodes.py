@@ -55,11 +55,11 @@ class model_graph(nodes.General, nodes.Element, addnodes.translatable):  # noqa:
         return cls("", diagram=diagram.id, file=f"{file.parent.name}/{file.name}", alt=diagram.options.figure.alt)
 
     def preserve_original_messages(self) -> None:
-        """Called by Sphinx before it translates."""
+        """Remember the text before translation; called by Sphinx."""
         self["original_alt"] = self["alt"]
 
     def apply_translated_message(self, original_message: str, translated_message: str) -> None:
-        """Called by Sphinx with a catalogue's translation."""
+        """Apply a translation; called by Sphinx."""
         if original_message == self["original_alt"]:
             self["alt"] = translated_message
 
@@ -74,7 +74,7 @@ class step_picture(nodes.General, nodes.Element):  # noqa: N801  (as docutils na
 
 
 def tour_of(node: step_picture) -> model_graph:
-    """The diagram of the tour around a step's picture."""
+    """Return the diagram of the tour around a step's picture."""
     above: nodes.Element = node
     while not (found := [*above.findall(model_graph)]):
         above = above.parent

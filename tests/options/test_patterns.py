@@ -5,7 +5,7 @@ import pytest
 from graphs import small_graph
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.options.options import View
-from modeldiagrams.options.patterns import Unmatched, unmatched
+from modeldiagrams.options.patterns import Unmatched, find_unmatched
 
 PATH = next(node.path for node in small_graph().nodes if isinstance(node, ModuleNode))
 
@@ -42,5 +42,5 @@ def test_error_explains_patterns_where_no_module_is_near():
     ],
 )
 def test_the_first_option_with_patterns_that_match_nothing(view, option, patterns):
-    found = unmatched(small_graph(), View(**view), ["Group"])
+    found = find_unmatched(small_graph(), View(**view), ["Group"])
     assert (found.option, found.patterns) == (option, patterns) if found else option is None

@@ -19,7 +19,7 @@ from modeldiagrams.ir.documents import write_document
 from modeldiagrams.ir.serialize import save
 from modeldiagrams.options.options import Call, Options, View
 from modeldiagrams.options.parsing import parse_view
-from modeldiagrams.options.patterns import Unmatched, unmatched
+from modeldiagrams.options.patterns import Unmatched, find_unmatched
 from modeldiagrams.render.draw import Flat, Theme, render
 from modeldiagrams.render.flat import as_pdf, as_png
 from modeldiagrams.render.picture_file import content_of
@@ -183,7 +183,7 @@ def write(  # noqa: PLR0913  (options of pictures)
         beside = prepare_overlay(graph, overlay)
         picture = render(graph, parse_view(view), standalone=look is None, flat=look, beside=beside)
         write_document(path, content_of(picture, _PICTURES[path.suffix]))
-    return unmatched(graph, parse_view(view), overlay.group_names if overlay else ())
+    return find_unmatched(graph, parse_view(view), overlay.group_names if overlay else ())
 
 
 def _convert(graph: Graph, suffix: str, view: View) -> str:

@@ -1,4 +1,4 @@
-"""A model that a command line names → its graph."""
+"""Traces the model that a command line names."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.once import Mode
     from modeldiagrams.options.options import Options
 
-__all__ = ["given_options", "traced"]
+__all__ = ["drop_missing", "trace_model"]
 
 
-def given_options(options: dict[str, str | None]) -> dict[str, str]:
-    """The options that a command line has."""
+def drop_missing(options: dict[str, str | None]) -> dict[str, str]:
+    """Return the options that are given."""
     return {name: text for name, text in options.items() if text is not None}
 
 
-def traced(target: str, mode: Mode, given: dict[str, str | None]) -> TracedModel:
-    """Run a model in a process of its own."""
-    options, folders = _read(target, given)
+def trace_model(target: str, mode: Mode, given: dict[str, str | None]) -> TracedModel:
+    """Run a model in a separate process."""
+    options, folders = _parse_target(target, given)
     with show_progress(f"tracing {target}"):
         found = trace_once(options, folders, mode)
     if not isinstance(found, TracedModel):
@@ -33,11 +33,11 @@ def traced(target: str, mode: Mode, given: dict[str, str | None]) -> TracedModel
     return found
 
 
-def _read(target: str, given: dict[str, str | None]) -> tuple[Options, list[Path]]:
+def _parse_target(target: str, given: dict[str, str | None]) -> tuple[Options, list[Path]]:
     if is_graph_file(target) and Path(target).is_file():
         drawn = f"{Path(target).stem}.html"
         raise CommandError(
             f"{target} is a graph file, so there is no model to run; `modeldiagrams render {target} -o {drawn}`"
         )
     model, folders = import_path(target, Path.cwd())
-    return parse_options({"model": model, **given_options(given)}), folders
+    return parse_options({"model": model, **drop_missing(given)}), folders

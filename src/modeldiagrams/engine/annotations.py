@@ -1,4 +1,4 @@
-"""What an author says about nodes, for one diagram: by options, and by comments in the model's code."""
+"""Collects a diagram's annotations from options and from comments in the model's code."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ __all__ = ["Annotations", "annotated", "annotations_of", "sources_of"]
 
 
 class Annotations(NamedTuple):
-    """What is said about one graph."""
+    """The annotations of one graph."""
 
     overlay: Overlay | None
-    """None where nothing is said."""
+    """None if there are no annotations."""
     problems: list[ModelDiagramsError]
-    """What is wrong; the rest holds all the same."""
+    """Problems of some annotations; the others apply anyway."""
     sources: Sequence[str] = ()
-    """Absolute paths of the files that images came from."""
+    """Absolute paths of image files."""
 
 
 def annotations_of(graph: Graph, said: Mapping[str, Any], sources: Sequence[str], folder: Path) -> Annotations:
-    """Find the nodes that options and comments speak of.
+    """Find the nodes that options and comments refer to.
 
     Args:
-        graph: Where to look.
-        said: Values of the options of struct `Author` that are given.
-        sources: Absolute paths of the model's source files, whose comments are read.
-        folder: Images are relative to it.
+        graph: The graph.
+        said: The given options of the struct `Author`.
+        sources: Absolute paths of the model's source files, to read comments from.
+        folder: The folder that image paths are relative to.
     """
     cues, wrong = read_cues(graph, sources)
     if not said and not any(cues.values()):
@@ -53,11 +53,11 @@ def annotations_of(graph: Graph, said: Mapping[str, Any], sources: Sequence[str]
 
 
 def annotated(diagram: Diagram, folder: Path) -> Diagram:
-    """The diagram with an overlay, if its author says anything, and with what is wrong with that as its problem.
+    """Add an overlay to a diagram if it has annotations, and their problems.
 
     Args:
-        diagram: One that is not yet drawn.
-        folder: Images are relative to it.
+        diagram: The diagram, before it is drawn.
+        folder: The folder that image paths are relative to.
     """
     if diagram.graph is None:
         return diagram
@@ -71,7 +71,7 @@ def annotated(diagram: Diagram, folder: Path) -> Diagram:
 
 
 def sources_of(model: Any) -> tuple[str, ...]:
-    """Absolute paths of the user's files that define a model of this process: a module's classes, or a function."""
+    """Return the absolute paths of the user's files that define a model in this process: its classes or function."""
     modules = getattr(model, "modules", None)
     classes = {type(module) for module in modules()} if callable(modules) else set[type]()
     name = f"{getattr(model, '__module__', '')}.{getattr(model, '__qualname__', '')}"

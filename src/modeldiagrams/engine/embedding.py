@@ -1,4 +1,4 @@
-"""Images that authors put at nodes, read from files."""
+"""Reads the images of nodes from files."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ __all__ = ["Embedded", "embedded"]
 
 
 class Embedded(NamedTuple):
-    """What became of the option `embed`."""
+    """The result of the option `embed`."""
 
     images: dict[str, Image]
     """By pattern."""
     problems: list[OptionError]
     """Why others are missing."""
     sources: list[str]
-    """Absolute files that decide on the images."""
+    """Absolute files that the images depend on."""
 
 
 def embedded(wanted: Mapping[str, Mapping[str, str]], folder: Path) -> Embedded:
-    """Read the images that an author wants.
+    """Read the images of a diagram.
 
     Args:
         wanted: The option `embed`.
-        folder: Files are relative to it.
+        folder: The folder that files are relative to.
     """
     found = Embedded({}, [], [])
     for pattern, one in wanted.items():

@@ -1,16 +1,19 @@
-"""Models that run once, each in a process of its own and without a cache: for commands."""
+"""Traces a model once in its own process, for commands."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from modeldiagrams.errors import OptionError
 from modeldiagrams.ir.serialize import deserialize
+from modeldiagrams.record.calls import calls_file, with_recorded
 from modeldiagrams.worker import Mode, Refused, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.options.options import Options
@@ -20,7 +23,7 @@ __all__ = ["Mode", "TracedModel", "trace_once"]
 
 
 class TracedModel(NamedTuple):
-    """What its process found."""
+    """The result of a trace."""
 
     options: Options
     graph: Graph
@@ -47,7 +50,12 @@ def trace_once(options: Options, folders: Sequence[Path], mode: Mode) -> TracedM
     if options.call.measure_time and mode not in {"auto", "real"}:
         raise OptionError("measure_time", f"expected the mode auto or real, as no op runs in the mode {mode}")
     with Worker(options.limits.python, gpu=options.limits.uses_gpu) as worker:
-        answer = worker.trace(options, folders, mode)
+        answer = worker.trace(_completed(options), folders, mode)
     if isinstance(answer, Refused):
         return answer.problem
     return TracedModel(options, deserialize(answer.graph), answer.tried, answer.sources)
+
+
+def _completed(options: Options) -> Options:
+    """With what was recorded in the current project of the model."""
+    return msgspec.structs.replace(options, call=with_recorded(options.call, calls_file(Path.cwd())))

@@ -1,9 +1,8 @@
-"""The options of a diagram: one declaration for all hosts, the command line and Python.
+"""The options of a diagram, declared once for all hosts, the command line and Python.
 
-Authors write options flat; inside they are a struct for each consumer, in files of their own: the worker takes `Call`
-and `Limits`, the viewer `View`, overlays `Author`, the hosts `Figure`, comparisons `Compare`, and tours `Tour`. What
-needs the names, the documentation or the order of options derives them from these structs, so a new option is one new
-field.
+Authors write options flat; internally there is a struct for each consumer: `Call` and `Limits` for the worker, `View`
+for the viewer, `Author` for overlays, `Figure` for hosts, `Compare` for comparisons, and `Tour` for tours. Names, help
+and order of options are derived from these structs, so a new option is one new field.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return replace(self, site=(), **own)
 
     def called(self, name: str | None) -> Options:
-        """The same with another name of the model; unchanged for None."""
+        """Return the options with another name of the model, or unchanged for None."""
         return replace(self, call=replace(self.call, model=name)) if name else self
 
 

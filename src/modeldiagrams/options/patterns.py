@@ -1,4 +1,4 @@
-"""Patterns of `expand`, `collapse` and `direction`, and of steps, that match nothing."""
+"""Reports patterns of `expand`, `collapse`, `direction` and steps that match nothing."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.options.options import View
 
-__all__ = ["Unmatched", "unmatched"]
+__all__ = ["Unmatched", "find_unmatched"]
 
 
 class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
-    """An option with patterns that match no module and no function; in a step, also no other node."""
+    """An option whose patterns match no module or function; in a step, no node at all."""
 
     option: str
     patterns: tuple[str, ...]
     hidden: bool = False
-    """Whether they match what the author leaves out of the picture."""
+    """Whether they only match nodes that the author hides."""
 
     def error(self, graph: Graph, more: Collection[str] = ()) -> OptionError:
-        """What to tell the author, with the nearest name of modules and functions, or in `more` where these count."""
+        """Build the error, with the nearest name of modules and functions, and of `more`."""
         named = ", ".join(map(repr, self.patterns))
         if self.hidden:
             ways = "the option `hide`, or a comment in the code, leaves it out"
@@ -40,7 +40,7 @@ class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
         return OptionError(self.option, f"{'nothing' if more else 'no module'} matches {named}; {hint}")
 
 
-def unmatched(graph: Graph, view: View, groups: Collection[str] = ()) -> Unmatched | None:
+def find_unmatched(graph: Graph, view: View, groups: Collection[str] = ()) -> Unmatched | None:
     """Find the first option with patterns that match no module and no function.
 
     Args:
