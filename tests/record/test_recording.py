@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from modeldiagrams.cli import main
 from modeldiagrams.options.call import RecordedCall
-from modeldiagrams.record.calls import merge
+from modeldiagrams.record.run import merge
 from record.conftest import run, run_tests
 
 pytestmark = pytest.mark.process
@@ -66,10 +66,10 @@ def test_an_example_comes_before_tests_and_a_part_of_the_tests_keeps_the_rest(pr
 
 def test_calls_are_kept_while_nothing_newer_is_known():
     example, first, second = (RecordedCall(seen=seen) for seen in ("demo.py", "tests/a.py::x", "tests/b.py::x"))
-    assert merge({"a": example}, {"a": first, "b": first}, frozenset({"tests/a.py"})) == {"a": example, "b": first}
-    assert merge({"a": first}, {"a": example}, frozenset({"demo.py"})) == {"a": example}
-    assert merge({"a": first}, {"a": second}, frozenset({"tests/b.py"})) == {"a": first}
-    assert merge({"a": first}, {}, frozenset({"tests/a.py"})) == {}
+    assert merge({"a": example}, {"a": first, "b": first}, {"tests/a.py"}) == {"a": example, "b": first}
+    assert merge({"a": first}, {"a": example}, {"demo.py"}) == {"a": example}
+    assert merge({"a": first}, {"a": second}, {"tests/b.py"}) == {"a": first}
+    assert merge({"a": first}, {}, {"tests/a.py"}) == {}
 
 
 def test_a_snapshot_is_the_graph_of_the_very_call(project):

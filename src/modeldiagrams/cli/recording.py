@@ -10,7 +10,7 @@ import click
 from modeldiagrams.api.terminal import PARTIAL, CommandError, echo, report_errors
 from modeldiagrams.record.calls import calls_file
 from modeldiagrams.record.check import stale_calls
-from modeldiagrams.record.run import end, run_command, settings_for
+from modeldiagrams.record.run import end_run, run_command, start_run
 
 __all__ = ["record_command"]
 
@@ -51,8 +51,8 @@ def record_command(  # noqa: PLR0913  (one for each flag)
             return
         if not command:
             raise CommandError("expected a command that runs tests or an example: `modeldiagrams record -- pytest`")
-        settings = settings_for(docs, only=only, all_classes=all_classes, snapshot=snapshot)
-        status = run_command(command, settings)
-        for line in end(settings):
+        settings = start_run(docs, only=only, all_classes=all_classes, snapshot=snapshot)
+        status = run_command(command)
+        for line in end_run(settings):
             echo(line, err=True)
     sys.exit(status)
