@@ -55,8 +55,8 @@ class ModelDiagramsDomain(Domain):
     dangling_warnings: ClassVar[dict[str, str]] = {
         ROLE: "no diagram of %(target)s: expected the model as a `model-graph` directive names it"
     }
-    initial_data: ClassVar[dict[str, dict[str, list[Any]]]] = {"diagrams": {}}
-    data_version = 11
+    initial_data: ClassVar[dict[str, Any]] = {"diagrams": {}, "has_calls": False}
+    data_version = 12
 
     _session: Session | None = None
     _diagram_builder: DiagramBuilder | None = None
@@ -219,11 +219,15 @@ def outdated_documents(
 
     Those with a bad diagram whose cause may be gone: a failure that is certain to come again is only reported again, by
     `run_models`. And those whose diagrams were made with another version of torch, of a library that the model uses, or
-    of this package.
+    of this package. All, once there is a file of recorded calls: its later changes are those of a dependency.
     """
     domain = domain_of(env)
     entries = itertools.chain.from_iterable(domain.diagrams.values())
     failing = domain.diagram_builder.tracing.failing(entry["failure"] for entry in entries if entry["failure"])
+    had_calls = domain.data["has_calls"]
+    domain.data["has_calls"] = (configuration_folder(env.config) / CALLS).is_file()
+    if domain.data["has_calls"] and not had_calls:
+        return sorted(domain.diagrams)
     return sorted(
         name for name, entries in domain.diagrams.items() if any(is_outdated(entry, failing) for entry in entries)
     )

@@ -56,12 +56,11 @@ def test_several_processes_give_the_same_bytes(project):
     assert "docs/model-calls.yaml: 3 model calls (3 new)" in result.printed
 
 
-def test_an_example_comes_before_tests_and_a_part_of_the_tests_keeps_the_rest(project):
+def test_an_example_comes_before_tests_and_what_did_not_run_is_kept(project):
     example = run(project, "record", "--", sys.executable, "examples/demo.py", "--flag")
     assert "['--flag']" in example.printed
     assert "seen: examples/demo.py\n  kwargs: {plan: {in: 8, out: 4}}\n" in example.file
-    tests = run_tests(project)
-    assert tests.file == example.file
+    assert example.file.partition("nets.Classifier:")[2] == CALLS.partition("nets.Classifier:")[2]
 
 
 def test_calls_are_kept_while_nothing_newer_is_known():
@@ -76,14 +75,12 @@ def test_a_snapshot_is_the_graph_of_the_very_call(project):
     result = run_tests(project, "--snapshot", "--all")
     assert "nets.Reader:\n  seen: tests/test_nets.py::test_reader\n  graph: model-calls/nets.Reader.json" in result.file
     assert "\nnets.models.Hidden:\n" in result.file  # `--all`
-    shown = run(project, "record", "--check")
-    assert shown.status == 0, shown.printed
     (project / "docs" / "model-calls" / "nets.Reader.json").unlink()
     models = project / "nets" / "models.py"
     models.write_text(models.read_text().replace("(self, cfg, vocabulary)", "(self, config, words)"))
     stale = run(project, "record", "--check")
     assert stale.status == 1
-    first, second = stale.printed.splitlines()[-2:]
+    first, second = [line for line in stale.printed.splitlines() if line.startswith("nets.")]
     assert first.startswith("nets.Reader: the graph of the call in tests/test_nets.py::test_reader")
     assert second.startswith("nets.Tagger: the call in tests/test_nets.py::test_tagger fails now (nets.Tagger can't be")
 

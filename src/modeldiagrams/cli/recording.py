@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from modeldiagrams.api.terminal import PARTIAL, CommandError, echo, report_errors
+from modeldiagrams.options.settings import CALLS
 from modeldiagrams.record.calls import calls_file
 from modeldiagrams.record.check import stale_calls
 from modeldiagrams.record.run import end_run, run_command, start_run
@@ -43,12 +44,10 @@ def record_command(  # noqa: PLR0913  (one for each flag)
     """
     with report_errors():
         if check:
-            file = docs / calls_file(docs).name if docs else calls_file(Path.cwd())
-            if stale := list(stale_calls(file)):
-                for line in stale:
-                    echo(line)
-                sys.exit(PARTIAL)
-            return
+            stale = [*stale_calls(docs / CALLS if docs else calls_file(Path.cwd()))]
+            for line in stale:
+                echo(line)
+            sys.exit(PARTIAL if stale else 0)
         if not command:
             raise CommandError("expected a command that runs tests or an example: `modeldiagrams record -- pytest`")
         settings = start_run(docs, only=only, all_classes=all_classes, snapshot=snapshot)
