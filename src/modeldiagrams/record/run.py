@@ -120,9 +120,13 @@ def run_command(command: Sequence[str]) -> int:
     more = "-p modeldiagrams --record-model-calls"
     os.environ["PYTEST_ADDOPTS"] = f"{os.environ.get('PYTEST_ADDOPTS', '')} {more}".strip()
     try:
-        return subprocess.run(_with_recorder([*command]), check=False).returncode  # noqa: S603
+        process = subprocess.Popen(_with_recorder([*command]))  # noqa: S603
     except OSError as error:
         raise ModelDiagramsError(f"{command[0]} can't be run: {error.strerror}") from error
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        return process.wait()  # it was interrupted, too, and leaves what it saw
 
 
 def _with_recorder(command: list[str]) -> list[str]:
