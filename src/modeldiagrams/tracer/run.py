@@ -21,6 +21,8 @@ from modeldiagrams.ir.check import check_graph
 from modeldiagrams.tracer.fake.attempts import Attempt, Mode, attempts_left, attempts_of, is_on_meta, notes_on
 from modeldiagrams.tracer.fake.concrete_values import ConcreteValues
 from modeldiagrams.tracer.fake.conversion import as_fake, as_meta, put_fake_weights
+from modeldiagrams.tracer.fake.data_dependent import fewer_assumed
+from modeldiagrams.tracer.graph.assumed_sizes import mark_assumed
 from modeldiagrams.tracer.graph.build_graph import build_graph
 from modeldiagrams.tracer.graph.measured_times import TimedPass, add_times, explain_missing_times
 from modeldiagrams.tracer.graph.status import build_status
@@ -132,6 +134,9 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
         if error is None or not attempts:
             if error is not None:  # the error of a real pass says most
                 graph, ran, attempt = last.get("real", last[attempt.mode])
+            elif graph.status.guesses:
+                other = dataclasses.replace(attempt, assumes_fewer=True)
+                graph = mark_assumed(graph, functools.partial(_run_again, invocation, other, costs=costs))
             graph = _measure_times(graph, invocation, attempt, costs=costs) if measure_time else graph
             return Trace(graph, user_files(ran))
         notes += notes_on(attempt, attempts[0], error)
@@ -151,6 +156,10 @@ def _record(invocation: Invocation, attempt: Attempt, notes: tuple[str, ...], *,
         if len(invocation.opened) == n_opened:
             break
     return recorded
+
+
+def _run_again(invocation: Invocation, attempt: Attempt, *, costs: bool) -> Graph:
+    return _record(invocation, attempt, (), costs=costs)[0]
 
 
 def _measure_times(graph: Graph, invocation: Invocation, attempt: Attempt, *, costs: bool) -> Graph:
@@ -247,6 +256,8 @@ class _Pass:
         with contextlib.ExitStack() as scope:
             if not self._attempt.has_gradients:
                 scope.enter_context(torch.no_grad())
+            if self._attempt.assumes_fewer:
+                scope.enter_context(fewer_assumed())
             modes, invocation = self._prepare_modes(recorder, scope)
             calls = CallStack(recorder, self._named_tensors)
             calls.register(modules, "")

@@ -33,6 +33,8 @@ class Attempt:
     """Whether values of small tensors are computed, and unknown values guessed."""
     has_gradients: bool = True
     """Whether gradients are on, unless the caller has turned them off."""
+    assumes_fewer: bool = False
+    """Whether other sizes are assumed, to see what depends on assumed ones."""
 
 
 def attempts_of(model: Any, mode: Mode, *, real_first: bool) -> list[Attempt]:

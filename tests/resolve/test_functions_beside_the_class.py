@@ -16,7 +16,7 @@ from modeldiagrams.api.explain import explain
 from modeldiagrams.errors import TargetError
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.resolve import record, resolve
-from modeldiagrams.resolve.libraries.factories import factories_of
+from modeldiagrams.resolve.libraries.factories import find_factories
 
 CALLED: list[str] = []
 
@@ -167,7 +167,7 @@ def test_weights_that_are_fetched_are_left_out_and_nothing_is_trained():
 
 
 def test_what_only_makes_one_is_a_factory_and_those_of_its_name_come_first():
-    assert [factory.__name__ for factory in factories_of(Tower)] == ["tower_small", "large"]
+    assert [factory.__name__ for factory in find_factories(Tower)] == ["tower_small", "large"]
 
 
 def test_arguments_that_an_author_gives_ask_for_no_factory():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from torch import nn
 
-from modeldiagrams.resolve.arguments.argument_search import solved_arguments
-from modeldiagrams.resolve.names.conventions import conventional_arguments
-from modeldiagrams.resolve.values.option_values import from_option
+from modeldiagrams.resolve.arguments.argument_search import solve_arguments
+from modeldiagrams.resolve.names.conventions import find_usual_arguments
+from modeldiagrams.resolve.values.option_values import make_option_value
 
 
 class Tagger(nn.Module):
@@ -25,7 +25,7 @@ class Upscaler(nn.Module):
 
 
 def found(made):
-    solved = solved_arguments(made)
+    solved = solve_arguments(made)
     assert solved is not None
     return solved.kwargs
 
@@ -61,7 +61,7 @@ class Player(nn.Module):
 
 
 def test_methods_that_count_give_numbers_whatever_else_is_in_their_names():
-    game = from_option(found(Player)["game"])
+    game = make_option_value(found(Player)["game"])
     assert game.getBoardSize() == [16, 16]
     assert game.getActionSize() == 10
 
@@ -73,4 +73,4 @@ class Volume(nn.Module):
 
 
 def test_lists_have_as_many_items_as_their_annotation_says():
-    assert conventional_arguments(Volume) == {"img_size": [32, 32, 32], "in_channels": 3}
+    assert find_usual_arguments(Volume) == {"img_size": [32, 32, 32], "in_channels": 3}

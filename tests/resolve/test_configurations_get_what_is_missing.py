@@ -8,7 +8,7 @@ from torch import nn
 
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.resolve import resolve
-from modeldiagrams.resolve.libraries.factories import missing_values
+from modeldiagrams.resolve.libraries.factories import list_missing_values
 
 
 class RoutedConfig:
@@ -50,11 +50,11 @@ def target_of(model):
 def test_what_no_pass_can_do_without_is_set_also_in_nested_configurations_and_nothing_else():
     inside = SimpleNamespace(model_type="inner", num_experts_per_tok=None, depth=None)
     config = SimpleNamespace(num_experts_per_tok=6, moe_topk=None, head_dim=None, text_config=inside)
-    assert missing_values(config) == {
+    assert list_missing_values(config) == {
         "moe_topk": 2,
         "text_config": {"model_type": "inner", "num_experts_per_tok": 2},
     }
-    assert missing_values({}) == {}
+    assert list_missing_values({}) == {}
 
 
 def test_number_of_experts_that_a_configuration_leaves_open_is_assumed_and_layers_stay():

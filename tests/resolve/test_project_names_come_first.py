@@ -9,8 +9,7 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.options.settings import parse_settings
 from modeldiagrams.resolve import resolve
-from modeldiagrams.resolve.names.tables import PROJECT
-from modeldiagrams.resolve.names.vocabulary import number_values, usual
+from modeldiagrams.resolve.names.vocabulary import PROJECT, list_numbers, list_usual_values
 
 VOCABULARY = {
     "arguments": {"vocab_size": 77, "n_?words": 55, "widths": [3, 5], "cell": "gru", "ratio": 6},
@@ -112,11 +111,11 @@ def test_lists_may_have_any_name_and_what_does_not_fit_is_not_said_to_be_its_val
     ],
 )
 def test_numbers_are_what_a_person_would_take(name, held_as, first):
-    assert number_values(name, held_as, is_tested_only=False, is_item=False)[0] == first
+    assert list_numbers(name, held_as, is_tested_only=False, is_item=False)[0] == first
 
 
 @pytest.mark.parametrize(
     ("name", "is_network"), [("encoder", True), ("encoder_layer", False), ("encoder_block", False)]
 )
 def test_a_layer_of_an_encoder_is_no_network_for_pictures(name, is_network):
-    assert ("modeldiagrams.resolve.objects.PictureNetwork" in usual("classes", name)) is is_network
+    assert ("torchvision.models.resnet18" in list_usual_values("classes", name)) is is_network

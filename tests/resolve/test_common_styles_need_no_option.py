@@ -19,7 +19,7 @@ from torch import nn
 
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.resolve import record, resolve
-from modeldiagrams.resolve.arguments.argument_search import solved_arguments
+from modeldiagrams.resolve.arguments.argument_search import solve_arguments
 from modeldiagrams.resolve.inputs.candidate_search import is_connected
 from modeldiagrams.resolve.inputs.failure_search import FailureSearch
 
@@ -217,7 +217,7 @@ def test_number_that_is_a_key():
 
 
 def test_whole_number_where_a_name_says_another():
-    found = solved_arguments(Scaled)
+    found = solve_arguments(Scaled)
     assert found is not None
     assert type(found.kwargs["P"]) is int
 

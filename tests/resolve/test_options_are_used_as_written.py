@@ -13,7 +13,7 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.resolve import InputsError, loaded_sources, resolve
 from modeldiagrams.resolve.code.user_code import seeded, user_code
-from modeldiagrams.resolve.values.tensors import from_callable, from_entries
+from modeldiagrams.resolve.values.tensors import call_for_inputs, make_inputs
 
 pytestmark = pytest.mark.usefixtures("project")
 
@@ -24,7 +24,7 @@ def target(model, **options):
 
 def given(inputs, model="mypkg.models.NoInputs"):
     """What the entries make, whatever the model takes."""
-    return from_entries(parse_options({"model": model, "inputs": inputs}).call.inputs)
+    return make_inputs(parse_options({"model": model, "inputs": inputs}).call.inputs)
 
 
 @pytest.mark.parametrize("path", ["mypkg.Model", "mypkg.models.Model", "mypkg.models:Model", "mypkg:models.Model"])
@@ -163,7 +163,7 @@ def test_entries_nest_and_plain_values_stay():
 
 @pytest.mark.parametrize(("function", "args", "kwargs"), [("bare", 1, []), ("pair", 2, []), ("batch", 0, ["x"])])
 def test_inputs_from_a_function(function, args, kwargs):
-    made_args, made_kwargs = from_callable(f"mypkg.models.{function}")
+    made_args, made_kwargs = call_for_inputs(f"mypkg.models.{function}")
     assert (len(made_args), list(made_kwargs)) == (args, kwargs)
 
 

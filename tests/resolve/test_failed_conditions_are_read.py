@@ -11,12 +11,12 @@ from torch import nn
 
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.resolve import resolve
-from modeldiagrams.resolve.arguments.argument_search import solved_arguments
-from modeldiagrams.resolve.code.conditions import unequal_sides
+from modeldiagrams.resolve.arguments.argument_search import solve_arguments
+from modeldiagrams.resolve.code.conditions import find_unequal_sides
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.inputs.failure_search import FailureSearch
-from modeldiagrams.resolve.values.entries import leaves
-from modeldiagrams.resolve.values.option_values import from_option
+from modeldiagrams.resolve.values.entries import list_leaves
+from modeldiagrams.resolve.values.option_values import make_option_value
 
 
 class Checked(nn.Module):
@@ -37,7 +37,7 @@ class Checked(nn.Module):
 
 def solved(model):
     """The tensors of the first inputs that are found."""
-    return [*leaves(next(FailureSearch(model.eval(), Budget()).solutions()).entries)]
+    return [*list_leaves(next(FailureSearch(model.eval(), Budget()).solutions()).entries)]
 
 
 def asserts_last_size(_module, x):
@@ -109,7 +109,7 @@ def test_conditions_that_hold_and_those_of_callers_say_nothing():
 
     with pytest.raises(ValueError, match="3") as raised:
         fails(3)
-    assert not [*unequal_sides(raised.value)]
+    assert not [*find_unequal_sides(raised.value)]
 
 
 USES = [
@@ -153,15 +153,15 @@ class Named(nn.Module):
 
 @pytest.mark.parametrize("class_", [Keywords, Buffers, Space, Named])
 def test_arguments_of_all_makes_are_found(class_):
-    solved = solved_arguments(class_, "KeyError: 'n_inputs'" if class_ is Keywords else "")
-    made = class_(**from_option(solved.kwargs))
+    solved = solve_arguments(class_, "KeyError: 'n_inputs'" if class_ is Keywords else "")
+    made = class_(**make_option_value(solved.kwargs))
     if class_ is Keywords:
         assert solved.kwargs.keys() == {"n_inputs", "n_outputs"}
     elif class_ is Buffers:
         assert made.kernel.ndim == 1
         assert made.scale.ndim == 0
     elif class_ is Space:
-        assert made.layer.in_features == from_option(solved.kwargs)["space"].shape[0]
+        assert made.layer.in_features == make_option_value(solved.kwargs)["space"].shape[0]
     else:
         assert solved.kwargs == {"act_name": "relu"}
 

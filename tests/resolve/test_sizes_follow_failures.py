@@ -36,33 +36,6 @@ class Unrolled(nn.Module):
         return h
 
 
-class Stepwise(nn.Module):
-    """Makes its own first state."""
-
-    def __init__(self):
-        super().__init__()
-        self.cell = nn.GRUCell(6 + 3, 9)
-
-    def initial_state(self, batch_size):
-        return {"memory": torch.zeros(batch_size, 4, 3), "hidden": torch.zeros(batch_size, 9)}
-
-    def forward(self, x, state):
-        read = state["memory"].mean(1)
-        hidden = self.cell(torch.cat([x, read], 1), state["hidden"])
-        return hidden, {"memory": state["memory"] + 1, "hidden": hidden}
-
-
-class Exchange(nn.Module):
-    """Either size alone breaks what is before."""
-
-    def __init__(self):
-        super().__init__()
-        self.first, self.second = nn.Linear(26, 16), nn.Linear(16 + 10, 5)
-
-    def forward(self, a, b):
-        return self.second(torch.cat([self.first(torch.cat([a, b], 1)), b], 1))
-
-
 class Graph(nn.Module):
     """Rows of one input are columns of another."""
 
@@ -105,18 +78,6 @@ class Modalities(nn.Module):
         return torch.stack([self.layers[name](value) for name, value in features.items()]).sum(0)
 
 
-class Bands(nn.Module):
-    """Flattened, a map that is not square: one of its sides is a number of the model's own."""
-
-    def __init__(self):
-        super().__init__()
-        self.n_bands = 48
-        self.conv, self.fc = nn.Conv2d(1, 4, (5, 3)), nn.Linear(4 * 11 * 24, 2)
-
-    def forward(self, bands):
-        return self.fc(torch.flatten(torch.max_pool2d(self.conv(bands.unsqueeze(1)), 4), 1))
-
-
 class Whole(nn.Module):
     """A convolution as large as the map: the product of both sides is what a layer wants."""
 
@@ -127,22 +88,6 @@ class Whole(nn.Module):
 
     def forward(self, x):
         return self.fc(self.last(self.conv(x)).flatten(1))
-
-
-class Joined(nn.Module):
-    """What may be left out is what a layer lacks."""
-
-    def __init__(self):
-        super().__init__()
-        self.enter, self.layer = nn.Linear(3, 6), nn.Linear(6 + 4, 2)
-
-    def forward(self, x, depth=None, wind=None):
-        x = self.enter(x)
-        if depth is not None:
-            x = x * depth
-        if wind is not None:
-            x = torch.cat((x, wind), dim=-1)
-        return self.layer(x)
 
 
 class Flat(nn.Module):
@@ -173,15 +118,11 @@ class Triple(nn.Module):
     ("model", "entries"),
     [
         (Unrolled(), {"seen": [1, 16, 12], "done": [1, 16]}),
-        (Stepwise(), {"x": [1, 6], "state": {"memory": [1, 4, 3], "hidden": [1, 9]}}),
-        (Exchange(), {"a": [1, 16], "b": [1, 10]}),
         (Graph(), {"nodes": [1, 16], "links": [1, 1]}),
         (Pictures(), {"images": [[3, 32, 32], [3, 32, 32]]}),
         (Modalities(), {"features": {"text": [1, 5], "sound": [1, 7]}}),
-        (Bands(), {"bands": [1, 48, 100]}),
         (Whole(), {"x": [1, 3, 120, 120]}),
         (Flat(), {"steps": [1, 16, 18]}),
-        (Joined(), {"x": [1, 3], "wind": [1, 4]}),
     ],
 )
 def test_failing_sizes_are_followed_to_the_inputs_that_they_come_from(model, entries):

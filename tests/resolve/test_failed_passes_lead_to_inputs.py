@@ -14,7 +14,7 @@ from modeldiagrams.resolve import record, resolve
 from modeldiagrams.resolve.inputs import failure_search
 from modeldiagrams.resolve.inputs import probe as probing
 from modeldiagrams.resolve.inputs.budget import Budget
-from modeldiagrams.resolve.inputs.candidate_search import dead_inputs
+from modeldiagrams.resolve.inputs.candidate_search import count_dead_inputs
 from modeldiagrams.resolve.inputs.failure_search import FailureSearch
 from modeldiagrams.resolve.inputs.sizes import Sizes
 from modeldiagrams.resolve.values.entries import Leaf
@@ -96,7 +96,7 @@ def test_inputs_that_reach_the_output_are_better():
     target = target_of(f"{__name__}.Halves")
     said = {item.subject: yaml.safe_load(item.value) for item in target.assumptions}
     assert said["inputs.hidden"] == [1, 9]
-    assert dead_inputs(record(target).graph) == 0
+    assert count_dead_inputs(record(target).graph) == 0
 
 
 class Staged(nn.Module):
@@ -188,29 +188,12 @@ class Stateful(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.cell, self.state, self.resets = nn.GRUCell(6, 5), None, 0
-
-    def reset_state(self, batch_size):
-        self.state, self.resets = torch.zeros(batch_size, 5), self.resets + 1
-        return self.state
+        self.cell, self.state = nn.GRUCell(6, 5), None
 
     def forward(self, x):
         self.state = x.new_zeros(x.shape[0], 5) if self.state is None else self.state
         self.state = self.cell(x, self.state)
         return self.state
-
-
-def test_methods_that_make_states_change_no_model():
-    model = Stateful()
-    solver = FailureSearch(model)
-    assert solver.states == [[solver.sizes.batch, 5]]
-    assert (model.state, model.resets) == (None, 0)
-
-
-def test_methods_that_make_states_are_not_called_where_none_is_taken():
-    solver = FailureSearch(Stateful())
-    assert next(solver.solutions())
-    assert "states" not in vars(solver)
 
 
 def test_a_pass_knows_nothing_of_the_one_before():

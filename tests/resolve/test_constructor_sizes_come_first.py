@@ -11,13 +11,13 @@ from torch.utils._pytree import tree_leaves
 
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.resolve import resolve
-from modeldiagrams.resolve.arguments.argument_search import solved_arguments
-from modeldiagrams.resolve.inputs.inferred import inferred_candidates
-from modeldiagrams.resolve.names.constructor_sizes import (
-    constructor_channels,
-    constructor_sides,
+from modeldiagrams.resolve.arguments.argument_search import solve_arguments
+from modeldiagrams.resolve.inputs.inferred import infer_candidates
+from modeldiagrams.resolve.names.candidates import (
+    get_constructor_channels,
+    get_constructor_sides,
+    list_sizes,
     preferring_sizes,
-    values_of,
 )
 
 
@@ -73,11 +73,11 @@ def test_sizes_are_read_of_all_forms():
         "input_size": 7,
     }
     with preferring_sizes(arguments):
-        assert constructor_sides() == [(48, 48), (40, 56)]
-        assert (values_of("<size>")[:2], values_of("<frames>")[0], constructor_channels()) == ((48, 32), 5, {4})
-        candidates = next(inferred_candidates(nn.Sequential(nn.Conv2d(3, 8, 4))))
+        assert get_constructor_sides() == [(48, 48), (40, 56)]
+        assert (list_sizes("<size>")[:2], list_sizes("<frames>")[0], get_constructor_channels()) == ((48, 32), 5, {4})
+        candidates = next(infer_candidates(nn.Sequential(nn.Conv2d(3, 8, 4))))
         assert candidates["input"][0].entry == [1, 3, "<size>", "<size>"]
-    assert values_of("<size>")[0] == 32
+    assert list_sizes("<size>")[0] == 32
 
 
 class Cell(nn.Module):
@@ -93,7 +93,7 @@ class Cell(nn.Module):
 
 def test_sizes_of_made_up_parts_are_plain_numbers():
     """Layers of the parts beside them are made with stand-ins."""
-    solved = solved_arguments(Cell, "")
+    solved = solve_arguments(Cell, "")
     assert solved is not None
     values = [solved.kwargs, *solved.others]
     assert all(type(value) in (int, str, bool) for value in tree_leaves(values))

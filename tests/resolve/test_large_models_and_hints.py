@@ -15,7 +15,7 @@ from modeldiagrams.errors import TargetError
 from modeldiagrams.options.parsing import parse_options
 from modeldiagrams.resolve import resolve
 from modeldiagrams.resolve.inputs.budget import Budget
-from modeldiagrams.resolve.inputs.candidate_search import search
+from modeldiagrams.resolve.inputs.candidate_search import search_candidates
 from modeldiagrams.resolve.names.candidates import Candidate
 
 MADE: list[torch.device] = []
@@ -82,7 +82,7 @@ def test_no_candidate_is_made_that_cannot_be_afforded():
 
     budget = Budget()
     candidates = [Candidate(entry, "") for entry in ([1, 10**6, 10**6], [[2], [10**6, 10**6]], [1, 3])]
-    assert search(Count(), {"x": candidates}, budget).entries == {"x": [1, 3]}
+    assert search_candidates(Count(), {"x": candidates}, budget).entries == {"x": [1, 3]}
     assert sum("not tried" in line for line in budget.lines) == 2
 
 
