@@ -22,7 +22,7 @@ from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.engine.problems import in_words
 from modeldiagrams.errors import CommentError, RenderError
 from modeldiagrams.hosting.host import draw
-from modeldiagrams.hosting.site_files import index_entry, shared_files
+from modeldiagrams.hosting.site_files import build_shared_files, make_entry
 from modeldiagrams.ir.graph import Failure, Frame, Provenance, Status
 from modeldiagrams.ir.serialize import save, serialize
 from modeldiagrams.markdown.host import FenceHost
@@ -171,9 +171,9 @@ def test_site_names_the_snapshot_of_a_diagram(tmp_path, monkeypatch):
     options = [make_options(model="mypkg.Net", inputs=[1, 8], depth=depth) for depth in (1, 2)]
     with DiagramBuilder(None, folder=tmp_path, snapshots=tmp_path / "graphs") as builder:
         diagrams = [builder.build(written) for written in options]
-    entries = [index_entry(diagram, "index.html") for diagram in diagrams]
+    entries = [make_entry(diagram, "index.html") for diagram in diagrams]
     (tmp_path / "modeldiagrams").mkdir()
-    (tmp_path / "modeldiagrams" / "index.json").write_bytes(shared_files(Settings(), entries)["index.json"])
+    (tmp_path / "modeldiagrams" / "index.json").write_bytes(build_shared_files(Settings(), entries)["index.json"])
     (snapshot,) = (tmp_path / "graphs").iterdir()
     assert [kept.names for kept in kept_graphs(str(tmp_path), tmp_path)] == [(snapshot.stem,)] * 2
 

@@ -9,7 +9,7 @@ import pytest
 
 from graphs import small_graph
 from modeldiagrams.engine.diagram import Diagram
-from modeldiagrams.hosting.code_lines import code_lines
+from modeldiagrams.hosting.code_lines import find_code_lines
 from option_helpers import make_options
 
 CODE = '''\
@@ -67,7 +67,7 @@ def code_at(tmp_path, *lines, templates="https://x.org/{path:mypkg}#L{line}", te
     graph = msgspec.structs.replace(graph, nodes=tuple(nodes))
     sources = (str(tmp_path / "mypkg/net.py"),)
     diagram = Diagram(id="a", options=make_options(model="a.A"), graph=graph, sources=sources)
-    return code_lines(diagram, templates)
+    return find_code_lines(diagram, templates)
 
 
 @pytest.mark.parametrize(
