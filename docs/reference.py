@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 SOURCES = Path(__file__).parent.parent / "src"
-NAMES = SOURCES / "modeldiagrams" / "target" / "inference" / "names.yaml"
+NAMES = SOURCES / "modeldiagrams" / "resolve" / "names" / "names.yaml"
 
 
 def options() -> str:
