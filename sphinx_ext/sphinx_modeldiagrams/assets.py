@@ -32,7 +32,7 @@ def write_data(
     """Write the data of a page's diagrams, in any process: equal ids mean equal bytes."""
     if doctree is None or not makes_web_pages(app.builder):
         return
-    diagrams = [diagram_of(node) for node in doctree.findall(model_graph)]
+    diagrams = [diagram_of(node, app.env) for node in doctree.findall(model_graph)]
     _folder(app).write(build_diagram_files(diagrams, domain_of(app.env).diagram_builder.page_data))
 
 

@@ -107,7 +107,7 @@ class ModelGraphDirective(HostDirective):
 
     def _node(self, diagram: Diagram) -> model_graph:
         """Build the diagram's node, with children for Sphinx to resolve and index."""
-        node = model_graph.of(diagram)
+        node = model_graph.of(diagram, self.env)
         self.set_source_info(node)
         node["packages"] = list_imported_packages(diagram)
         if diagram.graph:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 from multiprocessing import util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -18,7 +19,7 @@ from modeldiagrams.options.settings import CACHE, CALLS
 from sphinx_modeldiagrams.builders import makes_web_pages, one_fragment
 from sphinx_modeldiagrams.config import configuration_folder, settings_of
 from sphinx_modeldiagrams.entries import is_outdated, make_entry, module_anchor, module_anchors
-from sphinx_modeldiagrams.nodes import document_of
+from sphinx_modeldiagrams.nodes import diagrams_folder, document_of
 from sphinx_modeldiagrams.reporting import warn
 from sphinx_modeldiagrams.role import DOMAIN, ROLE, ModelRole
 
@@ -110,6 +111,7 @@ class ModelDiagramsDomain(Domain):
     def clear_doc(self, docname: str) -> None:
         """Forget a document's diagrams; called by Sphinx before it is read again."""
         self.diagrams.pop(docname, None)
+        shutil.rmtree(diagrams_folder(self.env, docname), ignore_errors=True)
 
     def merge_domaindata(self, docnames: AbstractSet[str], otherdata: dict[str, Any]) -> None:
         """Merge the diagrams of a parallel reader; called by Sphinx."""
@@ -217,15 +219,23 @@ def outdated_documents(
 ) -> list[str]:
     """Return unchanged documents to read again.
 
-    These have a failed diagram that may succeed now, or a diagram made with another version of torch, a library of the
-    model, or this package. A failure that would occur again is only reported again, by `run_models`.
+    These have a failed diagram that may succeed now, a diagram made with another version of torch, a library of the
+    model, or this package, or one whose file is missing. A failure that would occur again is only reported again, by
+    `run_models`.
     """
     domain = domain_of(env)
     entries = itertools.chain.from_iterable(domain.diagrams.values())
     failing = domain.diagram_builder.tracing.failing(entry["failure"] for entry in entries if entry["failure"])
     return sorted(
-        name for name, entries in domain.diagrams.items() if any(is_outdated(entry, failing) for entry in entries)
+        name
+        for name, entries in domain.diagrams.items()
+        if any(is_outdated(entry, failing) for entry in entries)
+        or (_shows(entries) and not diagrams_folder(env, name).is_dir())
     )
+
+
+def _shows(entries: Iterable[Entry]) -> bool:
+    return any(entry["location"]["anchor"] for entry in entries)
 
 
 def run_models(_app: Sphinx, env: BuildEnvironment, docnames: Iterable[str]) -> None:

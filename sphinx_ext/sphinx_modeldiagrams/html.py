@@ -31,7 +31,7 @@ __all__ = ["skip_node", "visit_html", "visit_step_picture"]
 def visit_html(self: HTML5Translator, node: model_graph) -> None:
     """Write the interactive diagram; the node's children are only for Sphinx's references and search."""
     page = self.builder.get_target_uri(self.builder.current_docname)
-    diagram = diagram_of(node)
+    diagram = diagram_of(node, self.builder.env)
     found, own = references(node), documented_packages(self.builder.env, node)
     defined = definitions(diagram.graph) if diagram.graph else {}
 
@@ -61,7 +61,7 @@ def visit_html(self: HTML5Translator, node: model_graph) -> None:
 def visit_step_picture(self: HTML5Translator, node: step_picture) -> None:
     """Write the still picture of a tour's step."""
     assets = relative_uri(self.builder.get_target_uri(self.builder.current_docname), f"{FOLDER}/")
-    diagram = diagram_of(tour_of(node))
+    diagram = diagram_of(tour_of(node), self.builder.env)
     self.body.append(render_step_image(diagram, node["index"], assets=assets, title=node["title"]))
     raise nodes.SkipNode
 

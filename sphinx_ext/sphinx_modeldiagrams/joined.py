@@ -6,14 +6,13 @@ import re
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from modeldiagrams.hosting.parts import count_earlier
 from modeldiagrams.html.escape import html_text
 from sphinx_modeldiagrams.listing import model_listing
-from sphinx_modeldiagrams.nodes import diagram_of, document_of, model_graph
+from sphinx_modeldiagrams.nodes import ANCHOR, diagram_of, document_of, model_graph
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
@@ -36,7 +35,7 @@ class JoinDocuments(SphinxPostTransform):
     def run(self, **_: Any) -> None:
         """Rename duplicate anchors; called by Sphinx."""
         figures = list(self.document.findall(model_graph))
-        shown = [diagram_of(figure) for figure in figures]
+        shown = [diagram_of(figure, self.env) for figure in figures]
         taken: dict[str, None] = {}
         for at, (figure, diagram) in enumerate(zip(figures, shown, strict=True)):
             document = document_of(figure) or ""
@@ -69,12 +68,7 @@ def _rename(figure: model_graph, diagram: Diagram, anchor: str, near: Iterable[n
     for node in near:
         node["ids"] = [_replaced(one, prefixes) for one in node["ids"]]
     figure.parent["ids"].append(anchor)
-    # authors may still refer to it by name
-    own_names = (*diagram.own_names, *([diagram.options.figure.name] if diagram.options.figure.name else []))
-    named = msgspec.structs.replace(diagram.options.figure, name=anchor)
-    options = msgspec.structs.replace(diagram.options, figure=named)
-    plain = msgspec.structs.replace(diagram, options=options, own_names=own_names)
-    figure["diagram"] = msgspec.json.encode(plain).decode()
+    figure[ANCHOR] = anchor
 
 
 def _replaced(one: str, prefixes: Mapping[str, str]) -> str:

@@ -12,6 +12,7 @@ from sphinx_modeldiagrams.nodes import diagram_of
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
+    from sphinx.environment import BuildEnvironment
     from sphinx.writers.latex import LaTeXTranslator
 
     from sphinx_modeldiagrams.nodes import model_graph
@@ -26,9 +27,9 @@ class in_place(nodes.General, nodes.Element):  # noqa: N801  (as docutils names 
     """Figures that LaTeX must not move to another page."""
 
 
-def kept_in_place(node: model_graph) -> None:
+def kept_in_place(node: model_graph, env: BuildEnvironment) -> None:
     """Keep a figure in place if the text around it belongs to it, or if it has no caption."""
-    figure, diagram = node.parent, diagram_of(node)
+    figure, diagram = node.parent, diagram_of(node, env)
     has_caption = any(isinstance(child, nodes.caption) for child in figure)
     if not has_caption or notes_of(diagram) or diagram.options.tour.steps:
         place = in_place()

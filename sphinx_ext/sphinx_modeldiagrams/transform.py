@@ -24,6 +24,7 @@ from sphinx_modeldiagrams.tables import as_table
 
 if TYPE_CHECKING:
     from sphinx.builders import Builder
+    from sphinx.environment import BuildEnvironment
 
     from modeldiagrams.engine.diagram import Diagram
 
@@ -46,16 +47,16 @@ class ReplaceDiagrams(SphinxPostTransform):
         for picture in list(self.document.findall(step_picture)):
             _replace_step(picture, builder)
         for node in list(self.document.findall(model_graph)):
-            summary = summarise_diagram(diagram_of(node))
+            summary = summarise_diagram(diagram_of(node, self.env))
             if summary:
                 # outside the figure, because LaTeX breaks long tables across pages, but not figures
                 figure = node.parent
                 figure.parent.insert(figure.parent.index(figure) + 1, as_table(summary, references(node)))
-            _list_changes(node)
+            _list_changes(node, self.env)
             _keep_ids(node.parent, builder)
             content = _ordinary(node, builder)
             if builder.format == "latex":
-                kept_in_place(node)
+                kept_in_place(node, self.env)
             figure = node.parent
             node.replace_self(content)
             if builder.format == "html":
@@ -86,7 +87,7 @@ def _caption_as_paragraph(figure: nodes.Element) -> None:
 
 def _replace_step(node: step_picture, builder: Builder) -> None:
     """Replace a step's picture by an image, if the builder supports images."""
-    diagram, index = diagram_of(tour_of(node)), node["index"]
+    diagram, index = diagram_of(tour_of(node), builder.env), node["index"]
     is_drawn = diagram.picture and index < len(diagram.picture.steps)
     alt = step_alt(diagram, index, node["title"])
     image = picture_of(diagram, builder, step=index, alt=alt) if is_drawn else None
@@ -106,9 +107,9 @@ def _keep_ids(figure: nodes.Element, builder: Builder) -> None:
         figure.insert(0, nodes.target("", "", ids=ids))
 
 
-def _list_changes(node: model_graph) -> None:
+def _list_changes(node: model_graph, env: BuildEnvironment) -> None:
     """Put the list of a difference before its figure, because LaTeX doesn't break figures across pages."""
-    comparison, figure = diagram_of(node).comparison, node.parent
+    comparison, figure = diagram_of(node, env).comparison, node.parent
     if comparison:
         found = list_changes(comparison.difference, details=comparison.details)
         place = figure.parent.index(figure)
@@ -117,7 +118,7 @@ def _list_changes(node: model_graph) -> None:
 
 def _ordinary(node: model_graph, builder: Builder) -> list[nodes.Node]:
     """Build a note on the problem, the model in the best form for the builder, and its assumptions."""
-    diagram = diagram_of(node)
+    diagram = diagram_of(node, builder.env)
     content: list[nodes.Node] = []
     if diagram.shown_problem:
         sentence = diagram.shown_problem.message.strip().partition("\n")[0]

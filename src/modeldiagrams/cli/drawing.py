@@ -14,8 +14,7 @@ from modeldiagrams.api.export import DRAWN, Theme, check_format, write
 from modeldiagrams.api.graph_files import is_worse, load_graph_file
 from modeldiagrams.api.terminal import STDIO, echo, exit_if_partial, report, report_errors, show_progress
 from modeldiagrams.cli.flags import FORCE, GRAPH_FILE, option_flags, trace_flags
-from modeldiagrams.cli.tracing import drop_missing, image_maker, trace_model
-from modeldiagrams.engine.embedding import without_model
+from modeldiagrams.cli.tracing import drop_missing, trace_model
 from modeldiagrams.engine.recordings import named_files, read_recordings
 from modeldiagrams.options.options import Author, View
 from modeldiagrams.options.parsing import option_help, option_names, parse_option, parse_view
@@ -23,7 +22,6 @@ from modeldiagrams.options.parsing import option_help, option_names, parse_optio
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from modeldiagrams.engine.embedding import Make
     from modeldiagrams.engine.once import Mode
     from modeldiagrams.ir.graph import Graph
 
@@ -81,7 +79,7 @@ def show_command(  # noqa: PLR0913  (one for each flag)
         path = output or Path(re.sub(r"[^\w.-]+", "-", f"{graph.model.name}.html"))
         if force or not is_worse(graph, path):
             with show_progress(f"drawing {graph.model.name}"):
-                look.draw(graph, path, image_maker(target, given), sources)
+                look.draw(graph, path, sources)
             say(graph, path)
         if output is None:
             echo(path)
@@ -101,19 +99,19 @@ class _Drawing(NamedTuple):
         parse_view(self._split()[0])
         self._recording_files()
 
-    def draw(self, graph: Graph, output: Path, make: Make = without_model, sources: tuple[str, ...] = ()) -> None:
+    def draw(self, graph: Graph, output: Path, sources: tuple[str, ...] = ()) -> None:
         """Draw a graph to a file, or as SVG to stdout."""
         if output == STDIO:
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / _file_name(output)
-                self._write(graph, file, make, sources)
+                self._write(graph, file, sources)
                 click.echo(file.read_bytes(), nl=False)
         else:
-            self._write(graph, output, make, sources)
+            self._write(graph, output, sources)
 
-    def _write(self, graph: Graph, file: Path, make: Make, sources: tuple[str, ...]) -> None:
+    def _write(self, graph: Graph, file: Path, sources: tuple[str, ...]) -> None:
         view, author = self._split()
-        said = collect_annotations(graph, author, make, sources if file.suffix in DRAWN else ())
+        said = collect_annotations(graph, author, sources if file.suffix in DRAWN else ())
         recordings = read_recordings(graph, named_files(self._recording_files()))
         unmatched = write(
             graph, file, view, flat=self.flat, theme=self.theme, overlay=said.overlay, recordings=recordings

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 from modeldiagrams.api.target_file import import_path
 from modeldiagrams.api.terminal import CommandError, show_progress
-from modeldiagrams.engine.once import TracedModel, caller, trace_once
+from modeldiagrams.engine.once import TracedModel, trace_once
 from modeldiagrams.options.options import is_graph_file
 from modeldiagrams.options.parsing import parse_options
 
 if TYPE_CHECKING:
-    from modeldiagrams.engine.embedding import Make
     from modeldiagrams.engine.once import Mode
     from modeldiagrams.options.options import Options
 
-__all__ = ["drop_missing", "image_maker", "trace_model"]
+__all__ = ["drop_missing", "trace_model"]
 
 
 def drop_missing(options: dict[str, str | None]) -> dict[str, str]:
@@ -32,11 +31,6 @@ def trace_model(target: str, mode: Mode, given: dict[str, str | None]) -> Traced
     if not isinstance(found, TracedModel):
         raise CommandError(found)
     return found
-
-
-def image_maker(target: str, given: dict[str, str | None]) -> Make:
-    """Return a function that calls the author's functions for making images."""
-    return caller(*_parse_target(target, given))
 
 
 def _parse_target(target: str, given: dict[str, str | None]) -> tuple[Options, list[Path]]:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from modeldiagrams.engine.diagram import Diagram
-    from modeldiagrams.engine.embedding import Make
     from modeldiagrams.errors import ModelDiagramsError
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.overlay.overlay import Overlay
@@ -34,13 +33,9 @@ class Annotations(NamedTuple):
     """Problems of some annotations; the others apply anyway."""
     sources: Sequence[str] = ()
     """Absolute paths of image files."""
-    libraries: Sequence[str] = ()
-    """The distributions used by functions that make images."""
 
 
-def annotations_of(
-    graph: Graph, said: Mapping[str, Any], sources: Sequence[str], folder: Path, make: Make
-) -> Annotations:
+def annotations_of(graph: Graph, said: Mapping[str, Any], sources: Sequence[str], folder: Path) -> Annotations:
     """Find the nodes that options and comments refer to.
 
     Args:
@@ -48,34 +43,28 @@ def annotations_of(
         said: The given options of the struct `Author`.
         sources: Absolute paths of the model's source files, to read comments from.
         folder: The folder that image paths are relative to.
-        make: Calls the author's functions that make images.
     """
     cues, wrong = read_cues(graph, sources)
     if not said and not any(cues.values()):
         return Annotations(None, [*wrong])
-    found = embedded(said.get("embed") or {}, folder, make)
+    found = embedded(said.get("embed") or {}, folder)
     overlay, problems = resolve(graph, add_cues({**said, "embed": found.images}, cues))
-    return Annotations(overlay, [*found.problems, *problems, *wrong], found.sources, found.libraries)
+    return Annotations(overlay, [*found.problems, *problems, *wrong], found.sources)
 
 
-def annotated(diagram: Diagram, folder: Path, make: Make) -> Diagram:
+def annotated(diagram: Diagram, folder: Path) -> Diagram:
     """Add an overlay to a diagram if it has annotations, and their problems.
 
     Args:
         diagram: The diagram, before it is drawn.
         folder: The folder that image paths are relative to.
-        make: Calls the author's functions that make images.
     """
     if diagram.graph is None:
         return diagram
     said = {name: value for name, value in msgspec.structs.asdict(diagram.options.author).items() if value is not None}
-    found = annotations_of(diagram.graph, said, diagram.sources, folder, make)
-    diagram = msgspec.structs.replace(
-        diagram,
-        overlay=found.overlay,
-        sources=tuple(dict.fromkeys([*diagram.sources, *found.sources])),
-        libraries=tuple(dict.fromkeys([*diagram.libraries, *found.libraries])),
-    )
+    found = annotations_of(diagram.graph, said, diagram.sources, folder)
+    sources = tuple(dict.fromkeys([*diagram.sources, *found.sources]))
+    diagram = msgspec.structs.replace(diagram, overlay=found.overlay, sources=sources)
     for problem in found.problems:
         diagram = with_problem(diagram, problem)
     return diagram

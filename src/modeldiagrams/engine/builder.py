@@ -20,7 +20,6 @@ from modeldiagrams.engine.compare.history import History, committed_graph, histo
 from modeldiagrams.engine.compare.sides import graph_of, no_model, relative
 from modeldiagrams.engine.compare.versions import side_of
 from modeldiagrams.engine.diagram import Comparison, Diagram, Problem, with_problem
-from modeldiagrams.engine.embedding import maker
 from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.engine.loaded import LoadedGraph, read_graph_file
 from modeldiagrams.engine.problems import naming
@@ -32,6 +31,7 @@ from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.ir.graph import Graph
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.options import Options, View, is_graph_file
+from modeldiagrams.options.patterns import find_unmatched
 from modeldiagrams.render.draw import Beside, Picture, Theme
 from modeldiagrams.render.picture_file import FileForm, PictureFile
 from modeldiagrams.worker import NO_TORCH, Refused
@@ -90,23 +90,19 @@ class DiagramBuilder:
         """The output of the last model of this thread, if it was run."""
         return getattr(self._thread, "output", "")
 
-    def build(
-        self, options: Options, written: Options | None = None, accepted: Collection[str] = frozenset()
-    ) -> Diagram:
+    def build(self, options: Options, accepted: Collection[str] = frozenset()) -> Diagram:
         """Trace or read a model, and draw it.
 
         Args:
             options: The author's options, completed by the site's values.
-            written: The options without the site's values. Only they determine the diagram's id, so that it stays the
-                same when the site's values change.
             accepted: Kinds of problems that the author silenced.
 
         Returns:
             The diagram. Errors of a model become its `problem` and are not raised.
         """
         self._thread.output = ""
-        written = written or options
-        name = _snapshot_name(written)
+        written = options.written
+        name = _snapshot_name(options)
         snapshot = "" if is_graph_file(options.call.model) else name
         diagram = Diagram(id=diagram_id(written), options=options, snapshot=snapshot)
         try:
@@ -126,13 +122,14 @@ class DiagramBuilder:
                 own_names=loaded.own_names,
                 problem=loaded.problem,
             )
-            diagram = recorded(annotated(diagram, self.folder, maker(self.tracing, options)), self.folder, self._store)
+            diagram = recorded(annotated(diagram, self.folder), self.folder, self._store)
             picture = self._draw(loaded.content, options, diagram.beside)
             diagram = msgspec.structs.replace(diagram, picture=picture)
         except ModelDiagramsError as error:
             return with_problem(diagram, error)
-        unmatched = diagram.picture.unmatched if diagram.picture else None
-        return with_problem(diagram, unmatched.error(loaded.graph)) if unmatched else diagram
+        groups = diagram.overlay.group_names if diagram.overlay else ()
+        wrong = find_unmatched(loaded.graph, options.view, groups)
+        return with_problem(diagram, wrong.error(loaded.graph)) if wrong else diagram
 
     def prefetch(self, wanted: Sequence[Options]) -> None:
         """Run many models at the same time, so that `build` doesn't wait for each."""
@@ -201,10 +198,10 @@ class DiagramBuilder:
         file = self.folder / model if is_graph_file(model) else committed_graph(model, self._snapshot_folder())
         return history_of(file, since, self._session.drawer.difference)
 
-    def note_left_out(self, written: Options) -> None:
+    def note_left_out(self, options: Options) -> None:
         """Report that no page shows this model after all, so that its snapshot is not missing."""
         if self._snapshots:
-            self._snapshots.note_left_out(self._snapshots.path(_snapshot_name(written)).absolute())
+            self._snapshots.note_left_out(self._snapshots.path(_snapshot_name(options)).absolute())
 
     def _snapshot_folder(self) -> Path:
         """Return the folder of snapshots."""
@@ -304,6 +301,6 @@ class DiagramBuilder:
         return cached_picture(self._cache, key, Picture, lambda: draw(content, options.view, beside))
 
 
-def _snapshot_name(written: Options) -> str:
+def _snapshot_name(options: Options) -> str:
     """Return the name of a snapshot, which different diagrams of the same graph share."""
-    return diagram_id(Options(call=written.call))
+    return diagram_id(Options(call=options.written.call))

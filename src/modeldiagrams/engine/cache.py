@@ -20,7 +20,6 @@ from modeldiagrams.ir.serialize import deserialize
 from modeldiagrams.ir.structure import holds_less
 from modeldiagrams.render.draw import viewer_digest
 from modeldiagrams.render.flat import flat_digest
-from modeldiagrams.worker import Traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from modeldiagrams.options.options import Options, View
     from modeldiagrams.render.draw import Beside, Picture, Theme
     from modeldiagrams.render.picture_file import FileForm, PictureFile
+    from modeldiagrams.worker import Traced
 
 __all__ = ["Cache", "cached_picture", "graph_key", "picture_file_key", "picture_key"]
 
@@ -50,15 +50,6 @@ class _GraphEntry(msgspec.Struct, frozen=True):
     digest: str
     """The digest of the graph's JSON text."""
     graph: msgspec.Raw
-
-
-class _ImageEntry(msgspec.Struct, frozen=True):
-    """An image made by a function; fields as in `_GraphEntry`."""
-
-    sources: dict[str, str | None]
-    libraries: dict[str, str]
-    python: str | None
-    image: bytes
 
 
 class _Alias(msgspec.Struct, frozen=True):
@@ -136,19 +127,6 @@ class Cache:
         for other in other_keys:
             self._store.write(f"{other}.alias", _Alias(sources=entry.sources, key=key))
 
-    def image(self, key: str) -> Traced | None:
-        """Return the image of this key, unless its sources or libraries have changed."""
-        entry = self._store.read(f"{key}.image", _ImageEntry)
-        if entry is None or not _is_valid(entry):
-            return None
-        return Traced(graph=b"", image=entry.image, sources=tuple(entry.sources), libraries=tuple(entry.libraries))
-
-    def add_image(self, key: str, made: Traced, python: str | None) -> None:
-        """Store an image; for arguments, see `add_graph`."""
-        libraries = versions(made.libraries, python)
-        entry = _ImageEntry(source_digests(made.sources), libraries, python, made.image)
-        self._store.write(f"{key}.image", entry)
-
     def page_data(self, made_from: Sequence[bytes], make: Callable[[], str]) -> str:
         """Return the data of a diagram for pages, made if missing; see `html.fragment.build_data_script`."""
         name = f"{digest(*made_from)}.page"
@@ -200,5 +178,5 @@ def picture_file_key(content: bytes, view: View, form: FileForm, theme: Theme, b
     return digest(picture_key(content, view, beside).encode(), form.encode(), theme.encode(), flat_digest().encode())
 
 
-def _is_valid(entry: _GraphEntry | _ImageEntry) -> bool:
+def _is_valid(entry: _GraphEntry) -> bool:
     return versions(entry.libraries, entry.python) == entry.libraries and are_unchanged(entry.sources)

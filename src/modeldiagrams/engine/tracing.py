@@ -122,28 +122,6 @@ class Tracing:
         with _pool(len(unknown), self._workers) as pool:
             self._fresh |= zip(unknown, pool.map(self._newly_traced, unknown.values()), strict=True)
 
-    def image(self, options: Options, function: str) -> Traced | Refused:
-        """Take an image that a function makes from the cache, or call the function.
-
-        Args:
-            options: The model and its limits.
-            function: ``pkg.mod:attr``, called with model, inputs and outputs.
-        """
-        options = self._completed(options)
-        key, failure_key = (digest(key.encode(), function.encode()) for key in self._keys(options))
-        if known := (self._cache and self._cache.image(key)) or self._recalled(failure_key):
-            return known
-        start, python = time.time_ns(), options.limits.python
-        answer = self._workers.get(python, gpu=options.limits.uses_gpu).trace(options, self._paths, function=function)
-        answer = self._with_sources(msgspec.structs.replace(answer, output=""), options.call.model, function)
-        if is_any_newer(answer.sources, start):
-            return answer
-        if isinstance(answer, Refused):
-            self._note(failure_key, answer, answer.problem, python)
-        elif self._cache:
-            self._cache.add_image(key, answer, python)
-        return answer
-
     def interpreter(self, options: Options) -> str | None:
         """Return the interpreter that runs a model; None for the current one."""
         python = options.limits.python
@@ -222,12 +200,11 @@ class Tracing:
         elif problem.kind == "worker" and problem.frames:  # otherwise the worker itself failed
             self._workers.ended.note(failure_key, answer, self._looked_in, python)
 
-    def _with_sources(self, answer: A, *names: str) -> A:
+    def _with_sources(self, answer: A, model: str) -> A:
         """Add source files to the answer of a stopped process, which couldn't name them."""
         if not (isinstance(answer, Refused) and answer.problem.kind == "worker"):
             return answer
-        files = {file for name in names for file in self._package_files(name)}
-        return msgspec.structs.replace(answer, sources=tuple(sorted(files)))
+        return msgspec.structs.replace(answer, sources=tuple(sorted({*self._package_files(model)})))
 
     @property
     def _looked_in(self) -> list[Path]:

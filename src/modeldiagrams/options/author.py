@@ -101,9 +101,7 @@ class Author(OptionGroup, frozen=True, kw_only=True):
         Meta(
             description="Images in the boxes of nodes, by pattern: PNG, JPEG or SVG files, relative to the page as in"
             " links, with a text for readers who can't see them: `{stem: {image: filters.png, alt: Sixteen edge"
-            " filters}}`, or just `{stem: filters.png}`. Instead of a file, name a function such as"
-            " `mypkg.docs:attention_map` that makes the image from the model, its inputs and its outputs."
-            " Readers can open it in full size.",
+            " filters}}`, or just `{stem: filters.png}`. Readers can open it in full size.",
             extra={**PER_DIAGRAM, READ: read_embedded},
         ),
     ] = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal, TypeGuard
 
 import msgspec
@@ -11,7 +10,7 @@ from msgspec import Meta
 from modeldiagrams.options.declaring import PER_DIAGRAM, READ, OptionGroup
 from modeldiagrams.options.reading import read_model, read_vocabulary
 
-__all__ = ["Call", "Limits", "RecordedCall", "is_function", "is_graph_file", "package_of"]
+__all__ = ["Call", "Limits", "RecordedCall", "is_graph_file", "package_of"]
 
 _TIMEOUT = 300.0
 _MEMORY = 4.0
@@ -147,12 +146,6 @@ class Limits(OptionGroup, frozen=True, kw_only=True):
 def package_of(path: str) -> str:
     """Return the outermost package in ``pkg.mod.Class`` or ``pkg.mod:attr``."""
     return path.partition(":")[0].partition(".")[0]
-
-
-def is_function(name: str) -> bool:
-    """Whether an image of the option `embed` is made by a function, ``pkg.mod:attr``, or else is a file."""
-    is_file = name.lower().endswith((".png", ".jpg", ".jpeg", ".svg"))
-    return not is_file and re.fullmatch(r"[^\W\d]\w*(\.\w+)*:[^\W\d][\w.]*", name) is not None
 
 
 def is_graph_file(model: object) -> TypeGuard[str]:

@@ -10,7 +10,7 @@ import msgspec
 
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.options.declaring import READ
-from modeldiagrams.options.options import Options, View
+from modeldiagrams.options.options import GROUPS, Options, View
 from modeldiagrams.options.reading import read_yaml
 from modeldiagrams.options.suggestions import explain_unknown, suggest
 from modeldiagrams.options.wording import describe_type
@@ -47,7 +47,7 @@ def _collect_declarations() -> dict[str, _Declaration]:
     """Collect the declarations of options by the names that authors write, in order."""
     return {
         field.encode_name: _declare(group, field)
-        for group in msgspec.structs.fields(Options)
+        for group in GROUPS
         for field in msgspec.structs.fields(group.type)
         if get_origin(field.type) is Annotated
     }
@@ -99,7 +99,7 @@ def parse_options(values: Mapping[str, Any], defaults: Mapping[str, Any] | None 
     Raises:
         OptionError: for the first option that is unknown or has an invalid value, with the expected form.
     """
-    groups: dict[str, dict[str, Any]] = {}
+    groups: dict[str, Any] = {"site": [name for name in defaults or {} if name not in values]}
     for name, value in {**(defaults or {}), **values}.items():
         plain = parse_option(name, value)
         groups.setdefault(_DECLARED[name].field, {})[name] = plain

@@ -152,8 +152,6 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     """The ids of nodes that each box such as "… 214 ops" represents, by its id, even while it is open."""
     outline: tuple[OutlineRow, ...] = ()
     """All modules, level by level, with repeats grouped as in the picture."""
-    unmatched: Unmatched | None = None
-    """The first option with patterns that match no module."""
     steps: tuple[StepPicture, ...] = ()
 
 

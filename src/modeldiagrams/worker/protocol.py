@@ -94,13 +94,11 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     mode: Mode
     path: tuple[str, ...] = ()
     """As in `Prepare`, which comes before it."""
-    function: str | None = None
-    """``pkg.mod:attr`` of a function that makes an image of model, inputs and outputs, called instead of the tracer."""
 
     @property
     def doing(self) -> str:
         """The subject of messages about this request."""
-        return f"calling {self.function}" if self.function else f"tracing {self.call.model}"
+        return f"tracing {self.call.model}"
 
 
 class Render(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -163,8 +161,6 @@ class Traced(_OfModel, frozen=True, kw_only=True, tag=True):
     """A recorded pass, up to the error if the forward raised."""
 
     graph: bytes
-    image: bytes = b""
-    """The content of an image, if one was requested instead of a graph."""
     libraries: tuple[str, ...] = ()
     """Distributions that the model uses, except torch."""
     names: dict[str, tuple[str, ...]] = {}

@@ -21,7 +21,6 @@ from modeldiagrams.resolve.code.user_code import failure, is_external, loaded_fi
 from modeldiagrams.resolve.values.device import move_to_device
 from modeldiagrams.resolve.values.locate import locate
 from modeldiagrams.worker.dependencies import dependencies
-from modeldiagrams.worker.embedding import image_made
 from modeldiagrams.worker.limits import is_out_of_memory, limited, memory_hint
 from modeldiagrams.worker.origins import has_case_variant, libraries, public_name, public_names
 from modeldiagrams.worker.process_state import State, has_changed, process_state
@@ -76,8 +75,7 @@ def trace(request: Trace, log: int) -> Traced | Refused:
     try:
         with limited(request.limits.seconds, request.limits.gigabytes, log):
             imported = _imported_libraries(request.call.model, before)
-            function = request.function
-            answer: Traced | Refused = image_made(request, function) if function else _traced(request)
+            answer: Traced | Refused = _traced(request)
     except BaseException as error:  # noqa: BLE001  (models raise what they like, `KeyboardInterrupt` among it)
         sources = loaded_sources(request.call, error)
         problem = _problem(error, request)

@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-import msgspec
-
 from modeldiagrams.common.user_files import is_library, src_folders
 from modeldiagrams.worker.cleaning import cleaned
 from modeldiagrams.worker.forks import Forks
@@ -39,21 +37,18 @@ class Worker:
         self._python = python
         self._way = Forks(python, gpu=gpu) if forks else Reuse(python, gpu=gpu)
 
-    def trace(
-        self, options: Options, paths: Sequence[Path] = (), mode: Mode = "auto", *, function: str | None = None
-    ) -> Traced | Refused:
+    def trace(self, options: Options, paths: Sequence[Path] = (), mode: Mode = "auto") -> Traced | Refused:
         """Make a model and record one forward pass.
 
         Args:
             options: The model, its inputs, and its limits.
             paths: Folders to import from, before those of this process.
             mode: As for `modeldiagrams.trace`.
-            function: A function that makes an image of model, inputs and outputs, instead of a graph.
 
         Returns:
-            The graph or image, or a refusal; an error of the process is a problem of kind ``worker``.
+            The graph, or a refusal; an error of the process is a problem of kind ``worker``.
         """
-        request = msgspec.structs.replace(self.request(options, paths, mode), function=function)
+        request = self.request(options, paths, mode)
         return cleaned(self._way.trace(request), request.path)
 
     def request(self, options: Options, paths: Sequence[Path] = (), mode: Mode = "auto") -> Trace:
