@@ -326,7 +326,7 @@ def test_snapshot_is_used_without_torch(worker, tmp_path, monkeypatch, python):
     assert other.problem.message.startswith("mypkg.Other can't be traced. PyTorch is not installed")
 
 
-def test_class_that_pages_leave_out_has_no_snapshot_and_misses_none(worker, tmp_path, monkeypatch):
+def test_a_left_out_class_needs_no_snapshot(worker, tmp_path, monkeypatch):
     monkeypatch.setenv("MODELDIAGRAMS_SNAPSHOT_REPORT", str(tmp_path / "report"))
     status = Status(state="hierarchy", notes=("it has no forward",))
     empty = msgspec.structs.replace(
@@ -383,7 +383,7 @@ def test_outdated_snapshot_is_a_problem_beside_the_new_picture(worker, tmp_path)
         assert "can't be read" in builder.build(make_options(model="mypkg.Net")).problem.message
 
 
-def test_comments_in_code_are_a_problem_of_authors_only(builder):
+def test_problems_of_comments_are_only_for_authors(builder):
     diagram = with_problem(
         builder.build(make_options(model="mypkg.Net")), CommentError("mypkg/m.py:3", "`# diagram: hid` is unknown")
     )
@@ -391,7 +391,7 @@ def test_comments_in_code_are_a_problem_of_authors_only(builder):
     assert diagram.shown_problem is None
 
 
-def test_readers_see_the_problems_that_are_theirs_beside_those_of_authors(builder):
+def test_readers_see_their_own_problems_next_to_those_of_authors(builder):
     made = builder.build(make_options(model="mypkg.Net"))
     comment, failed = CommentError("mypkg/m.py:3", "`# diagram: hid` is unknown"), RenderError("no room")
     for errors in [(comment, failed), (failed, comment), (comment, failed, comment)]:

@@ -47,18 +47,18 @@ def shown(tmp_path):
     return [Diagram(id="mypkg.Net", options=options, graph=graph, sources=(str(tmp_path / "mypkg.py"),))]
 
 
-def test_lines_know_what_they_made(shown):
+def test_lines_link_to_the_nodes_they_make(shown):
     lines = find_forward(shown, "").lines
     found = {line.number: line.part.ids for line in lines if line.part}
     assert found == {10: ("fc",), 12: ("fc",), 13: ("fc",), 14: ("fc",), 15: ("/relu",)}
     assert (lines[0].number, lines[0].text) == (9, "def forward(self, x):")
 
 
-def test_a_model_may_be_named(shown):
+def test_a_model_has_a_listing(shown):
     assert find_forward(shown, "mypkg.Net").text == find_forward(shown, "").text
 
 
-def test_html_has_a_line_for_each_and_no_markup_of_the_code(shown):
+def test_html_escapes_the_code_and_keeps_its_lines(shown):
     html = find_forward(shown, "").html
     assert html.count('class="mg-line"') == 7
     assert "&lt;comment&gt;" in html
@@ -72,19 +72,19 @@ def test_html_has_a_line_for_each_and_no_markup_of_the_code(shown):
         ("fcc", "no module matches 'fcc'; did you mean 'fc'?"),
     ],
 )
-def test_what_has_no_code_is_an_error(shown, target, message):
+def test_a_part_without_code_is_an_error(shown, target, message):
     with pytest.raises(ModelDiagramsError) as error:
         find_forward(shown, target)
     assert message in str(error.value)
 
 
-def test_code_that_is_not_at_hand_is_an_error(shown):
+def test_missing_code_is_an_error(shown):
     graph_only = [msgspec.structs.replace(shown[0], sources=())]
     with pytest.raises(ModelDiagramsError, match=r"mypkg\.py, which is not one of your files or not available"):
         find_forward(graph_only, "")
 
 
-def test_inherited_code_is_that_of_its_base(shown):
+def test_inherited_code_comes_from_the_base_class(shown):
     folder = Path(shown[0].sources[0]).parent
     (folder / "bases.py").write_text(CODE.replace("class Net", "class Base"))
     (folder / "mypkg.py").write_text("import bases\n\n\nclass Net(bases.Base):\n    pass\n")
@@ -116,7 +116,7 @@ def test_lines_are_as_in_the_file(shown, before):
     assert lines[-1] == "    return torch.relu(x)"
 
 
-def test_code_that_is_no_python_any_more_is_an_error(shown):
+def test_code_that_is_no_longer_python_is_an_error(shown):
     Path(shown[0].sources[0]).write_text("def (:\n")
     with pytest.raises(ModelDiagramsError, match=r"expected Python code at mypkg\.py:8, as it was when the model ran"):
         find_forward(shown, "")

@@ -102,7 +102,7 @@ def test_finish_removes_files_of_diagrams_that_are_gone_or_static(folder):
     assert folder.entries() == [entry("a.A")]
 
 
-def test_finish_of_a_whole_site_removes_the_data_of_what_changed_which_no_index_names(folder):
+def test_finish_of_a_whole_site_removes_data_of_old_comparisons(folder):
     difference = build_diagram_files([diagram("c.C")])["c.C.js"]
     folder.write({"c.C.js": difference, "own.js": b"// an author's"})
     shared = build_shared_files(Settings(), [entry("a.A"), entry("b.B")])
@@ -116,7 +116,7 @@ def test_finish_of_a_whole_site_removes_the_data_of_what_changed_which_no_index_
     assert {"own.js", "own.json", *own, *shared} == names(folder)
 
 
-def test_finish_removes_the_viewer_with_the_last_diagram_and_no_file_of_the_author(folder):
+def test_finish_removes_the_viewer_with_the_last_diagram_but_keeps_files_of_authors(folder):
     folder.finish({}, [])
     assert names(folder) == {"own.json"}
 
