@@ -14,7 +14,7 @@ from sphinx.util import logging
 from sphinx.util.nodes import make_refnode
 
 from modeldiagrams.engine.builder import DiagramBuilder, Session
-from modeldiagrams.hosting.host import accepted_problems, prefetch
+from modeldiagrams.hosting.host import list_accepted_problems, prefetch
 from modeldiagrams.options.settings import CACHE, CALLS
 from sphinx_modeldiagrams.builders import makes_web_pages, one_fragment
 from sphinx_modeldiagrams.config import configuration_folder, settings_of
@@ -98,7 +98,7 @@ class ModelDiagramsDomain(Domain):
     def note_diagram(self, diagram: Diagram, location: Location) -> None:
         """Store a diagram of the current document."""
         requested = not location["automatic"]
-        accepted = accepted_problems(diagram.options, settings_of(self.env.config), requested=requested)
+        accepted = list_accepted_problems(diagram.options, settings_of(self.env.config), requested=requested)
         entry = make_entry(diagram, location, self.diagram_builder, accepted)
         self.diagrams.setdefault(self.env.docname, []).append(entry)
 

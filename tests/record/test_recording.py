@@ -32,14 +32,14 @@ nets.Tagger:
 """  # noqa: E501
 
 
-def test_the_file_has_the_call_that_a_person_would_choose(recorded):
+def test_the_file_has_the_clearest_call(recorded):
     """In eval mode, by the test itself, as it was written: before constructor and forward changed their arguments."""
     _, result = recorded
     assert result.status == 0, result.printed  # the project's tests compile and trace models, too
     assert result.file == CALLS
 
 
-def test_what_cannot_be_written_is_said_with_the_ways_out(recorded):
+def test_an_unwritable_call_is_explained_with_alternatives(recorded):
     line = next(line for line in recorded[1].printed.splitlines() if line.startswith("nets.Reader"))
     assert "tests/test_nets.py::test_reader calls it: the argument `file` is an object of the class _io." in line
     assert "`inputs_from`" in line
@@ -63,7 +63,7 @@ def test_an_example_comes_before_tests_and_what_did_not_run_is_kept(project):
     assert example.file.partition("nets.Classifier:")[2] == CALLS.partition("nets.Classifier:")[2]
 
 
-def test_calls_are_kept_while_nothing_newer_is_known():
+def test_calls_are_kept_until_newer_ones_are_known():
     example, first, second = (RecordedCall(seen=seen) for seen in ("demo.py", "tests/a.py::x", "tests/b.py::x"))
     assert merge({"a": example}, {"a": first, "b": first}, {"tests/a.py"}) == {"a": example, "b": first}
     assert merge({"a": first}, {"a": example}, {"demo.py"}) == {"a": example}
@@ -71,7 +71,7 @@ def test_calls_are_kept_while_nothing_newer_is_known():
     assert merge({"a": first}, {}, {"tests/a.py"}) == {}
 
 
-def test_a_snapshot_is_the_graph_of_the_very_call(project):
+def test_a_snapshot_is_the_graph_of_the_recorded_call(project):
     result = run_tests(project, "--snapshot", "--all")
     assert "nets.Reader:\n  seen: tests/test_nets.py::test_reader\n  graph: model-calls/nets.Reader.json" in result.file
     assert "\nnets.models.Hidden:\n" in result.file  # `--all`

@@ -55,7 +55,7 @@ def test_a_class_is_called_as_recorded_under_each_of_its_names(calls):
     assert other.recorded is None
 
 
-def test_what_the_author_writes_comes_first(calls):
+def test_the_authors_options_come_first(calls):
     shapes, target = inputs_of(calls(Call(model="nets.Classifier", inputs={"x": [1, 4]}), nets__Classifier=RECORDED))
     assert shapes == [(1, 4)]
     assert target.model.head.out_features == 2
@@ -70,7 +70,7 @@ def test_what_the_author_writes_comes_first(calls):
     ("change", "reason"),
     [({"kwargs": {"blocks": 3}}, "unexpected keyword argument 'blocks'"), ({"inputs": {"x": [3, 5]}}, "RuntimeError")],
 )
-def test_a_stale_call_is_said_and_another_one_is_found(calls, change, reason):
+def test_a_stale_call_is_reported_and_replaced(calls, change, reason):
     stale = msgspec.structs.replace(RECORDED, **change)
     found = graph(calls(Call(model="nets.Classifier"), nets__Classifier=stale))
     (said,) = [item for item in found.assumptions if item.value == STALE]
@@ -79,7 +79,7 @@ def test_a_stale_call_is_said_and_another_one_is_found(calls, change, reason):
     assert f"Assumed: {said.reason}" in list_remarks(found)
 
 
-def test_only_a_change_of_the_own_call_changes_the_key_of_the_cache(calls, tmp_path):
+def test_only_the_models_own_call_changes_the_cache_key(calls, tmp_path):
     def key(name, **recorded):
         return graph_key(Options(call=calls(Call(model=name), **recorded)), tmp_path)
 
