@@ -24,7 +24,7 @@ const AT_FACT = / (?=· |\d+ [→×])/g;
 const AFTER_COMMA = /(?<=,) /g;
 /** Where long names may be broken in a narrow container; in details, before a word of a class and after a dot. */
 const AT_PART = /(?<=[._])(?=[^\d._])/g;
-const AT_WORD = / (?=· )|(?<=,) |(?<=\.)(?=[a-z_])|(?<=[a-z0-9])(?=[A-Z][a-z])/g;
+const AT_WORD = /(?<= ·) |(?<=,) |(?<=\.)(?=[a-z_])|(?<=[a-z0-9])(?=[A-Z][a-z])/g;
 
 const MAX_TEXT = 304;
 /** Errors may be wider, because readers look for them. */
