@@ -65,10 +65,8 @@ export function bundled(index: GraphIndex, { most = UNLIMITED, ends = UNLIMITED,
     const limit = id === ROOT || around.has(id) || holdsMost(index, id) ? most : Math.max(most, MANY);
     if (contents.children.length <= Math.min(limit, id === ROOT ? ends : UNLIMITED)) continue;
     const parts = partsOf(index, contents, { most: limit, ends, kept });
-    const stem = limit === most ? stemIn(parts) : undefined;
-    for (const part of parts) {
-      addBundles({ index, hierarchy, beginning, stem }, part, id === ROOT ? null : id);
-    }
+    const draft = { index, hierarchy, beginning, stem: stemIn(parts, limit === most) };
+    for (const part of parts) addBundles(draft, part, id === ROOT ? null : id);
   }
   if (beginning.size === 0) return index;
   const nodes = index.graph.nodes.flatMap((node): GraphNode[] => [...(beginning.get(node.id) ?? []), node]);
@@ -84,9 +82,9 @@ function holdsMost(index: GraphIndex, id: string): boolean {
 }
 
 /** The bundle before all others in the trunk of a model: its first modules, before the first stage. */
-function stemIn(parts: Part[]): Part | undefined {
+function stemIn(parts: Part[], isTrunk: boolean): Part | undefined {
   const [first, next] = parts.filter((part) => kindOfPart(part) !== "input");
-  const isStem = Array.isArray(first) && unitsOf(first).some(({ kind }) => kind === "block");
+  const isStem = isTrunk && Array.isArray(first) && unitsOf(first).some(({ kind }) => kind === "block");
   return isStem && next !== undefined && kindOfPart(next) === "kept" ? first : undefined;
 }
 

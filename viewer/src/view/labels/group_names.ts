@@ -71,6 +71,8 @@ export function groupName(index: GraphIndex, { kind, members, step }: Group): st
   return modules.length === 0 ? "repeat" : rangeName(index, modules);
 }
 
+/** What separates the names of layers that are one box. */
+const BETWEEN_LAYERS = " · ";
 /** Most numbers that a name lists one by one. */
 const FEW = 3;
 
@@ -84,6 +86,13 @@ export function rangeName(index: GraphIndex, ids: readonly string[]): string {
     if (node === undefined) return [];
     return [node.kind === "module" ? localName(index, node) : nodeWords(index, node).name];
   });
+  const layers = names.map((name) => name.split(BETWEEN_LAYERS));
+  const areParallel = layers.every(({ length }) => length === layers[0]?.length);
+  if (!areParallel) return rangeOf(names);
+  return (layers[0] ?? []).map((_, i) => rangeOf(layers.map((parts) => parts[i] ?? ""))).join(BETWEEN_LAYERS);
+}
+
+function rangeOf(names: readonly string[]): string {
   const [first = "", last = first] = [names[0], names.at(-1)];
   if (last === first) return first;
   const [parts, others] = [first.split("."), last.split(".")];
