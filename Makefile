@@ -7,8 +7,12 @@ CORES ?= auto
 quick unit-python: export OMP_NUM_THREADS = 1
 # a file's tests share what they start; files run in the order of tests/conftest.py
 # bytecode first, also where Python is told to write none: tests start many processes
+# a run ends: with the first process that dies, and with a test that hangs, where all threads were; see also `faulthandler_timeout`
 PYTEST = $(BIN)/python -m compileall -q src sphinx_ext mkdocs_plugin && \
-	$(BIN)/python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder \
+	--max-worker-restart 0 -p pytest_timeout --timeout 1200 --timeout-method thread
+# and all tests together; in the foreground, so that it can be interrupted
+BOUND := $(if $(shell command -v timeout),timeout --foreground --kill-after=1m 3h)
 VENV := .venv
 BIN := $(VENV)/bin
 # the wheel's Node, so that none needs to be installed
@@ -26,7 +30,7 @@ gallery: $(VENV)/.installed ## the demo site with a page of many architectures, 
 
 test: $(VENV)/.node ## all tests and linters
 	# linters and the viewer's tests beside those of Python, so that no core waits for what has one process
-	$(MAKE) --no-print-directory -j 3 chromium lint-python unit-viewer unit-python-in-chromium
+	$(BOUND) $(MAKE) --no-print-directory -j 3 chromium lint-python unit-viewer unit-python-in-chromium
 
 quick: $(VENV)/.installed ## what a change needs at once: no browser, builder, worker or sweep
 	$(MAKE) --no-print-directory -j 2 lint-python lint-viewer quick-viewer
@@ -64,7 +68,7 @@ zoo: $(VENV)/.installed $(VENV)/zoo $(VENV)/training $(VENV)/figures $(VENV)/tra
 	.ci/latex
 	.ci/graphviz
 	.ci/firefox
-	$(BIN)/python -m pytest -m zoo
+	$(BIN)/python -m pytest -m zoo -p pytest_timeout --timeout 10800 --timeout-method thread -o faulthandler_timeout=9000
 	cd viewer && MODELDIAGRAMS_SWEEPS=long $(NPM) run --silent test -- test/sweeps
 
 # apart from the rest: with a torchvision for another build of torch beside it, transformers can't be imported

@@ -52,6 +52,7 @@ SOURCES = (
     "package.json",
     "package-lock.json",
     "tsconfig.json",
+    "../src/modeldiagrams/options/palette.json",
 )
 
 

@@ -32,8 +32,6 @@ autodoc_mock_imports = ["torch"]
 autodoc_typehints = "none"
 default_role = "code"
 modeldiagrams_autodoc = ["demo_models.DenseNet"]
-# the one of MkDocs: every model is traced once for both sites
-modeldiagrams_cache_dir = str(DOCS / ".cache" / "modeldiagrams")
 # a machine that does other things, too, needs more than a minute for the largest models
 modeldiagrams_timeout = 600
 modeldiagrams_source_link = {"demo_models": "https://example.org/docs/{path}#L{line}"}

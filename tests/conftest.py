@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 TESTS = Path(__file__).parent
 
-pytest_plugins = ["tables"]
+pytest_plugins = ["ending", "tables"]
 
 PROCESS_FOLDERS = frozenset(
     {
@@ -50,14 +50,11 @@ SWEEPS = frozenset(
         "target/test_constructor_solver.py",
         "target/test_constructors_of_parts.py",
         "target/test_evidence_kinds.py",
+        "target/test_inference_zoo.py",
         "target/test_input_solver.py",
         "target/test_made_up_parts.py",
         "target/test_named_sizes.py",
         "target/test_rules_of_first_tries.py",
-        "target/test_zero_config_models.py",
-        "target/test_zero_config_rules.py",
-        "target/test_zero_config_variants.py",
-        "target/test_zero_config_written.py",
         "tracer/test_long_and_deep_models.py",
         "tracer/test_oracle.py",
         "tracer/test_sensitivity.py",

@@ -10,12 +10,7 @@ from mkdocs.config.base import BaseConfigOption, Config, ValidationError
 from modeldiagrams.errors import SettingError
 from modeldiagrams.options.settings import Settings, parse_settings
 
-__all__ = ["CACHE", "PluginConfig"]
-
-CACHE = ".cache/modeldiagrams"
-"""Relative to ``mkdocs.yml``; safe to delete, good to keep between CI runs."""
-
-_DEFAULTS = Settings(cache_dir=CACHE)
+__all__ = ["PluginConfig"]
 
 
 class _Setting(BaseConfigOption[Any]):
@@ -23,7 +18,7 @@ class _Setting(BaseConfigOption[Any]):
 
     def __init__(self, name: str) -> None:
         super().__init__()
-        self.default = getattr(_DEFAULTS, name)
+        self.default = getattr(Settings(), name)
         self._setting = name
 
     def run_validation(self, value: object) -> Any:

@@ -11,7 +11,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import File
 
-from mkdocs_modeldiagrams.config import CACHE, PluginConfig
+from mkdocs_modeldiagrams.config import PluginConfig
 from mkdocs_modeldiagrams.links import Addresses, with_ids_once, with_known_names
 from mkdocs_modeldiagrams.site import Site
 from mkdocs_modeldiagrams.watch import Watch
@@ -19,7 +19,7 @@ from modeldiagrams.engine.builder import DiagramBuilder, Session
 from modeldiagrams.hosting.host import prefetch
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.markdown.fence import ModelDiagramsExtension
-from modeldiagrams.options.settings import with_repository
+from modeldiagrams.options.settings import CACHE, with_repository
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config, _ConfigRebuild
 
-__all__ = ["add_settings", "check_settings", "settings_of"]
+__all__ = ["add_settings", "check_settings", "configuration_folder", "settings_of"]
 
 _PREFIX = "modeldiagrams_"
 
@@ -24,6 +25,8 @@ _WITHOUT_READING = frozenset({"cache_dir", "css_variables"})
 
 _parsed: WeakKeyDictionary[Config, tuple[dict[str, Any], Settings]] = WeakKeyDictionary()
 """Parsed settings, because every diagram needs them."""
+
+_folders: WeakKeyDictionary[Config, Path] = WeakKeyDictionary()
 
 
 def add_settings(app: Sphinx) -> None:
@@ -36,8 +39,9 @@ def add_settings(app: Sphinx) -> None:
     app.add_config_value(f"{_PREFIX}autodoc", default=False, rebuild="env", types=frozenset({bool, list, tuple}))
 
 
-def check_settings(_app: Sphinx, config: Config) -> None:
+def check_settings(app: Sphinx, config: Config) -> None:
     """Called by Sphinx when ``conf.py`` is read: report mistakes there once and not for every diagram."""
+    _folders[config] = Path(app.confdir)
     settings_of(config)
     chosen = config[f"{_PREFIX}autodoc"]
     is_patterns = isinstance(chosen, list | tuple) and all(isinstance(pattern, str) for pattern in chosen)
@@ -45,6 +49,11 @@ def check_settings(_app: Sphinx, config: Config) -> None:
         raise ConfigError(
             f"{_PREFIX}autodoc: expected True, False or patterns of class names like ['mypkg.models.*'], got {chosen!r}"
         )
+
+
+def configuration_folder(config: Config) -> Path:
+    """The folder of ``conf.py``, which the paths of settings are relative to; it need not be the one of pages."""
+    return _folders[config]
 
 
 def settings_of(config: Config) -> Settings:

@@ -14,8 +14,9 @@ from sphinx.util.nodes import make_refnode
 
 from modeldiagrams.engine.builder import DiagramBuilder, Session
 from modeldiagrams.hosting.host import accepted_problems, prefetch
+from modeldiagrams.options.settings import CACHE
 from sphinx_modeldiagrams.builders import makes_web_pages, one_fragment
-from sphinx_modeldiagrams.config import settings_of
+from sphinx_modeldiagrams.config import configuration_folder, settings_of
 from sphinx_modeldiagrams.entries import is_outdated, make_entry, module_anchor, module_anchors
 from sphinx_modeldiagrams.nodes import document_of
 from sphinx_modeldiagrams.reporting import warn
@@ -74,12 +75,13 @@ class ModelDiagramsDomain(Domain):
         forked children run no `atexit`, but they do run multiprocessing's finalizers.
         """
         if self._diagram_builder is None or self._process != os.getpid():
-            folder = Path(self.env.srcdir)
-            settings = settings_of(self.env.config)
-            cache = folder / settings.cache_dir if settings.cache_dir else Path(self.env.doctreedir) / self.name
+            settings, root = settings_of(self.env.config), configuration_folder(self.env.config)
             self._session = self._session or Session()
             self._diagram_builder = DiagramBuilder(
-                cache, folder=folder, snapshots=folder / settings.snapshots, session=self._session
+                root / (settings.cache_dir or CACHE),
+                folder=Path(self.env.srcdir),
+                snapshots=root / settings.snapshots,
+                session=self._session,
             )
             self._diagram_builder.tracing.on_trace = lambda model: _log.info("tracing %s", model)
             self._process = os.getpid()

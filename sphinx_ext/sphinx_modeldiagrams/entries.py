@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict
 
 from modeldiagrams.common.environment import made_with
-from modeldiagrams.engine.failures import RECURRING, recurs
+from modeldiagrams.engine.failures import RECURRING
 from modeldiagrams.engine.problems import forward_problem
-from modeldiagrams.engine.tracing import remembered
 from modeldiagrams.hosting.documented_classes import names_of, reference_name
 from modeldiagrams.hosting.host import UNKNOWN, describe
 from modeldiagrams.hosting.parts import module_fragment
@@ -95,14 +94,14 @@ def make_entry(diagram: Diagram, location: Location, builder: DiagramBuilder, ac
         python=python,
         made_with=list(made_with(diagram.libraries, python)),
         failure=failure,
-        warning=(problem.kind, describe(remembered(problem))) if problem and failure and is_reported else None,
+        warning=(problem.kind, describe(problem)) if problem and failure and is_reported else None,
     )
 
 
 def _is_of_the_trace(diagram: Diagram) -> bool:
     """Whether a problem is one trace's alone: what else went wrong beside it, as in drawing, may be gone."""
     problem, graph, call = diagram.problem, diagram.graph, diagram.options.call
-    if not recurs(problem) or diagram.options.compare.before is not None:
+    if problem is None or problem.kind not in RECURRING or diagram.options.compare.before is not None:
         return False
     return graph is None or problem == forward_problem(call.model, graph)
 

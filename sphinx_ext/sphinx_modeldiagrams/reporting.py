@@ -30,4 +30,5 @@ def warn(kind: str, message: str, location: str | Node | None = None) -> None:
         location: Where it is: ``file:line``, a document or a node.
     """
     text = message if message.startswith("model-") else f"model-graph: {message}"
-    _log.warning("%s", text, location=location, type="modeldiagrams", subtype=kind)
+    is_of_all = kind == "snapshot"  # which several diagrams share, also those that are read in other processes
+    _log.warning("%s", text, location=location, type="modeldiagrams", subtype=kind, once=is_of_all)

@@ -14,6 +14,7 @@ from browser.axe import violations
 from browser.controls import FOCUSED, button, wait_selected, wait_until
 from browser.costs import Block, Net, saved_rows
 from browser.readers import Reader
+from modeldiagrams.common.amounts import format_bytes
 
 
 @pytest.fixture(scope="module")
@@ -201,7 +202,7 @@ def test_the_memory_is_what_pytorch_holds(reader: Reader, tmp_path):
     open_memory(reader, model, inputs, tmp_path)
     curve = measured(model, inputs)
     assert drawn(reader) == pytest.approx([size / max(curve) for size in curve], abs=1e-4)
-    assert f"Peak {max(curve) / 1024:.0f} KiB: block/relu" in reader.page.get_by_role("button").all_inner_texts()
+    assert f"Peak {format_bytes(max(curve))}: block/relu" in reader.page.get_by_role("button").all_inner_texts()
 
 
 def test_what_variables_hold_longer_comes_on_top(reader: Reader, tmp_path):
@@ -212,7 +213,7 @@ def test_what_variables_hold_longer_comes_on_top(reader: Reader, tmp_path):
     most = 1380  # of what is needed: queries, keys and values, scores, and their product
     assert all(share * most <= held + 1 for share, held in zip(shares, curve, strict=True))
     assert [round(share * most) for share in shares[:6]] == curve[:6]
-    assert "Peak 1.3 KiB: /matmul#2" in reader.page.get_by_role("button").all_inner_texts()
+    assert "Peak 1.35 KiB: /matmul#2" in reader.page.get_by_role("button").all_inner_texts()
 
 
 def lit(reader):
@@ -239,7 +240,7 @@ def test_keys_and_the_pointer_on_the_strip_light_the_node_that_runs(reader: Read
     assert lit(reader) == ["head"]
     reader.page.get_by_role("button", name="Peak").click()
     wait_selected(reader, "blocks.0/relu")
-    assert reader.page.locator(".mg-memory-told").inner_text().startswith("Op 7 of 14, blocks.1/relu: 1.3 KiB")
+    assert reader.page.locator(".mg-memory-told").inner_text().startswith("Op 7 of 14, blocks.1/relu: 1.35 KiB")
 
 
 def test_the_strip_goes_with_its_lens(reader: Reader, page):

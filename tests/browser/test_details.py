@@ -18,7 +18,7 @@ def test_click_on_a_node_shows_its_details(reader, server):
     assert link.get_attribute("href") == "https://example.org/blob/main/src/pkg/model.py#L12"
     shown_facts = facts(reader)
     assert shown_facts["Parameters"] == ["16 (25 %)"]
-    assert shown_facts["FLOPs"] == ["2K (50 %)"]
+    assert shown_facts["FLOPs"] == ["2 k (50 %)"]
     assert shown_facts["Activations"] == ["4 KiB (25 %)"]
     assert shown_facts["Arguments"] == ["64", "bias=false"]
     assert shown_facts["Weights"] == ["weight: 4×4 float32"]
@@ -289,7 +289,7 @@ def test_details_are_copied_and_announced(reader, server):
     details(reader).get_by_role("button", name="Copy", exact=True).click()
     reader.page.get_by_role("status").get_by_text("Copied").wait_for(state="attached")
     text = reader.page.evaluate("navigator.clipboard.readText()")
-    assert "FLOPs\n2K (50 %)" in text
+    assert "FLOPs\n2 k (50 %)" in text
     assert "src/pkg/model.py:12" in text
 
 

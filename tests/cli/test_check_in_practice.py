@@ -41,11 +41,8 @@ def repository(tmp_path_factory):
     folder = tmp_path_factory.mktemp("repository")
     (folder / "docs").mkdir()
     (folder / "net_of_repository.py").write_text(MODEL, "utf-8")
-    # the second test finds what the first has traced
-    kept = str(tmp_path_factory.mktemp("kept"))
     (folder / "docs" / "conf.py").write_text(
-        f"import sys\nsys.path.insert(0, {str(folder)!r})\n"
-        f"extensions = ['sphinx_modeldiagrams']\nmodeldiagrams_cache_dir = {kept!r}\n",
+        f"import sys\nsys.path.insert(0, {str(folder)!r})\nextensions = ['sphinx_modeldiagrams']\n",
         "utf-8",
     )
     (folder / "docs" / "index.rst").write_text("Net\n===\n\n.. model-graph:: net_of_repository.Net\n", "utf-8")
@@ -74,6 +71,21 @@ def git(folder, *words):
         ["git", *identity, *words], cwd=folder, env=environment(), capture_output=True, text=True, check=False
     )
     return done.returncode, done.stdout + done.stderr
+
+
+def test_snapshot_and_check_run_no_model_that_a_build_has_run(repository, tmp_path):
+    outputs = [
+        subprocess.run(command, cwd=repository, env=environment(), capture_output=True, text=True, check=False)
+        for command in (
+            [sys.executable, "-m", "sphinx", "docs", tmp_path],
+            [sys.executable, "-m", "modeldiagrams", "check", "docs"],
+            [sys.executable, "-m", "modeldiagrams", "snapshot", "docs"],
+        )
+    ]
+    traced = ["tracing net_of_repository.Net" in done.stdout + done.stderr for done in outputs]
+    assert traced == [True, False, False]
+    assert [done.returncode for done in outputs] == [0, 1, 0]
+    git(repository, "checkout", "docs")
 
 
 def test_the_hook_stops_a_commit_without_the_new_graph(repository):

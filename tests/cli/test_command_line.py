@@ -289,7 +289,7 @@ def test_partial_graph_replaces_a_complete_one_only_if_forced(run, tmp_path, mon
     modeldiagrams.save(small_graph(), output)
     done = run("trace", "mypkg.Model", "-o", output)
     assert done.exit_code == 1
-    assert "graph.json was not overwritten, because the new graph is incomplete; --force" in done.stderr
+    assert "graph.json was not overwritten, because the new graph holds less; --force" in done.stderr
     assert modeldiagrams.load(output) == small_graph()
     for words in (("--force",), ()):  # a partial graph may replace a partial one
         done = run("trace", "mypkg.Model", "-o", output, *words)

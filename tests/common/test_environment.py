@@ -97,7 +97,7 @@ def test_all_that_the_worker_loads_is_in_the_digest_of_our_code():
     names = {path.relative_to(package).as_posix() for path in loaded}
     assert found >= {name for name in names if not name.startswith("render/")}  # which draws what was recorded
     assert found >= {"errors.py", "common/user_files.py", "options/options.py"}
-    kept = [path for room in ("ir", "tracer", "target", "worker") for path in (package / room).rglob("*")]
+    kept = [path for room in ("ir", "tracer", "resolve", "worker") for path in (package / room).rglob("*")]
     data = [path for path in kept if path.is_file() and "__pycache__" not in path.parts]
     assert found >= {path.relative_to(package).as_posix() for path in data}
 

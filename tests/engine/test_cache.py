@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from graphs import small_graph
@@ -14,6 +15,7 @@ from modeldiagrams.common import environment
 from modeldiagrams.engine import cache as cache_module
 from modeldiagrams.engine.cache import Cache, graph_key, picture_file_key, picture_key
 from modeldiagrams.engine.store import Store
+from modeldiagrams.ir.graph import Status
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.options import View
 from modeldiagrams.render import assets
@@ -65,6 +67,19 @@ def test_graph_has_other_names_while_the_files_that_say_so_are_unchanged(cache, 
     cache.add_graph("key", Traced(graph=TRACED.graph, sources=()))
     assert cache.has_graph("key")
     assert not cache.has_graph("other")
+
+
+def test_graph_that_holds_less_replaces_none_that_is_valid(cache, source):
+    less = msgspec.structs.replace(small_graph(), status=Status(state="hierarchy"))
+    worse = Traced(graph=serialize(less), sources=(str(source),))
+    cache.add_graph("key", Traced(graph=TRACED.graph, sources=(str(source),)))
+    cache.add_graph("key", worse)
+    assert cache.graph("key").graph == small_graph()
+    source.write_text("second = 2\n")
+    cache.add_graph("key", worse)
+    assert cache.graph("key").graph == less
+    cache.add_graph("key", TRACED)
+    assert cache.graph("key").graph == small_graph()
 
 
 @pytest.mark.parametrize("python", [None, "bin/python"])

@@ -16,6 +16,7 @@ from modeldiagrams.engine.builder import DiagramBuilder, Session
 from modeldiagrams.engine.cache import Cache
 from modeldiagrams.engine.diagram import Diagram
 from modeldiagrams.engine.failures import FailureMemory
+from modeldiagrams.engine.snapshots import Snapshots
 from modeldiagrams.engine.store import Store
 from modeldiagrams.ir.graph import Failure, Status
 from modeldiagrams.ir.serialize import serialize
@@ -26,7 +27,9 @@ from samples import png
 REFUSED = Refused(problem=Problem(kind="model", message="no"))
 STATUS = Status(state="partial", mode="real", error=Failure(type="ValueError", message="odd", frames=()))
 PARTIAL = Traced(graph=serialize(msgspec.structs.replace(small_graph(), status=STATUS)))
-TIMEOUT = Refused(problem=Problem(kind="worker", message="took longer", frames=("pkg/__init__.py:1 in forward",)))
+TIMEOUT = Refused(
+    problem=Problem(kind="worker", message="took longer", frames=("pkg/__init__.py:1 in forward",)), may_differ=True
+)
 
 
 @pytest.fixture
@@ -106,7 +109,7 @@ def test_memory_on_disk_serves_other_objects(tmp_path, is_on_disk):
     assert first.recall("other") is None
 
 
-@pytest.mark.parametrize("answer", [REFUSED, PARTIAL, TIMEOUT], ids=["refused", "partial", "timeout"])
+@pytest.mark.parametrize("answer", [REFUSED, PARTIAL], ids=["refused", "partial"])
 def test_failure_is_remembered_until_a_source_changes(project, runs, answer):
     runs.answer = answer
     first, second = build(project), build(project)
@@ -118,17 +121,34 @@ def test_failure_is_remembered_until_a_source_changes(project, runs, answer):
     assert runs == ["pkg.Net"] * 2
 
 
-def test_log_says_of_a_stopped_model_that_it_was_not_run_again(project, runs):
+def test_stopped_model_is_run_again_by_the_next_process_only(project, runs):
     runs.answer = TIMEOUT
-    assert build(project).problem.remark == ""
-    assert build(project).problem.remark == "remembered from an earlier try, until the model or its limits change"
+    session = Session()
+    for _ in range(2):
+        assert build(project, session=session).problem.message == "pkg.Net: took longer"
+    assert runs == ["pkg.Net"]
+    build(project)
+    assert runs == ["pkg.Net"] * 2
+    assert not (project / ".cache").exists()
+
+
+def test_graph_that_may_differ_is_neither_cached_nor_written_as_a_snapshot(project, runs, monkeypatch):
+    runs.answer = msgspec.structs.replace(PARTIAL, may_differ=True)
+    compared = []
+    monkeypatch.setattr(Snapshots, "compare", lambda *_: compared.append(_))
+    cache, graphs = project / ".cache", project / "graphs"
+    for _ in range(2):
+        with DiagramBuilder(cache, folder=project, paths=[project], snapshots=graphs) as builder:
+            assert builder.build(make_options(model="pkg.Net")).problem.kind == "forward"
+    assert runs == ["pkg.Net"] * 2
+    assert not compared
 
 
 @pytest.mark.parametrize(
     "answer",
     [
-        msgspec.structs.replace(REFUSED, is_external=True),
-        msgspec.structs.replace(PARTIAL, is_external=True),
+        msgspec.structs.replace(REFUSED, may_differ=True),
+        msgspec.structs.replace(PARTIAL, may_differ=True),
         Refused(problem=Problem(kind="worker", message="no torch")),
     ],
     ids=["refused", "partial", "no frames"],

@@ -14,7 +14,6 @@ from click.testing import CliRunner
 from graphs import changed_graph, small_graph
 from modeldiagrams.cli import main
 from modeldiagrams.engine.compare.history import UNRELEASED, history_of
-from modeldiagrams.engine.compare.texts import human
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.html.history import HEIGHT, WIDTH, panels
 from modeldiagrams.ir.graph import Failure, Status
@@ -199,13 +198,6 @@ def test_a_model_called_in_several_ways(repository):
         save(small_graph(), folder / f"{name}.json")
     failed = CliRunner().invoke(main, ["history", "mypkg.Two", str(folder.parent)])
     assert "several: mypkg.Two-00000000.json, mypkg.Two-11111111.json; name one of them" in failed.stderr
-
-
-@pytest.mark.parametrize(
-    ("number", "text"), [(999, "999"), (1000, "1k"), (999_499, "999k"), (999_500, "1M"), (999_960_000, "1G")]
-)
-def test_numbers_have_three_digits(number, text):
-    assert human(number) == text
 
 
 def test_labels_of_the_chart_do_not_overlap(tmp_path):

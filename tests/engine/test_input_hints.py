@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional
 
 from modeldiagrams.engine.problems import forward_problem, in_words
-from modeldiagrams.target.inputs import from_entries
+from modeldiagrams.resolve.values.tensors import from_entries
 from modeldiagrams.tracer import trace
 
 INTEGERS = {"shape": [2, 3], "dtype": "int64"}

@@ -84,7 +84,7 @@ def with_time(nanoseconds):
 def test_another_time_leaves_a_snapshot_alone_and_the_first_is_written(tmp_path):
     path = tmp_path / "net.json"
     written = [snapshots._update(path, graph) for graph in (small_graph(), with_time(5), with_time(7), small_graph())]
-    assert written == [True, True, False, True]
+    assert written == ["written", "written", "unchanged", "written"]
     assert load(path) == small_graph()
 
 
@@ -93,6 +93,61 @@ def test_another_structure_or_a_broken_file_is_rewritten(site):
     save(msgspec.structs.replace(small_graph(), status=Status(state="hierarchy")), kept)
     assert take_snapshots(site).written == (kept,)
     assert load(kept) == small_graph()
+
+
+LESS = {
+    "hierarchy": msgspec.structs.replace(small_graph(), status=Status(state="hierarchy")),
+    "partial": BAD,
+    "complete": small_graph(),
+}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "became"),
+    [
+        ("complete", "hierarchy", "less"),
+        ("complete", "partial", "less"),
+        ("partial", "hierarchy", "less"),
+        ("hierarchy", "partial", "partial"),
+        ("partial", "complete", "written"),
+        (None, "hierarchy", "written"),
+        (None, "partial", "partial"),
+    ],
+)
+def test_graph_that_holds_less_replaces_none_that_holds_more_unless_accepted(tmp_path, old, new, became):
+    path = tmp_path / "net.json"
+    before = b""
+    if old:
+        save(LESS[old], path)
+        before = path.read_bytes()
+    assert snapshots._update(path, LESS[new]) == became
+    if became != "written":
+        assert (path.read_bytes() if path.exists() else b"") == before
+    assert snapshots._update(path, LESS[new], accepts=True) == ("unchanged" if became == "written" else "written")
+    assert load(path) == LESS[new]
+
+
+@pytest.mark.parametrize("flags", [[], ["--accept"]])
+def test_command_names_graphs_that_hold_less_and_replaces_them_if_accepted(site, flags):
+    kept = site / FOLDER / "bad.json"
+    save(small_graph(), kept)
+    before = kept.read_bytes()
+    done = CliRunner().invoke(main, ["snapshot", str(site), *flags])
+    assert done.exit_code == 1  # for dead.json
+    warning = f"Warning: {kept} was left as it was: the new graph holds less; --accept writes it"
+    assert (warning in done.stderr) is (not flags)
+    assert f"Warning: {kept} was not written" not in done.stderr
+    assert (kept.read_bytes() == before) is (not flags)
+    assert load(kept) == (BAD if flags else small_graph())
+
+
+def test_a_stale_snapshot_is_reported_once(tmp_path):
+    kept = Snapshots(tmp_path)
+    save(BAD, kept.path("net"))
+    found = [kept.compare("net", small_graph()) for _ in range(4)]
+    assert found[0].startswith(f"the snapshot {tmp_path.name}/net.json no longer matches the model")
+    assert found[1:] == [None] * 3
+    assert kept.compare("net", with_time(3)) is None  # the same change
 
 
 def test_what_pages_leave_out_is_neither_missing_nor_kept(site):

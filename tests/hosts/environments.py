@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import venv
 from pathlib import Path
 
 __all__ = ["environment", "listing", "make_wheel"]
@@ -20,9 +19,9 @@ def make_wheel(out: Path) -> Path:
     return path
 
 
-def environment(folder: Path, *packages: object) -> Path:
+def environment(folder: Path, *packages: object, interpreter: object = sys.executable) -> Path:
     """An environment with these packages; its interpreter."""
-    venv.create(folder)
+    subprocess.run([interpreter, "-m", "venv", "--without-pip", folder], check=True)
     python = folder / "bin" / "python"
     subprocess.run([*_pip(python), "install", "--quiet", "--no-compile", *packages], check=True)
     return python

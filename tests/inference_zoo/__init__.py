@@ -1,22 +1,20 @@
-"""Models as people write them, to measure and test what is found without any option.
+"""Short models as people write them, to test and measure what is found without any option.
 
-A file's first word is its level: easy, usual, compact (5 to 30 lines, with arguments that no default tells, or several
-inputs) or hard (20 to 80 lines, as repositories have them). No rule is tuned on `aside`, which was written without a
-look at any; `retired` in a name says that its models once were kept aside.
+Each file has the models of one way to find arguments and inputs; ``expected.toml`` says of every model what a person
+would call it with, in the notation of ``expected.py``.
 """
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from dataclasses import dataclass
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-from inference_zoo import aside, projects
-from inference_zoo.aside import projects as aside_projects
+__all__ = ["ONLY_MODULES", "Entry", "entries"]
 
-__all__ = ["LEVELS", "Entry", "entries"]
-
-LEVELS = ("easy", "usual", "compact", "hard")
+ONLY_MODULES = "only modules"
+"""Expected of models that nobody could find inputs for."""
 
 
 @dataclass(frozen=True)
@@ -25,26 +23,20 @@ class Entry:
 
     path: str
     """As the option `model`."""
-    level: str
-    is_aside: bool
+    group: str
+    """A way to find arguments and inputs: a file, `projects` or `options`."""
+    expected: str
+    options: dict[str, Any] = field(default_factory=dict, hash=False)
+    """What its author writes."""
 
 
 def entries() -> list[Entry]:
-    """All models, by file and name."""
-    packages = ((__path__, __name__, False), (aside.__path__, aside.__name__, True))
-    files = [
-        (f"{package}.{file.name}", file.name.split("_")[0], is_aside)
-        for path, package, is_aside in packages
-        for file in pkgutil.iter_modules(path)
-        if not file.ispkg
-    ]
-    files += [
-        (f"{package.__name__}.{folder.name}", folder.name.split("_")[0], is_aside)
-        for package, is_aside in ((projects, False), (aside_projects, True))
-        for folder in pkgutil.iter_modules(package.__path__)
-    ]
-    return [
-        Entry(f"{module}.{name}", level, is_aside)
-        for module, level, is_aside in sorted(files)
-        for name in sorted(importlib.import_module(module).__all__)
-    ]
+    """All models in the order of ``expected.toml``."""
+    groups = tomllib.loads((Path(__file__).parent / "expected.toml").read_text())
+    return [_entry(group, name, written) for group, models in groups.items() for name, written in models.items()]
+
+
+def _entry(group: str, name: str, written: str | dict[str, Any]) -> Entry:
+    options = {"expected": written} if isinstance(written, str) else dict(written)
+    path, expected = options.pop("model", f"{group}.{name}"), options.pop("expected")
+    return Entry(f"{__name__}.{path}", group.split(".", maxsplit=1)[0], expected, options)

@@ -97,7 +97,7 @@ def with_edge(**changes: Any) -> Graph:
         (not_run(**{"0": 3}), not_run(**{"0": 4, "added": 1}), "fc: 3 → 4"),
         (with_parameters(11_700_000), with_parameters(12_100_000), "parameters 11.7M → 12.1M"),
         (with_parameters(11_700_000), with_parameters(11_700_001), "parameters 11700000 → 11700001"),
-        (with_parameters(9_999), with_parameters(10_499), "parameters 9999 → 10.5k"),
+        (with_parameters(9_999), with_parameters(10_499), "parameters 10K → 10.5K"),
         (small_graph(), with_node("/relu", name="torch.tanh"), "/relu: op torch.relu → torch.tanh"),
         (small_graph(), with_node("/relu", arguments={"inplace": True}), "/relu: inplace – → True"),
         (
@@ -128,7 +128,7 @@ def test_first_differences_are_named(before: Graph, now: Graph, says: str) -> No
 def test_several_differences_fit_one_short_sentence() -> None:
     name = "encoder.layer." + "x" * 150
     graph = msgspec.structs.replace(with_modules(name, "b"), model=with_parameters(10**9).model, adjacency={})
-    assert describe_changes(with_modules(name), graph) == "1 module added: b; parameters 8 → 1.0B"
+    assert describe_changes(with_modules(name), graph) == "1 module added: b; parameters 8 → 1B"
     assert "x…" in describe_changes(small_graph(), with_modules("x" * 300))
     assert len(describe_changes(with_modules("y" * 190), graph)) <= 200
 

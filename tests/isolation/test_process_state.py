@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from modeldiagrams.errors import TargetError
-from modeldiagrams.target.device import move_to_device
+from modeldiagrams.resolve.values.device import move_to_device
 from modeldiagrams.worker.child import _environment
 from modeldiagrams.worker.process_state import has_changed, process_state
 

@@ -214,7 +214,7 @@ def test_libraries_of_a_slow_import_are_told_unless_it_prepares_them(tmp_path, m
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.syspath_prepend(library)
     monkeypatch.setenv("HEAVY", "0")
-    monkeypatch.setattr(tracing, "_LONG_IMPORT", 0)
+    monkeypatch.setattr(tracing, "_MANY_MODULES", 1)
     tracing.warm_up()  # as workers do
     for module in ("heavy", "light"):
         monkeypatch.delitem(sys.modules, module, raising=False)

@@ -174,10 +174,30 @@ def test_package_in_src_is_found_after_all_others(worker, tmp_path):
     assert str(tmp_path / "src") not in worker._import_path([tmp_path])
 
 
-@pytest.mark.parametrize(("program", "expected"), [("open('nowhere')", True), ("1 / 0", False)])
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ("open('nowhere')", True),
+        ("bytearray(10**12)", True),
+        ("import os; os.kill(os.getpid(), 9)", True),
+        ("1 / 0", False),
+    ],
+)
 @pytest.mark.parametrize("where", ["__init__", "forward"])
-def test_missing_file_is_an_external_cause(worker, tmp_path, program, expected, where):
+def test_what_a_file_a_limit_or_a_signal_ended_may_differ(worker, tmp_path, program, expected, where):
     (tmp_path / "needy.py").write_text(
         f"from torch import nn\nclass Net(nn.Identity):\n    def {where}(self, *x):\n        {program}\n"
     )
-    assert worker.trace(make_options(model="needy.Net", inputs=[1, 4]), [tmp_path]).is_external is expected
+    assert worker.trace(make_options(model="needy.Net", inputs=[1, 4]), [tmp_path]).may_differ is expected
+
+
+def test_search_for_inputs_that_runs_out_of_memory_is_an_error_and_no_hierarchy(worker, tmp_path):
+    (tmp_path / "greedy.py").write_text(
+        "from torch import nn\nclass Net(nn.Linear):\n    def __init__(self):\n        super().__init__(4, 4)\n"
+        "    def forward(self, x):\n        bytearray(10**12)\n"
+    )
+    refused = worker.trace(make_options(model="greedy.Net", memory=2), [tmp_path])
+    assert refused.may_differ
+    assert refused.problem.kind == "inputs"
+    expected = "the search for inputs of greedy.Net ran out of memory (it may take 2 GB, see the option `memory`)"
+    assert refused.problem.message == expected

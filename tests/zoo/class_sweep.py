@@ -27,8 +27,8 @@ from torch import nn
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.options.options import Call, Limits
-from modeldiagrams.target import InputsError, record, resolve
-from modeldiagrams.target.inference.search import is_connected
+from modeldiagrams.resolve import InputsError, record, resolve
+from modeldiagrams.resolve.inputs.candidate_search import is_connected
 from zoo.apart import import_from_zoo
 
 PROCESSES = 2

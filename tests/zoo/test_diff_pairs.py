@@ -74,7 +74,7 @@ REPORTS = {
         "breaking Conv2d groups 1 → 32 ×16 at layer1.*.conv2, layer2.*.conv2, layer3.*.conv2 and 1 more",
     ],
     ("resnet50", "wide_resnet50"): [SIZES],
-    ("vgg16", "vgg16_bn"): ["breaking BatchNorm2d added as * ×13 at features.* (+8.45k parameters)"],
+    ("vgg16", "vgg16_bn"): ["breaking BatchNorm2d added as * ×13 at features.* (+8.45K parameters)"],
     ("resnet50", "timm resnet50"): [],
     ("qwen2", "qwen3"): [
         f"breaking Qwen3RMSNorm added as q_norm ×3 at {ATTENTION}.q_norm (+48 parameters)",
@@ -82,14 +82,14 @@ REPORTS = {
         f"breaking Linear bias true → false ×9 at {ATTENTION}.q_proj, {ATTENTION}.k_proj, {ATTENTION}.v_proj",
     ],
     ("t5", "mt5"): [
-        "breaking encoder.block, decoder.block: 3 → 4 × MT5Block (+98.6k parameters)",
+        "breaking encoder.block, decoder.block: 3 → 4 × MT5Block (+98.6K parameters)",
         "breaking size 512 → 640 (Embedding) ×4 at encoder.embed_tokens, decoder.embed_tokens, lm_head and 1 more",
         f"breaking size 256 → 128 (out_features of Linear) ×6 at {INNER}",
-        f"breaking T5DenseActDense replaced by MT5DenseGatedActDense ×6 at {DENSE} (−49.2k parameters)",
+        f"breaking T5DenseActDense replaced by MT5DenseGatedActDense ×6 at {DENSE} (−49.2K parameters)",
         "notable op mul removed at (model)",
     ],
     ("mistral", "mixtral"): [
-        "breaking MistralMLP replaced by MixtralSparseMoeBlock ×3 at model.layers.*.mlp (+222k parameters)"
+        "breaking MistralMLP replaced by MixtralSparseMoeBlock ×3 at model.layers.*.mlp (+222K parameters)"
     ],
 }
 

@@ -52,6 +52,6 @@ def test_a_diagram_is_compared_with_an_earlier_release(site, reader, host):
 def test_a_page_tells_what_changed(site, reader, page):
     reader.page.goto(f"{site}/{page}")
     text = reader.page.locator("body").inner_text()
-    assert "parameters 56.9k → 138k" in text
+    assert "parameters 56.9K → 138K" in text
     assert "renamed: fc → head" in text
     assert [word for word in ("v1.0", "v1.1", "v2.0") if word not in text] == []

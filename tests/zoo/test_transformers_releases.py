@@ -42,15 +42,15 @@ BREAKING = {
     "mixtral": [
         *CACHE,
         "breaking Linear replaced by MixtralTopKRouter ×2 at model.layers.*.mlp.gate",
-        f"breaking {EXPERT} replaced by MixtralExperts ×2 at model.layers.*.mlp.experts (+36.9k parameters)",
-        f"breaking {EXPERT} removed (experts.*) ×6 at model.layers.*.block_sparse_moe.experts.* (−36.9k parameters)",
+        f"breaking {EXPERT} replaced by MixtralExperts ×2 at model.layers.*.mlp.experts (+36.9K parameters)",
+        f"breaking {EXPERT} removed (experts.*) ×6 at model.layers.*.block_sparse_moe.experts.* (−36.9K parameters)",
         "breaking renamed: block_sparse_moe → mlp ×2 at model.layers.*.mlp",
         "breaking renamed: experts.* → experts ×2 at model.layers.*.mlp.experts",
     ],
     "qwen2": CACHE,
     "t5": TWO_CACHES,
     "vit": [
-        "breaking ViTIntermediate replaced by ViTMLP ×2 at vit.layers.*.mlp (+4.16k parameters)",
+        "breaking ViTIntermediate replaced by ViTMLP ×2 at vit.layers.*.mlp (+4.16K parameters)",
         "breaking taken out of ViTEncoder, which is gone at vit.encoder",
         "breaking taken out of ViTSelfAttention, which is gone ×2 at vit.encoder.layer.*.attention.attention",
         "breaking taken out of ViTSelfOutput, which is gone ×2 at vit.encoder.layer.*.attention.output",

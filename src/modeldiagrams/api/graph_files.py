@@ -10,6 +10,7 @@ import click
 from modeldiagrams.api.terminal import STDIO
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir import serialize
+from modeldiagrams.ir.structure import holds_less
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,14 +33,14 @@ def loaded(graph: Path) -> Graph:
 
 
 def is_worse(graph: Graph, output: Path) -> bool:
-    """Whether an incomplete graph would replace a complete one, or a picture; prints that it does not."""
+    """Whether a graph would replace one that holds more, or an incomplete one a picture; prints that it does not."""
     if graph.status.state == "complete" or not output.is_file():
         return False
     if output.suffix == ".json":
         try:
-            if serialize.load(output).status.state != "complete":
+            if not holds_less(graph, serialize.load(output)):
                 return False
         except ModelDiagramsError:
             return False
-    click.echo(f"{output} was not overwritten, because the new graph is incomplete; --force overwrites it", err=True)
+    click.echo(f"{output} was not overwritten, because the new graph holds less; --force overwrites it", err=True)
     return True

@@ -90,7 +90,7 @@ def _traced(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] |
     graph = trace(model, args, kwargs, measure_time=measure_time)
     if graph.status.error is None or args or kwargs:
         return graph
-    from modeldiagrams.target import infer  # noqa: PLC0415  (imports torch)
+    from modeldiagrams.resolve import infer  # noqa: PLC0415  (imports torch)
 
     return infer(model, measure_time=measure_time) or graph
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["FORCE", "GRAPH_FILE", "options_of", "trace_options"]
 
 GRAPH_FILE = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
-FORCE = click.option("--force", is_flag=True, help="Overwrite a complete graph even if the new one is incomplete.")
+FORCE = click.option("--force", is_flag=True, help="Overwrite a graph even if the new one holds less of the model.")
 _MODES = (
     "How values are computed. fake: shapes only, without arithmetic. meta: the same, and weights take no memory, for"
     " models larger than this machine. real: with values. auto, the default: fake, and real if that fails."

@@ -17,7 +17,12 @@ __all__ = ["snapshot_command"]
 @click.command("snapshot")
 @click.argument("source", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--prune", is_flag=True, help="Remove graphs that no page uses any longer.")
-def snapshot_command(source: Path, *, prune: bool) -> None:
+@click.option(
+    "--accept",
+    is_flag=True,
+    help="Also write graphs that hold less than before: of a pass that ended early, or of modules alone.",
+)
+def snapshot_command(source: Path, *, prune: bool, accept: bool) -> None:
     """Trace every model that a documentation shows, and write the graphs.
 
     SOURCE is the folder of conf.py (Sphinx) or mkdocs.yml (MkDocs). The graphs go into the folder `model-graphs` in
@@ -25,7 +30,7 @@ def snapshot_command(source: Path, *, prune: bool) -> None:
     """
     start = time.monotonic()
     with errors():
-        report = take_snapshots(source, prune=prune)
+        report = take_snapshots(source, prune=prune, accept=accept)
     for path in report.written:
         click.echo(path)
     written, seconds = len(report.written), time.monotonic() - start
@@ -34,7 +39,9 @@ def snapshot_command(source: Path, *, prune: bool) -> None:
     )
     for path in report.stale:
         click.echo(f"{path}: no page uses it; {'removed' if prune else '--prune removes it'}", err=True)
+    for path in report.less:
+        click.echo(f"Warning: {path} was left as it was: the new graph holds less; --accept writes it", err=True)
     for path in report.missing:
         click.echo(f"Warning: {path} was not written, because its model could not be traced; see above", err=True)
-    if report.missing:
+    if report.missing or report.less:
         sys.exit(PARTIAL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["bases_of", "full_name", "module_of", "name_of", "qualified_name"]
+__all__ = ["bases_of", "full_name", "module_of", "name_of", "qualified_name", "readable_name"]
 
 _MODULE: Any = vars(type)["__module__"]
 _NAME: Any = vars(type)["__name__"]
@@ -24,8 +24,14 @@ def name_of(class_: type) -> str:
 
 
 def qualified_name(class_: type) -> str:
-    """As ``__qualname__``."""
-    return str(_QUALNAME.__get__(class_))
+    """As ``__qualname__``, unless the class was renamed, as `torch.fx` renames its own after the traced class."""
+    name, qualified = name_of(class_), str(_QUALNAME.__get__(class_))
+    return qualified if qualified.rpartition(".")[2] == name else name
+
+
+def readable_name(qualified: str) -> str:
+    """A qualified name without the function that defines the class: ``make.<locals>.Net`` → ``Net``."""
+    return qualified.rpartition("<locals>.")[2]
 
 
 def full_name(class_: type) -> str:

@@ -28,7 +28,7 @@ _VERSION = re.compile(r"^Version: *(.*?)\s*$", re.MULTILINE)
 _MOST_LOOKED_AT = 1000
 """Entries of a folder: one of data may have millions."""
 _CODE = (".py", ".yaml", ".toml")
-_TRACER_CODE = ("common", "errors.py", "ir", "options", "target", "tracer", "worker")
+_TRACER_CODE = ("common", "errors.py", "ir", "options", "resolve", "tracer", "worker")
 """The code that decides on a graph's content: in a development checkout it changes while the version doesn't."""
 
 

@@ -17,6 +17,8 @@ from modeldiagrams.common.files import digest
 from modeldiagrams.engine.loaded import LoadedGraph
 from modeldiagrams.engine.sources import are_unchanged, source_digests
 from modeldiagrams.ir.graph import Graph
+from modeldiagrams.ir.serialize import deserialize
+from modeldiagrams.ir.structure import holds_less
 from modeldiagrams.render.draw import viewer_digest
 from modeldiagrams.render.flat import flat_digest
 from modeldiagrams.worker import Traced
@@ -111,7 +113,7 @@ class Cache:
         return entry if entry and _is_valid(entry) else None
 
     def add_graph(self, key: str, traced: Traced, python: str | None = None, *, other_keys: Iterable[str] = ()) -> None:
-        """Keep a graph.
+        """Keep a graph, unless a valid one is there that holds more.
 
         Args:
             key: Digest of what it was traced from, see `graph_key`.
@@ -119,6 +121,8 @@ class Cache:
             python: The interpreter that traced it; None for this process's.
             other_keys: Of the model under its other names.
         """
+        if (kept := self.graph(key)) and holds_less(deserialize(traced.graph), kept.graph):
+            return
         entry = _GraphEntry(
             sources=source_digests(traced.sources),
             libraries=versions(traced.libraries, python),

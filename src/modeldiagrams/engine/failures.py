@@ -9,9 +9,9 @@ import msgspec
 from modeldiagrams.common.environment import importable_names_digest
 from modeldiagrams.engine.sources import are_unchanged, source_digests
 from modeldiagrams.engine.store import Store
-from modeldiagrams.worker import Problem, Refused, Traced
+from modeldiagrams.worker import Refused, Traced
 
-__all__ = ["RECURRING", "FailureMemory", "recurs"]
+__all__ = ["RECURRING", "FailureMemory"]
 
 RECURRING = frozenset({"model", "inputs", "forward"})
 """Kinds of problems that come again while nothing changes."""
@@ -81,9 +81,3 @@ class FailureMemory:
 
 def _importable(folders: tuple[str, ...], python: str | None) -> str:
     return importable_names_digest(map(Path, folders), python)
-
-
-def recurs(problem: Problem | None) -> bool:
-    """Whether a failure comes again while nothing changes."""
-    # without a line of user code it was the worker itself, which starts anew
-    return problem is not None and (problem.kind in RECURRING or (problem.kind == "worker" and bool(problem.frames)))

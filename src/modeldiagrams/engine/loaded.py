@@ -25,6 +25,7 @@ class LoadedGraph(msgspec.Struct, frozen=True, kw_only=True):
     name: str | None = None
     has_case_variant: bool = False
     problem: Problem | None = None
+    may_differ: bool = False
 
     @property
     def own_names(self) -> tuple[str, ...]:
@@ -49,6 +50,7 @@ def loaded_from(answer: Traced | Refused, model: str) -> LoadedGraph | Refused:
         name=answer.name,
         has_case_variant=answer.has_case_variant,
         problem=forward_problem(model, graph),
+        may_differ=answer.may_differ,
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from modeldiagrams.engine.input_hints import input_hint
+from modeldiagrams.ir.graph import OWN_FAILURE
 from modeldiagrams.ir.text import readable
 from modeldiagrams.worker import Problem
 
@@ -61,6 +62,8 @@ def forward_problem(model: str, graph: Graph) -> Problem | None:
         return Problem(kind="inputs", message=graph.status.notes[0])
     if error is None:
         return None
+    if error.type == OWN_FAILURE:
+        return Problem(kind="worker", message=f"{model}: {OWN_FAILURE} {error.message}")
     frames = tuple(f"{frame.file}:{frame.line} in {frame.function}" for frame in error.frames)
     said = _OVERLOADS.sub(r"\1", error.message).removesuffix(".")
     message = f"the forward pass of {model} raised {error.type}: {said}".removesuffix(": ") + input_hint(graph)

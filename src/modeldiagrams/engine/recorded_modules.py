@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from modeldiagrams.common.version import own_version
 from modeldiagrams.errors import RecordingError
 from modeldiagrams.ir.graph import Graph, ModelInfo, ModuleNode, ParameterCount, Provenance, Status
+from modeldiagrams.ir.ids import escape_id
 from modeldiagrams.watching.reader import load_recording
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def recorded_modules(path: Path) -> Graph:
         RecordingError: if the file is no recording, or names no modules.
     """
     recording = load_recording(path)
-    classes = recording.runs[-1].modules if recording.runs else {}
+    classes = {escape_id(path): name for path, name in recording.runs[-1].modules.items()} if recording.runs else {}
     seen = [node for node in recording.nodes if node]
     ids = [*classes, *(node for node in seen if node not in classes)]
     if not ids:

@@ -2,7 +2,8 @@
 
 A build without torch uses the snapshot of a model. A build with torch traces the model and reports a snapshot that
 differs. ``modeldiagrams snapshot`` writes snapshots by running the documentation's own builder, which knows the models
-of all pages, with an environment variable that makes the build keep what it traces.
+of all pages, with an environment variable that makes the build keep what it traces. A graph that holds less than its
+snapshot does not replace it, unless the author accepts that.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import msgspec
 
 from modeldiagrams.errors import GraphError, ModelDiagramsError
 from modeldiagrams.ir.serialize import deserialize, save
-from modeldiagrams.ir.structure import describe_changes, structural_digest
+from modeldiagrams.ir.structure import describe_changes, holds_less, structural_digest
 from modeldiagrams.options.settings import SNAPSHOTS
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ _REPORT = "MODELDIAGRAMS_SNAPSHOT_REPORT"
 """Environment variable: the file to which a build reports its snapshots. If it is set, the build writes them."""
 _INTO = "MODELDIAGRAMS_SNAPSHOTS_INTO"
 """Environment variable: a folder to write them to, instead of the documentation's."""
+_ACCEPT = "MODELDIAGRAMS_SNAPSHOTS_ACCEPT"
+"""Environment variable: if it is set, graphs that hold less replace those that hold more."""
 
 
 class SnapshotReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,6 +43,8 @@ class SnapshotReport(msgspec.Struct, frozen=True, kw_only=True):
     written: tuple[Path, ...]
     """New, or of another structure than before."""
     unchanged: tuple[Path, ...]
+    less: tuple[Path, ...]
+    """Left as they were, because the new graphs hold less."""
     missing: tuple[Path, ...]
     """Of models that could not be traced; older snapshots of them are left as they are."""
     read: tuple[Path, ...]
@@ -59,6 +64,7 @@ class Snapshots:
         self.folder = folder
         self._report = os.environ.get(_REPORT)
         self._into = Path(os.environ.get(_INTO, folder))
+        self._said: set[str] = set()
         self._note("folder", folder.absolute())
 
     def path(self, name: str) -> Path:
@@ -86,14 +92,20 @@ class Snapshots:
             graph: Traced in this build.
 
         Returns:
-            What is wrong with the snapshot, in one sentence; None if there is none or it is up to date.
+            What is wrong with the snapshot, in one sentence; None if there is none, if it is up to date, or if that was
+            said of another diagram.
         """
         path = self.path(name)
         if self._report:
-            if graph.status.error is None:
-                is_new = _update(self._into / path.name, graph)
-                self._note("written" if is_new else "unchanged", path.absolute())
+            self._note(_update(self._into / path.name, graph, accepts=_ACCEPT in os.environ), path.absolute())
             return None
+        drift = self._drift(path, graph)
+        if drift is None or drift in self._said:
+            return None
+        self._said.add(drift)
+        return drift
+
+    def _drift(self, path: Path, graph: Graph) -> str | None:
         try:
             kept = deserialize(path.read_bytes())
         except FileNotFoundError:
@@ -112,15 +124,29 @@ class Snapshots:
                 report.write(f"{what} {path}\n")
 
 
-def _update(path: Path, graph: Graph) -> bool:
-    """Write a snapshot, unless only source lines, versions or times differ: they would be noise in version control."""
+def _update(path: Path, graph: Graph, *, accepts: bool = False) -> str:
+    """Write a snapshot, unless only source lines, versions or times differ: they would be noise in version control.
+
+    Args:
+        path: Its file.
+        graph: Traced in this build.
+        accepts: Whether it is written even if its pass ended early, or if it holds less than the one before.
+
+    Returns:
+        What became of it, as in the report.
+    """
     try:
-        if _is_same(deserialize(path.read_bytes()), graph):
-            return False
+        kept = deserialize(path.read_bytes())
     except (OSError, ModelDiagramsError):
-        pass
+        kept = None
+    if kept and _is_same(kept, graph):
+        return "unchanged"
+    if kept and not accepts and holds_less(graph, kept):
+        return "less"
+    if graph.status.error is not None and not accepts:
+        return "partial"
     save(graph, path)
-    return True
+    return "written"
 
 
 def _is_same(kept: Graph, graph: Graph) -> bool:
@@ -131,12 +157,15 @@ def _is_same(kept: Graph, graph: Graph) -> bool:
 _FIX = "run `modeldiagrams snapshot` and commit the result"
 
 
-def take_snapshots(source: Path, *, prune: bool = False, into: Path | None = None) -> SnapshotReport:
+def take_snapshots(
+    source: Path, *, prune: bool = False, accept: bool = False, into: Path | None = None
+) -> SnapshotReport:
     """Build documentation into a temporary folder, and keep the graphs of its models.
 
     Args:
         source: The folder of ``conf.py`` or ``mkdocs.yml``.
         prune: Whether to remove graphs from the folder of snapshots that no page mentions.
+        accept: Whether graphs that hold less replace those that hold more.
         into: A folder to keep them in, under the same names, instead of the documentation's.
 
     Returns:
@@ -149,7 +178,8 @@ def take_snapshots(source: Path, *, prune: bool = False, into: Path | None = Non
         report = Path(temporary) / "report"
         report.touch()
         command = [sys.executable, "-m", *_builder(source, temporary)]
-        environment = {**os.environ, _REPORT: str(report), **({_INTO: str(into.absolute())} if into else {})}
+        environment = {**os.environ, _REPORT: str(report)}
+        environment |= ({_INTO: str(into.absolute())} if into else {}) | ({_ACCEPT: "1"} if accept else {})
         # the builder says what it traces; our own stdout lists files
         done = subprocess.run(command, check=False, env=environment, stdout=sys.__stderr__)  # noqa: S603
         if done.returncode:
@@ -172,8 +202,8 @@ def _read_report(report: str, folder: Path) -> SnapshotReport:
     for line in report.splitlines():
         what, _, path = line.partition(" ")
         noted.setdefault(what, {})[Path(os.path.normpath(path))] = None
-    written, unchanged, wanted = (noted.get(what, {}) for what in ("written", "unchanged", "wanted"))
-    kept = written | unchanged
+    written, unchanged, less, wanted = (noted.get(what, {}) for what in ("written", "unchanged", "less", "wanted"))
+    kept = written | unchanged | less
     wanted = {path: None for path in wanted if path in kept or path not in noted.get("left-out", {})}
     mentioned = wanted | noted.get("read", {})
     searched = [*noted.get("folder", {folder: None})]
@@ -182,6 +212,7 @@ def _read_report(report: str, folder: Path) -> SnapshotReport:
         folder=searched[0],
         written=tuple(written),
         unchanged=tuple(unchanged),
+        less=tuple(less),
         missing=tuple(path for path in wanted if path not in kept),
         read=tuple(noted.get("read", {})),
         stale=tuple(file for file in files if file not in mentioned and _is_graph(file)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = ["Store"]
+
+_DAY = 86_400
 
 LIMIT = 256 * 10**6
 """Bytes that `Store.trim` leaves."""
@@ -45,7 +48,9 @@ class Store:
             self.discard(name, error)
             return None
         with contextlib.suppress(OSError):
-            os.utime(path)  # `trim` removes what was not read for longest
+            # `trim` removes what was not read for longest; tools that build again when a file changes see no change
+            if time.time() - path.stat().st_mtime > _DAY:
+                os.utime(path)
         return entry
 
     def write(self, name: str, entry: Any) -> None:

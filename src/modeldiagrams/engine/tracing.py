@@ -15,7 +15,7 @@ import msgspec
 from modeldiagrams.common.files import digest
 from modeldiagrams.common.user_files import src_folders
 from modeldiagrams.engine.cache import Cache, graph_key
-from modeldiagrams.engine.failures import FailureMemory, recurs
+from modeldiagrams.engine.failures import RECURRING, FailureMemory
 from modeldiagrams.engine.loaded import LoadedGraph, loaded_from
 from modeldiagrams.engine.problems import forward_problem
 from modeldiagrams.engine.sources import is_any_newer
@@ -28,17 +28,20 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.store import Store
     from modeldiagrams.options.options import Options
 
-__all__ = ["Tracing", "Workers", "remembered"]
+__all__ = ["Tracing", "Workers"]
 
 A = TypeVar("A", bound="Traced | Refused")
 
-_REMEMBERED = "remembered from an earlier try, until the model or its limits change"
-
 
 class Workers:
-    """A worker for each environment that models run in, started when it is needed."""
+    """A worker for each environment that models run in, started when it is needed.
+
+    Attributes:
+        ended: Models that ended their process: not run again by this process, but by the next one.
+    """
 
     def __init__(self) -> None:
+        self.ended = FailureMemory()
         self._workers: dict[tuple[str | None, bool], Worker] = {}
 
     def get(self, python: str | None, *, gpu: bool) -> Worker:
@@ -121,7 +124,7 @@ class Tracing:
         """
         options = self._with_interpreter(options)
         key, failure_key = (digest(key.encode(), function.encode()) for key in self._keys(options))
-        if known := (self._cache and self._cache.image(key)) or self._failures.recall(failure_key):
+        if known := (self._cache and self._cache.image(key)) or self._recalled(failure_key):
             return known
         start, python = time.time_ns(), options.limits.python
         answer = self._workers.get(python, gpu=options.limits.uses_gpu).trace(options, self._paths, function=function)
@@ -129,8 +132,7 @@ class Tracing:
         if is_any_newer(answer.sources, start):
             return answer
         if isinstance(answer, Refused):
-            if _is_lasting(answer, answer.problem):
-                self._failures.note(failure_key, answer, self._looked_in, python)
+            self._note(failure_key, answer, answer.problem, python)
         elif self._cache:
             self._cache.add_image(key, answer, python)
         return answer
@@ -150,7 +152,8 @@ class Tracing:
 
     def failing(self, keys: Iterable[str]) -> frozenset[str]:
         """Those of remembered failures that would come again."""
-        return self._failures.failing(keys)
+        keys = [*keys]
+        return self._failures.failing(keys) | self._workers.ended.failing(keys)
 
     def _with_interpreter(self, options: Options) -> Options:
         limits = msgspec.structs.replace(options.limits, python=self.interpreter(options))
@@ -169,10 +172,11 @@ class Tracing:
         """The graph in the cache, or the failure that is remembered."""
         if self._cache and (cached := self._cache.graph(key)):
             return msgspec.structs.replace(cached, problem=forward_problem(model, cached.graph))
-        answer = self._failures.recall(failure_key)
-        if isinstance(answer, Refused):
-            answer = msgspec.structs.replace(answer, problem=remembered(answer.problem))
+        answer = self._recalled(failure_key)
         return loaded_from(answer, model) if answer else None
+
+    def _recalled(self, failure_key: str) -> Traced | Refused | None:
+        return self._failures.recall(failure_key) or self._workers.ended.recall(failure_key)
 
     def _newly_traced(self, options: Options) -> tuple[LoadedGraph | Refused, str]:
         model, python = options.call.model, options.limits.python
@@ -189,13 +193,21 @@ class Tracing:
     def _keep(self, options: Options, answer: Traced | Refused, loaded: LoadedGraph | Refused) -> None:
         python = options.limits.python
         if isinstance(answer, Traced) and isinstance(loaded, LoadedGraph) and loaded.graph.status.state != "partial":
-            if self._cache:
+            if self._cache and not answer.may_differ:
                 names = [*loaded.own_names, options.call.model]
                 key, *others = (graph_key(options.called(name), self._folder) for name in names)
                 self._cache.add_graph(key, answer, python, other_keys={*others} - {key})
-        elif _is_lasting(answer, loaded.problem):
-            _, failure_key = self._keys(options)
+        else:
+            self._note(self._keys(options)[1], answer, loaded.problem, python)
+
+    def _note(self, failure_key: str, answer: Traced | Refused, problem: Problem | None, python: str | None) -> None:
+        """Remember a failure, on disk only if another process would get the same."""
+        if problem is None:
+            return
+        if problem.kind in RECURRING and not answer.may_differ:
             self._failures.note(failure_key, answer, self._looked_in, python)
+        elif problem.kind == "worker" and problem.frames:  # without a line of user code it was the worker itself
+            self._workers.ended.note(failure_key, answer, self._looked_in, python)
 
     def _with_sources(self, answer: A, *names: str) -> A:
         """An answer with the files that a stopped process did not name."""
@@ -215,15 +227,6 @@ class Tracing:
         folders = [path / package for path in self._looked_in]
         files = [file for folder in folders for file in (folder.with_suffix(".py"), *folder.rglob("*.py"))]
         return tuple(str(file) for file in files if file.is_file())
-
-
-def remembered(problem: Problem) -> Problem:
-    """A problem of an earlier try; that a model ended its process may have had reasons that no file shows."""
-    return msgspec.structs.replace(problem, remark=_REMEMBERED) if problem.kind == "worker" else problem
-
-
-def _is_lasting(answer: Traced | Refused, problem: Problem | None) -> bool:
-    return recurs(problem) and not answer.is_external
 
 
 @contextlib.contextmanager

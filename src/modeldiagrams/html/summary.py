@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import msgspec
 
+from modeldiagrams.common.amounts import format_bytes, format_flops, format_time
 from modeldiagrams.html.outline import Branch, tree
 from modeldiagrams.ir.graph import OpNode
 from modeldiagrams.ir.queries import short_name
@@ -43,7 +44,6 @@ _ROW_LIMIT = 200
 _SHAPE_LIMIT = 2
 """Shapes in one cell; of more, only the first is shown."""
 _NOTHING = "–"
-_DURATIONS = (("s", 10**9), ("ms", 10**6), ("µs", 10**3))
 Shape = tuple[int | str, ...] | None
 
 
@@ -182,11 +182,11 @@ def _totals(graph: Graph) -> dict[str, str]:
     model, count = graph.model, graph.model.parameters
     frozen = count.total - count.trainable
     trained = f"{frozen:,} of them frozen" if frozen else "all trainable"
-    activations = f"{_scaled(model.activation_bytes, 'B')} of activations{_activation_dtypes(graph)}"
-    time = {"Own time": f"{_duration(model.time_ns)} inside of operations"} if model.time_ns is not None else {}
+    activations = f"{format_bytes(model.activation_bytes or 0)} of activations{_activation_dtypes(graph)}"
+    time = {"Own time": f"{format_time(model.time_ns)} inside of operations"} if model.time_ns is not None else {}
     return {
         "Parameters": f"{count.total:,}, {trained}" if count.total else "none",
-        "FLOPs": f"{_scaled(model.flops)}; a multiply-add counts as two" if model.flops else "not counted",
+        "FLOPs": f"{format_flops(model.flops)}; a multiply-add counts as two" if model.flops else "not counted",
         "Memory": f"{_weights(graph)}, {activations if model.activation_bytes else 'activations not counted'}",
         **time,
     }
@@ -200,7 +200,7 @@ def _weights(graph: Graph) -> str:
         if spec.kind == "parameter" and spec.shape is not None and seen.isdisjoint(spec.tied):
             sizes[spec.dtype] += prod(spec.shape) * _bits_of(spec.dtype) // 8
             seen.add(name)
-    return f"{_scaled(sizes.total(), 'B') if sizes else '0 B'} of parameters{_in_brackets(sizes)}"
+    return f"{format_bytes(sizes.total())} of parameters{_in_brackets(sizes)}"
 
 
 def _activation_dtypes(graph: Graph) -> str:
@@ -230,9 +230,10 @@ def cell(row: SummaryRow, column: Column) -> str:
             count = row.parameters if column == "parameters" else row.trainable
             return f"{count:,}" if row.parameters else _NOTHING
         case "flops" | "activations":
-            return _scaled(row.flops) if column == "flops" else _scaled(row.activation_bytes, "B")
+            value, written = (row.flops, format_flops) if column == "flops" else (row.activation_bytes, format_bytes)
+            return written(value) if value else _NOTHING
         case "time":
-            return _duration(row.time_ns)
+            return _NOTHING if row.time_ns is None else format_time(row.time_ns)
         case "calls":
             times = f"×{row.calls}" if row.calls > 1 else "1"
             return f"{times} shared" if row.shared and row.parameters else times
@@ -243,25 +244,3 @@ def _shapes(shapes: dict[str, Shape]) -> str:
     if len(texts) > _SHAPE_LIMIT:
         texts[1:] = [f"… {len(texts) - 1} more"]
     return ", ".join(texts) or _NOTHING
-
-
-def _scaled(value: int | None, unit: str = "") -> str:
-    """Three digits and a prefix: ``4.09 G``, ``102 MB``."""
-    if not value:
-        return _NOTHING
-    scale = next((scale for scale in (12, 9, 6, 3) if value >= 0.9995 * 10**scale), 0)
-    prefix = {12: "T", 9: "G", 6: "M", 3: "k", 0: ""}[scale]
-    return f"{_three_digits(value / 10**scale) if scale else value} {prefix}{unit}".strip()
-
-
-def _three_digits(number: float) -> str:
-    digits = 0 if number >= 99.95 else 1 if number >= 9.995 else 2  # noqa: PLR2004  (three digits)
-    return f"{number:.{digits}f}"
-
-
-def _duration(nanoseconds: int | None) -> str:
-    """Three digits: ``4.09 ms``, ``102 µs``."""
-    if nanoseconds is None:
-        return _NOTHING
-    unit, scale = next((each for each in _DURATIONS if nanoseconds >= 0.9995 * each[1]), ("ns", 1))
-    return f"{_three_digits(nanoseconds / scale) if scale > 1 else nanoseconds} {unit}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.engine.problems import folded
-from modeldiagrams.ir.graph import ModuleNode, OpNode
+from modeldiagrams.ir.graph import OWN_FAILURE, ModuleNode, OpNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,8 +56,9 @@ def _described(graph: Graph) -> str:
     ]
     if not graph.nodes:
         ends.append("No tensor went through this model")
-    if graph.status.state == "partial":
-        ends.append("Incomplete, because the model raised an error")
+    if (error := graph.status.error) is not None:
+        culprit = "modeldiagrams failed" if error.type == OWN_FAILURE else "the model raised an error"
+        ends.append(f"Incomplete, because {culprit}")
     return ". ".join([f"Architecture of {model.name}{parts}", *ends]) + "."
 
 

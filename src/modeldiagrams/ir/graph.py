@@ -16,6 +16,9 @@ function call         parent's id, ``/``, name, ``()``, ``#n``       ``encoder.a
 tensor                producer's id, ``:``, index of the output      ``encoder.layers.0/add#2:0``
 ====================  =============================================  ==========================
 
+In paths and names of ops and functions, ``%``, ``#``, ``/`` and ``:`` become codes: ``dense/linear`` is
+``dense%2Flinear``. If two inputs or weights have the same name, the id of the second ends with ``#2``.
+
 The root module's call has no node: its path is empty, ops directly inside it are ``/add``, and their parent is None.
 
 The types are here and in `nodes`; the methods are in `queries`.
@@ -48,6 +51,7 @@ from modeldiagrams.ir.queries import Connection, ModuleRow, Queries
 
 __all__ = [
     "FORMAT",
+    "OWN_FAILURE",
     "VERSION",
     "Assumption",
     "BufferNode",
@@ -77,6 +81,8 @@ __all__ = [
 
 FORMAT: Literal["modeldiagrams"] = "modeldiagrams"
 VERSION = "1.4"
+OWN_FAILURE: Literal["modeldiagrams"] = "modeldiagrams"
+"""`Failure.type` where the tracer failed and not the model."""
 
 
 class ParameterSpec(Struct, frozen=True, kw_only=True):
@@ -106,9 +112,10 @@ class Frame(Struct, frozen=True, kw_only=True):
 
 
 class Failure(Struct, frozen=True, kw_only=True):
-    """What the model raised."""
+    """What the model raised, or where the tracer failed."""
 
     type: str
+    """Class of the exception; ``modeldiagrams`` for a fault of the tracer, which the message asks to report."""
     message: str
     node: str | None = None
     """Id of the op or module call that raised."""

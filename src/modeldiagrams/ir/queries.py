@@ -8,7 +8,9 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
+from modeldiagrams.common.class_facts import full_name
 from modeldiagrams.errors import GraphError
+from modeldiagrams.ir.ids import escape_id
 from modeldiagrams.ir.nodes import (
     Edge,
     Flow,
@@ -103,8 +105,9 @@ class Queries:
         Raises:
             GraphError: if there is none; suggests the nearest id.
         """
-        if name in self._by_id:
-            return self._by_id[name]
+        for known in (name, escape_id(name)):
+            if known in self._by_id:
+                return self._by_id[known]
         near = difflib.get_close_matches(name, self._by_id, n=1)
         raise GraphError(name, f"no node has this id{f'; did you mean {near[0]!r}?' if near else ''}")
 
@@ -175,7 +178,7 @@ class Queries:
         Returns:
             The module calls that match any argument, in execution order.
         """
-        classes = {f"{item.__module__}.{item.__qualname__}" for item in wanted if isinstance(item, type)}
+        classes = {full_name(item) for item in wanted if isinstance(item, type)}
         patterns = [_regex(item) for item in (wanted or "*") if isinstance(item, str)]
         matches = re.compile("|".join(patterns), re.DOTALL).fullmatch
         return tuple(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from modeldiagrams.common.amounts import format_count
 from modeldiagrams.common.files import digest
 from modeldiagrams.ir.graph import InputNode, ModuleNode, OpNode
 from modeldiagrams.ir.text import escape_surrogates
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["describe_changes", "structural_digest"]
+__all__ = ["describe_changes", "holds_less", "structural_digest"]
+
+_STATES = ("hierarchy", "partial", "complete")
+"""From the graph that holds least to the one that holds most."""
 
 _NO_STRUCTURE = {"source", "call_site", "signature", "flops", "activation_bytes", "time_ns"}
 """Keys that depend on source lines, on our release, or differ from run to run."""
@@ -36,6 +40,11 @@ def structural_digest(graph: Graph) -> str:
         return digest(msgspec.json.encode(structure, order="sorted"))
     except UnicodeEncodeError:  # names are the model's
         return digest(msgspec.json.encode(escape_surrogates(structure), order="sorted"))
+
+
+def holds_less(new: Graph, old: Graph) -> bool:
+    """Whether a graph has less of its model than another one: modules alone, or a pass that ended early."""
+    return _STATES.index(new.status.state) < _STATES.index(old.status.state)
 
 
 def describe_changes(before: Graph, now: Graph) -> str:
@@ -139,7 +148,7 @@ def _facts(node: Any) -> dict[str, Any]:
 def _changed_count(before: int, now: int) -> Iterator[str]:
     if before == now:
         return
-    old, new = _count(before), _count(now)
+    old, new = format_count(before), format_count(now)
     yield f"parameters {old} → {new}" if old != new else f"parameters {before} → {now}"
 
 
@@ -173,11 +182,3 @@ def _value(value: Any) -> str:
 
 def _clipped(text: str) -> str:
     return text if len(text) <= _LIMIT else f"{text[: _LIMIT - 1]}…"
-
-
-def _count(number: int) -> str:
-    """A number for readers: 11.7M."""
-    for unit, size in (("B", 10**9), ("M", 10**6), ("k", 10**3)):
-        if number >= 10 * size or (number >= size and unit != "k"):
-            return f"{number / size:.1f}{unit}"
-    return str(number)

@@ -24,7 +24,7 @@ from modeldiagrams.html.escape import html_text
 from modeldiagrams.markdown.fence import ModelDiagramsExtension
 from modeldiagrams.markdown.host import FenceHost
 from modeldiagrams.markdown.incremental_site import IncrementalSite
-from modeldiagrams.options.settings import Settings, parse_settings, with_repository
+from modeldiagrams.options.settings import CACHE, Settings, parse_settings, with_repository
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,8 +37,6 @@ __all__ = ["MarkdownHost", "Services", "makeExtension"]
 
 _ZENSICAL = "rendering_context"
 """The preprocessor by which Zensical hands over the current page and the site's configuration."""
-
-_ZENSICAL_CACHE = ".cache/modeldiagrams"
 
 _AUTOREFS = "mkdocs-autorefs"
 """The pattern that Zensical's own autorefs registers, where the site has it."""
@@ -165,7 +163,7 @@ class MarkdownHost(FenceHost):
         self._site = self._services.site(docs, root / context.config["site_dir"])
         self.settings = with_repository(self.settings, context.config["repo_url"])
         if self.settings.cache_dir is None:
-            self.settings = msgspec.structs.replace(self.settings, cache_dir=_ZENSICAL_CACHE)
+            self.settings = msgspec.structs.replace(self.settings, cache_dir=CACHE)
         self.builder = self._services.builder(root, docs, self.settings)
         # Zensical shows warnings only
         self.builder.tracing.on_trace = lambda model: sys.stderr.write(f"modeldiagrams: tracing {model}\n")

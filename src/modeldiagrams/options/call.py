@@ -48,7 +48,7 @@ class Call(OptionGroup, frozen=True, kw_only=True):
     inputs: Annotated[
         list[Any] | dict[str | int, Any] | None,
         Meta(
-            description="Example inputs. A flat list of integers is the shape of one float tensor, `[1, 3, 224, 224]`;"
+            description="Example inputs. A flat list of integers is the shape of one tensor, `[1, 3, 224, 224]`;"
             " a list of lists or maps is positional, `[[1, 16, 64], [1, 16]]`; a map is by name, `{x: [1, 4]}`, or by"
             " position and name, `{0: [1, 4], mask: [4]}`. An entry is a shape, `{shape: [1, 16], dtype: int64, high:"
             " 30522}`, or `{value: 3}` for a plain value."

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
+
+import msgspec
 
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.ir.kinds import Kind
@@ -16,14 +19,6 @@ __all__ = ["LEAST_CONTRAST", "contrasts", "palette_variables", "read_palette"]
 
 LEAST_CONTRAST = 4.5
 """Of text and what is behind it: level AA of the Web Content Accessibility Guidelines."""
-
-# as in viewer/src/draw/palette.ts and style.ts; `tests/render/test_palette.py` measures them in pictures
-_THEMES = {"light": ("#1f2328", "#ffffff"), "dark": ("#dfe4ea", "#15171a")}
-"""Theme → text and background."""
-_TINT = 0.38
-"""Share of a kind's colour in its boxes."""
-_FAINT = 0.86
-"""Share of the text's colour in the small text of boxes."""
 
 _DARKEST = 0.04045
 """Up to here sRGB is linear."""
@@ -59,10 +54,11 @@ def _read(kind: str, colour: Any) -> str:
 
 def contrasts(colour: str) -> dict[str, float]:
     """Theme → contrast of the faintest text in a box of this colour."""
+    table = msgspec.json.decode(Path(__file__).with_name("palette.json").read_bytes())  # as the viewer reads it
     return {
-        theme: _contrast(_mixed(text, box, _FAINT), box)
-        for theme, (text, page) in _THEMES.items()
-        for box in [_mixed(colour, page, _TINT)]
+        theme: _contrast(_mixed(page["text"], box, table["detail_text"] / 100), box)
+        for theme, page in table["themes"].items()
+        for box in [_mixed(colour, page["background"], table["box_tint"] / 100)]
     }
 
 

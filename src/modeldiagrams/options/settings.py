@@ -19,10 +19,13 @@ from modeldiagrams.options.wording import expected
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["FORGES", "Settings", "parse_settings", "setting_help", "style_rule", "with_repository"]
+__all__ = ["CACHE", "FORGES", "Settings", "parse_settings", "setting_help", "style_rule", "with_repository"]
 
 SNAPSHOTS = "model-graphs"
 """Default folder of snapshots, beside `conf.py` or `mkdocs.yml`."""
+
+CACHE = ".cache/modeldiagrams"
+"""Default folder of the cache, in the same place: so all builds of a documentation share it, those of commands too."""
 
 _PROPERTY = re.compile(r"--mg-[a-z0-9-]+")
 _UNSAFE_VALUE = re.compile(r"[;{}<>]")
@@ -60,7 +63,7 @@ class Settings(Limits, frozen=True, kw_only=True, forbid_unknown_fields=True):
         str | None,
         msgspec.Meta(
             description="Folder for traced graphs and pictures, relative to the configuration file; several builds may"
-            " share it."
+            f" share it. By default `{CACHE}`."
         ),
     ] = None
     snapshots: Annotated[

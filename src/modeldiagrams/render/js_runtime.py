@@ -6,6 +6,7 @@ import ctypes
 import functools
 import os
 import re
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import TYPE_CHECKING, cast
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["call"]
 
-TIMEOUT = 60.0
-"""Seconds one picture may take; what is drawn in practice takes milliseconds."""
+TIMEOUT = 600.0
+"""Seconds one picture may take. Practical ones take milliseconds: on a busy machine, too, only a hang takes minutes."""
+
+_ADDRESS_SPACE = 256
+"""GiB that V8 reserves at least. It uses little of them, but where it may not reserve them, it kills the process."""
 
 _LOCKS: dict[int, Lock] = {}
 """By process, as a forked child must not wait for a thread of its parent: a context draws one picture at a time."""
@@ -77,6 +81,7 @@ def _context(_process: int, viewer: Path) -> MiniRacer:
     """The process's context with the viewer in it; a forked child can't use its parent's."""
     from py_mini_racer import DEFAULT_V8_FLAGS, MiniRacer, init_mini_racer  # noqa: PLC0415
 
+    _check_address_space()
     # On processors with memory protection keys, V8 would protect its code with one, and a thread that doesn't descend
     # from the one that started V8 would crash when it closes a context.
     init_mini_racer(flags=(*DEFAULT_V8_FLAGS, "--no-memory-protection-keys"), ignore_duplicate_init=True)
@@ -87,6 +92,19 @@ def _context(_process: int, viewer: Path) -> MiniRacer:
     context.eval(viewer.read_text("utf-8"), timeout_sec=TIMEOUT)
     _wait_until_ready(context)
     return context
+
+
+def _check_address_space() -> None:
+    if sys.platform == "win32":
+        return
+    import resource  # noqa: PLC0415  (there is none on Windows)
+
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit != resource.RLIM_INFINITY and limit < _ADDRESS_SPACE * 2**30:
+        raise RenderError(
+            f"drawing needs {_ADDRESS_SPACE} GB of address space, of which it uses little, but this process may take"
+            f" {limit / 2**30:.1f} GB; `ulimit -v unlimited` lifts the limit"
+        )
 
 
 def _wait_until_ready(context: MiniRacer) -> None:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 import torch
 from torch import Tensor, nn
 
+from modeldiagrams.errors import ModelDiagramsError
+from modeldiagrams.ir.check import check_graph
 from modeldiagrams.tracer.fake.attempts import Attempt, Mode, attempts_left, attempts_of, is_on_meta, notes_on
 from modeldiagrams.tracer.fake.concrete_values import ConcreteValues
 from modeldiagrams.tracer.fake.conversion import as_fake, as_meta, put_fake_weights
@@ -27,11 +29,13 @@ from modeldiagrams.tracer.patches.patch_table import list_patches
 from modeldiagrams.tracer.patches.replace import apply_patches
 from modeldiagrams.tracer.recording.boundary import record_inputs, record_outputs
 from modeldiagrams.tracer.recording.dispatch_recorder import DispatchRecorder
+from modeldiagrams.tracer.recording.faults import find_fault
 from modeldiagrams.tracer.recording.module_calls import CallStack
 from modeldiagrams.tracer.recording.recorder import Recorder
 from modeldiagrams.tracer.recording.timed_recorder import TimedRecorder, accelerators_of
 from modeldiagrams.tracer.restore import mode_stacks_restored, restored
 from modeldiagrams.tracer.restore.leftovers import empty_caches, namespaces_of
+from modeldiagrams.tracer.restore.sharding import modules_under_fsdp, sharding_restored
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
 from modeldiagrams.tracer.values.pass_records import Invocation, ModuleCall, PassRecord
 from modeldiagrams.tracer.values.source_lines import SourceFinder, user_files
@@ -45,6 +49,8 @@ if TYPE_CHECKING:
 
 _R = TypeVar("_R", bound=Recorder)
 _MAX_YIELDED = 1024
+_MAX_NESTED = 8
+"""Passes to look into autograd functions inside autograd functions."""
 _FRAMES_FACTOR = 4
 """A module call takes up to 3 frames of torch and 4 of ours, so a traced model needs that many times more frames."""
 _MAX_FRAMES = 12_000
@@ -91,6 +97,7 @@ def trace(  # noqa: PLR0913  (one parameter for each choice)
         The graph of the pass.
 
     Raises:
+        ModelDiagramsError: if the tracer fails where it can't show what it recorded.
         TypeError: if `model` can't be called or is a module class, or if `args` is not a tuple.
         ValueError: for an unknown mode, and for `measure_time` with a mode that computes no values.
     """
@@ -110,13 +117,14 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
     _check_arguments(model, args, mode, measure_time=measure_time)
     model = getattr(model, "_orig_mod", model)  # what torch.compile wrapped
     invocation = Invocation(model, tuple(args), dict(kwargs or {}))
+    # FSDP keeps what it gathers, which later passes would use: it gathers no fakes
+    mode = "real" if mode == "auto" and modules_under_fsdp(invocation.modules) else mode
     attempts = attempts_of(model, mode, real_first=measure_time)
     notes: list[str] = []
     last: dict[str, tuple[Graph, set[str], Attempt]] = {}
     while True:
         attempt = attempts.pop(0)
-        with _interpreter_settings():
-            graph, ran = _Pass(invocation, attempt, costs=costs).record(tuple(notes))
+        graph, ran = _record(invocation, attempt, tuple(notes), costs=costs)
         last[attempt.mode] = graph, ran, attempt
         error = graph.status.error
         attempts = attempts_left(attempts, attempt, error)
@@ -126,6 +134,22 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
             graph = _measure_times(graph, invocation, attempt, costs=costs) if measure_time else graph
             return Trace(graph, user_files(ran))
         notes += notes_on(attempt, attempts[0], error)
+
+
+def _record(invocation: Invocation, attempt: Attempt, notes: tuple[str, ...], *, costs: bool) -> tuple[Graph, set[str]]:
+    """Run a pass; run it again as long as autograd functions turn out to call modules."""
+    for _ in range(_MAX_NESTED):
+        n_opened = len(invocation.opened)
+        try:
+            with _interpreter_settings():
+                recorded = _Pass(invocation, attempt, costs=costs).record(notes)
+        except Exception as error:
+            if (fault := find_fault(error)) is None:
+                raise
+            raise ModelDiagramsError(f"modeldiagrams failed to make a graph: {fault}; please report this") from error
+        if len(invocation.opened) == n_opened:
+            break
+    return recorded
 
 
 def _measure_times(graph: Graph, invocation: Invocation, attempt: Attempt, *, costs: bool) -> Graph:
@@ -170,6 +194,7 @@ class _Pass:
         with self._run_with(Recorder):
             status = build_status(self._recording, self._finder, self._attempt.mode, notes)
             graph = build_graph(self._recording, self._named_tensors, status)
+            check_graph(graph)
         return graph, self._finder.files
 
     def measure(self) -> TimedPass:
@@ -194,9 +219,11 @@ class _Pass:
         namespaces = namespaces_of(model, modules)
         with restored(model, inputs, namespaces if self._attempt.mode == "fake" else (), modules) as snapshot:
             recorder = make(self._recording, self._finder, snapshot.before_write)
+            recorder.opened = self._invocation.opened
             try:
-                self._keep_error(recorder, snapshot, namespaces)
-                yield recorder
+                with sharding_restored(modules):
+                    self._keep_error(recorder, snapshot, namespaces)
+                    yield recorder
             finally:
                 self._recording.release()
                 self._named_tensors.release()
@@ -208,6 +235,7 @@ class _Pass:
             raise
         except BaseException as error:  # noqa: BLE001 (the graph shows whatever the model raises)
             recorder.recording.fail(error, self._recording.root)
+            recorder.recording.keep_fault(error, self._recording.root)
         else:
             recorder.recording.clear_error()
         finally:

@@ -10,10 +10,10 @@ import torch
 
 from modeldiagrams.errors import TargetError
 from modeldiagrams.ir.pictures import as_picture
-from modeldiagrams.target import InputsError, resolve
-from modeldiagrams.target.device import move_to_device
-from modeldiagrams.target.locate import locate
-from modeldiagrams.target.user_code import user_code
+from modeldiagrams.resolve import InputsError, resolve
+from modeldiagrams.resolve.code.user_code import user_code
+from modeldiagrams.resolve.values.device import move_to_device
+from modeldiagrams.resolve.values.locate import locate
 from modeldiagrams.worker.dependencies import dependencies
 from modeldiagrams.worker.origins import libraries
 from modeldiagrams.worker.protocol import Traced
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-    from modeldiagrams.target import Target
+    from modeldiagrams.resolve import Target
     from modeldiagrams.worker.protocol import Trace
 
 __all__ = ["image_made"]

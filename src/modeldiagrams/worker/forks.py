@@ -48,7 +48,7 @@ class Forks:
             with self._fork(self._imported.get(package, ())) as conversation:
                 answer = _converse(conversation, request)
         except WorkerError as error:
-            return Refused(problem=worker_problem("importing PyTorch", error))
+            return Refused(problem=worker_problem("importing PyTorch", error), may_differ=True)
         self._imported.setdefault(package, answer.imported)
         return answer
 
@@ -98,5 +98,5 @@ def _converse(conversation: socket.socket, request: Trace) -> Traced | Refused:
             answer: Traced | Refused = receive(file, _TRACED)
     except (EOFError, OSError, msgspec.DecodeError):
         message = f"{request.doing} ended the process that guards it"
-        return Refused(problem=Problem(kind="worker", message=message))
+        return Refused(problem=Problem(kind="worker", message=message), may_differ=True)
     return answer

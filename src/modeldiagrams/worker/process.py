@@ -28,11 +28,11 @@ __all__ = ["SETUP_SECONDS", "START_SECONDS", "Process", "worker_problem"]
 
 T = TypeVar("T")
 
-START_SECONDS = 60.0
-"""Until the first message."""
+START_SECONDS = 600.0
+"""Until the first message. Minutes, because only a hang takes as long, even on a busy machine."""
 
-SETUP_SECONDS = 120.0
-"""For importing torch and for drawing, which no option limits."""
+SETUP_SECONDS = 900.0
+"""For importing torch and for drawing, which no option limits; longer than V8's own limit, whose message is better."""
 
 EXIT_MARGIN = 5.0
 """Seconds for the process to end itself after a timeout, because it logs where it was."""
@@ -134,7 +134,7 @@ class Process:
                 doing = request.doing
                 answer = self.ask(request, _TRACED, request.limits.seconds + EXIT_MARGIN)
         except WorkerError as error:
-            answer = Refused(problem=worker_problem(doing, error))
+            answer = Refused(problem=worker_problem(doing, error), may_differ=True)
         return msgspec.structs.replace(answer, output=self.printed())
 
     def end(self, patience: float = 0) -> None:

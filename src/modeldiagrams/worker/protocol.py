@@ -153,8 +153,8 @@ class _OfModel(msgspec.Struct, frozen=True, kw_only=True):
     """Modules of libraries that the import of the model's package loaded, where it took long and did nothing else."""
     loaded: tuple[str, ...] = ()
     """Absolute paths of all the user's files that the process has loaded by now, for whatever model."""
-    is_external: bool = False
-    """Whether a file or a connection failed the model, so that another try may succeed though its sources stay."""
+    may_differ: bool = False
+    """Whether another try may end otherwise, with equal sources: a limit, a signal, a file or a connection ended it."""
     has_side_effects: bool = False
     """Whether the model changed its process for later models."""
 

@@ -65,7 +65,7 @@ class Reuse:
             self._is_used = True
             answer = process.trace(request)
         except WorkerError as error:
-            return Refused(problem=worker_problem("importing PyTorch", error))
+            return Refused(problem=worker_problem("importing PyTorch", error), may_differ=True)
         except BaseException:
             self.close()  # the rest of an interrupted answer would be read as the next one
             raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
+import os
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -13,12 +14,12 @@ import torch
 from torch import nn
 
 from modeldiagrams.common.user_files import is_library
-from modeldiagrams.errors import TargetError
+from modeldiagrams.errors import ModelDiagramsError, TargetError
 from modeldiagrams.ir.serialize import serialize
-from modeldiagrams.target import InputsError, Target, loaded_sources, record, resolve, seeded
-from modeldiagrams.target.device import move_to_device
-from modeldiagrams.target.locate import locate
-from modeldiagrams.target.user_code import failure, is_external, loaded_files
+from modeldiagrams.resolve import InputsError, Target, loaded_sources, record, resolve, seeded
+from modeldiagrams.resolve.code.user_code import failure, is_external, loaded_files
+from modeldiagrams.resolve.values.device import move_to_device
+from modeldiagrams.resolve.values.locate import locate
 from modeldiagrams.worker.dependencies import dependencies
 from modeldiagrams.worker.embedding import image_made
 from modeldiagrams.worker.limits import is_out_of_memory, limited, memory_hint
@@ -33,8 +34,13 @@ if TYPE_CHECKING:
 
 __all__ = ["trace", "warm_up"]
 
-_LONG_IMPORT = 0.3
-"""Seconds of computing."""
+_MANY_MODULES = 100
+"""Of libraries, from which on their import takes long."""
+
+_SAME_NUMBERS = {"ATEN_CPU_CAPABILITY": "default", "MKL_CBWR": "COMPATIBLE", "ONEDNN_MAX_CPU_ISA": "SSE41"}
+"""Environment of the libraries that compute: the instructions that all processors of a kind have."""
+_THREADS = 2
+"""Sums depend on how many there are."""
 
 
 def warm_up() -> None:
@@ -62,6 +68,9 @@ def trace(request: Trace, log: int) -> Traced | Refused:
         The graph, or why there is none.
     """
     start = time.time_ns()
+    if not request.call.measure_time:  # a graph must not depend on the processor, but times are about it
+        os.environ |= _SAME_NUMBERS
+        torch.set_num_threads(_THREADS)
     before = process_state()
     imported: tuple[str, ...] = ()
     try:
@@ -71,7 +80,9 @@ def trace(request: Trace, log: int) -> Traced | Refused:
             answer: Traced | Refused = image_made(request, function) if function else _traced(request)
     except BaseException as error:  # noqa: BLE001  (models raise what they like, `KeyboardInterrupt` among it)
         sources = loaded_sources(request.call, error)
-        answer = Refused(problem=_problem(error, request), sources=sources, is_external=is_external(error))
+        problem = _problem(error, request)
+        may_differ = is_external(error) or is_out_of_memory(problem.message)
+        answer = Refused(problem=problem, sources=sources, may_differ=may_differ)
     read = files_read_by(answer.sources, start)
     return msgspec.structs.replace(
         answer,
@@ -87,17 +98,18 @@ def _imported_libraries(model: str, before: State) -> tuple[str, ...]:
 
     Not if the import did anything else: a library may look at an environment variable that the package sets.
     """
-    known, start = set(sys.modules), time.process_time()
+    known = set(sys.modules)
     locate(model)
-    if time.process_time() - start < _LONG_IMPORT or has_changed(before, process_state()):
-        return ()
     files = {name: getattr(module, "__file__", None) for name, module in list(sys.modules.items()) if name not in known}
-    return tuple(name for name, file in files.items() if isinstance(file, str) and is_library(file))
+    found = tuple(name for name, file in files.items() if isinstance(file, str) and is_library(file))
+    return () if len(found) < _MANY_MODULES or has_changed(before, process_state()) else found
 
 
 def _traced(request: Trace) -> Traced:
     call = request.call
     target = _on_device(resolve(call, request.limits.device), request)
+    if target.note is not None and any(map(is_out_of_memory, target.tried)):
+        raise InputsError(f"the search for inputs of {call.model} ran out of memory")
     with seeded():
         trace = record(target, request.mode, measure_time=bool(call.measure_time))
     assumptions = (*target.assumptions, *trace.graph.assumptions)
@@ -116,14 +128,15 @@ def _traced(request: Trace) -> Traced:
         name=name,
         has_case_variant=has_case_variant(name or call.model),
         tried=target.tried,
-        is_external=_is_external(trace.graph.status.error),
+        may_differ=_may_differ(trace.graph.status.error),
     )
 
 
-def _is_external(error: Failure | None) -> bool:
-    """Whether a built-in exception says that a file or a connection failed the forward."""
+def _may_differ(error: Failure | None) -> bool:
+    """Whether a file, a connection or the memory limit ended the forward, as a built-in exception says."""
     kind = getattr(builtins, error.type, None) if error else None
-    return isinstance(kind, type) and issubclass(kind, OSError)
+    is_external = isinstance(kind, type) and issubclass(kind, OSError)
+    return is_external or (error is not None and is_out_of_memory(f"{error.type}: {error.message}"))
 
 
 def _on_device(target: Target, request: Trace) -> Target:
@@ -147,6 +160,8 @@ def _with_memory_hint(graph: Graph, limits: Limits) -> Graph:
 
 
 def _problem(error: BaseException, request: Trace) -> Problem:
+    if type(error) is ModelDiagramsError:  # a fault of ours
+        return Problem(kind="worker", message=str(error))
     known = error if isinstance(error, TargetError) else failure(request.doing, error)
     hint = f" {memory_hint(request.limits.gigabytes)}" if is_out_of_memory(str(known)) else ""
     kind: Kind = "inputs" if isinstance(error, InputsError) else "model"

@@ -1,4 +1,5 @@
-/** The colours of pictures, for the style sheet of pages and for flat pictures. */
+/** The colours of pictures, for the style sheet of pages and for flat pictures; Python reads them from the same table. */
+import * as palette from "../../../src/modeldiagrams/options/palette.json";
 import type { Node } from "../../generated/overlay.js";
 import type { Family } from "../view/labels/op_families.js";
 
@@ -9,18 +10,7 @@ export type Hue = NonNullable<Node["kind"]>;
  * In the order of the legend. Chosen by a search so that boxes differ to colour-blind readers, too; `test/palette.test.ts`
  * has the limits.
  */
-export const HUES: Readonly<Record<Hue, string>> = {
-  embedding: "#7255de",
-  attention: "#a4338c",
-  linear: "#7196db",
-  convolution: "#6499a4",
-  recurrence: "#a84e3f",
-  normalisation: "#bd9100",
-  activation: "#ce7f3c",
-  pooling: "#4daa81",
-  loss: "#b60027",
-  other: "#98949b",
-};
+export const HUES: Readonly<Record<Hue, string>> = palette.hues;
 
 /** Hues for colouring by class, the most frequent class first; `other` is for all further classes. */
 export const CLASS_HUES: readonly Hue[] = [
@@ -34,21 +24,24 @@ export const CLASS_HUES: readonly Hue[] = [
   "recurrence",
 ];
 
-export const ERROR = "#d1242f";
+export const ERROR = palette.error;
 
 /** Of what costs much. */
-export const AMOUNT = "#d9722e";
+export const AMOUNT = palette.amount;
 
 /** Behind images, which are made for it, also on dark pages. */
-export const PAPER = "#ffffff";
+export const PAPER = palette.paper;
 
 export type Theme = "light" | "dark";
 
 /** Text and background of a picture that is not part of a page. */
-export const THEMES: Readonly<Record<Theme, { text: string; background: string }>> = {
-  light: { text: "#1f2328", background: "#ffffff" },
-  dark: { text: "#dfe4ea", background: "#15171a" },
-};
+export const THEMES: Readonly<Record<Theme, { text: string; background: string }>> = palette.themes;
+
+/** Percent of a kind's colour in its boxes. */
+export const BOX_TINT = palette.box_tint;
+
+/** Percent of the text's colour in the small text of boxes. */
+export const DETAIL_TEXT = palette.detail_text;
 
 /** The hue of a family. */
 export function hueOf(family: Family): Hue {

@@ -3,6 +3,7 @@
  * attributes. Paints are shares of a family's hue, the text colour or the error colour, so that pictures fit light and
  * dark pages.
  */
+import { BOX_TINT, DETAIL_TEXT } from "./palette.js";
 
 /** The role of a shape or text: its class on pages, without the `mg-`. */
 export type Role =
@@ -84,7 +85,7 @@ export const TEXT_RULES: readonly Rule[] = [
   { on: select("text"), style: { fill: text(100), "text-anchor": "middle", "font-size": 12 } },
   { on: select("name"), style: { "font-weight": 600 } },
   { on: select("name", "kind-op"), style: { "font-weight": 400 } },
-  { on: select("detail"), style: { "font-size": 11, "font-weight": 400, fill: text(86) } },
+  { on: select("detail"), style: { "font-size": 11, "font-weight": 400, fill: text(DETAIL_TEXT) } },
   { on: select("label"), style: { "font-size": 10, "text-anchor": "start", fill: text(82) } },
   { on: select("same-shape"), style: { fill: text(68) } },
   { on: select("new-shape"), style: { fill: text(100), "font-weight": 600 } },
@@ -99,7 +100,7 @@ export const TEXT_RULES: readonly Rule[] = [
 const NO_HUE = ["kind-parameter", "kind-buffer", "kind-constant", "nothing"];
 
 export const SHAPE_RULES: readonly Rule[] = [
-  { on: select("box"), style: { fill: hue(38), stroke: hue(75), "stroke-width": 1 } },
+  { on: select("box"), style: { fill: hue(BOX_TINT), stroke: hue(75), "stroke-width": 1 } },
   { on: select("box", "kind-module"), style: { "stroke-width": 1.25 } },
   { on: select("box", "family-elementwise", "family-other"), style: { fill: hue(15) } },
   { on: select("box", "family-shape"), style: { fill: hue(6), stroke: hue(36) } },
@@ -164,13 +165,13 @@ export const DIFFERENCE_RULES: readonly Rule[] = [
   { on: select("edge-gone"), style: { "stroke-dasharray": "7 3" } },
 ];
 
-/** For pictures with an overlay. */
 /** Colours of boxes by cost in still pictures. */
 export const LENS_RULES: readonly Rule[] = [0, 8, 18, 28, 38, 49].map((share, step): Rule => {
   const amount = (part: number): Mix => ({ of: "amount", share: part });
   return { on: select("box", `amount-${step}`), style: { fill: amount(share), stroke: amount(75) } };
 });
 
+/** For pictures with an overlay. */
 export const AUTHOR_RULES: readonly Rule[] = [
   { on: select("times", "note"), style: { "font-size": 10 } },
   { on: [...select("name", "faded"), ...select("detail", "faded")], style: { fill: text(68), "font-weight": 400 } },

@@ -1,9 +1,9 @@
 /** The details of a node; for equal blocks drawn as one: totals, each, and where they differ. */
+import { exact, formatBytes, formatFlops, formatTime, ofWhole } from "../shared/amounts.js";
 import { words } from "../shared/explore_strings.js";
 import { fill } from "../shared/strings.js";
-import { formatCount } from "../view/labels/labels.js";
 import type { Cost } from "./costs.js";
-import { exact, formatBytes, formatTime, ofWhole, pathOf } from "./naming.js";
+import { pathOf } from "./naming.js";
 import { type Detail, describe, factsOf, type NodeDetails } from "./node_details.js";
 import type { Session } from "./session.js";
 
@@ -51,7 +51,7 @@ function amountsOf(session: Session, ids: readonly string[]): Amounts {
   };
   return {
     ...counted("parameters", exact),
-    ...counted("flops", formatCount),
+    ...counted("flops", formatFlops),
     ...counted("memory", formatBytes),
     ...counted("time", formatTime),
   };

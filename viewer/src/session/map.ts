@@ -7,10 +7,10 @@ import { drawMap } from "../draw/map.js";
 import { DETAIL_SIZE, NAME_SIZE } from "../layout/coord/metrics.js";
 import { fitText, textWidth } from "../layout/coord/text_metrics.js";
 import type { Box } from "../layout/layout.js";
+import { percent } from "../shared/amounts.js";
 import { fill, strings } from "../shared/strings.js";
 import type { Item } from "../view/frame.js";
 import { type AdditiveLens, isCosted } from "./costs.js";
-import { percent } from "./naming.js";
 
 /** Height of the line below a map that explains the areas, px. */
 const CAPTION = 20;

@@ -10,10 +10,10 @@ import {
   type ParameterCount,
 } from "../graph/graph.js";
 import { shortName } from "../graph/names.js";
+import { exact, formatBytes, formatFlops, formatTime, ofWhole } from "../shared/amounts.js";
 import { words } from "../shared/explore_strings.js";
 import { fill } from "../shared/strings.js";
-import { formatCount } from "../view/labels/labels.js";
-import { exact, formatBytes, formatTime, ofWhole, pathOf, tensorText, typeOf } from "./naming.js";
+import { pathOf, tensorText, typeOf } from "./naming.js";
 
 export interface Detail {
   /** A key of the messages. */
@@ -65,7 +65,7 @@ export function factsOf(index: GraphIndex, id: string): Detail[] {
     { label: "calledAt", lines: node?.kind === "function" && node.call_site ? [node.call_site] : [] },
     { label: "weights", lines: weightsOf(index, node) },
     { label: "parameters", lines: parametersOf(index, node) },
-    { label: "flops", lines: withShare(known, model, "flops", (value) => formatCount(value)) },
+    { label: "flops", lines: withShare(known, model, "flops", (value) => formatFlops(value)) },
     { label: "memory", lines: withShare(known, model, "activation_bytes", formatBytes) },
     { label: "time", lines: withShare(known, model, "time_ns", formatTime) },
     { label: "tied", lines: tiedWeightsOf(index, node) },

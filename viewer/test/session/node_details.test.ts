@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ModuleNode } from "../../src/graph/graph.js";
 import { index } from "../../src/graph/indexing.js";
-import { formatBytes } from "../../src/session/naming.js";
 import { factsOf } from "../../src/session/node_details.js";
 import { withParameters } from "./parameters.js";
 
@@ -69,8 +68,4 @@ describe("factsOf", () => {
     const facts = factsOf(index({ ...base, nodes }), "a");
     expect(facts.find(({ label }) => label === "arguments")?.lines).toEqual(["768", "eps=0.00001"]);
   });
-});
-
-it("formatBytes rounds to binary units", () => {
-  expect([0, 512, 1536, 12_000_000].map(formatBytes)).toEqual(["0 B", "512 B", "1.5 KiB", "11 MiB"]);
 });

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
+from modeldiagrams.common.amounts import format_count, format_flops
 from modeldiagrams.engine.compare.difference import LEVELS, Difference, difference_by
 from modeldiagrams.engine.compare.sides import git, graph_of, no_model, relative
-from modeldiagrams.engine.compare.texts import human, plain_markdown
+from modeldiagrams.engine.compare.texts import plain_markdown
 from modeldiagrams.errors import GraphError, ModelDiagramsError
 from modeldiagrams.render.draw import difference_json
 
@@ -63,7 +64,8 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
 
     def cells(self) -> tuple[str, str, str, str]:
         """The texts of the other columns of a table."""
-        return self.version, self.date, _number(self.parameters), _number(self.flops)
+        parameters = "–" if self.parameters is None else format_count(self.parameters)
+        return self.version, self.date, parameters, "–" if self.flops is None else format_flops(self.flops)
 
 
 class History(msgspec.Struct, frozen=True, kw_only=True):
@@ -227,7 +229,3 @@ def _tags(folder: Path, since: str | None) -> list[_Tag]:
             " shallow clone, `git fetch --unshallow --tags` gets them"
         )
     return tags
-
-
-def _number(value: int | None) -> str:
-    return "–" if value is None else human(value)

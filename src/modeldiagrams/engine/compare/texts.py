@@ -6,12 +6,14 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from modeldiagrams.common.amounts import format_count, format_flops
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from modeldiagrams.engine.compare.found import Checkpoints, Found
 
-__all__ = ["as_markdown", "as_text", "checkpoint_lines", "head_lines", "human", "plain_markdown"]
+__all__ = ["as_markdown", "as_text", "checkpoint_lines", "head_lines", "plain_markdown"]
 
 _VERDICTS = {
     "load": "load",
@@ -21,7 +23,6 @@ _VERDICTS = {
     "do-not-load": "do not load",
 }
 _MOST_RULES = 8
-_UNITS = (("T", 10**12), ("G", 10**9), ("M", 10**6), ("k", 10**3))
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~&-])")
 
 
@@ -54,8 +55,8 @@ def _title(found: Found) -> str:
 
 def head_lines(found: Found) -> Iterator[str]:
     """The lines about the whole model."""
-    yield f"parameters {_numbers(found.before.parameters, found.after.parameters)}"
-    yield f"FLOPs {_numbers(found.before.flops, found.after.flops)}"
+    yield f"parameters {_numbers(found.before.parameters, found.after.parameters, format_count)}"
+    yield f"FLOPs {_numbers(found.before.flops, found.after.flops, format_flops)}"
     for text in found.reservations:
         yield f"reservation: {text}"
     if found.same_computation and not found.same:
@@ -125,21 +126,13 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:4]) + (f" and {more} more" if more > 0 else "")
 
 
-def _numbers(before: int | None, after: int | None) -> str:
+def _numbers(before: int | None, after: int | None, written: Callable[[int], str]) -> str:
     if before is None or after is None:
         return "not counted"
     if before == after:
-        return f"{human(before)}, as before"
+        return f"{written(before)}, as before"
     change = f" ({(after - before) / before:+.1%})" if before else ""
-    return f"{human(before)} → {human(after)}{change}"
-
-
-def human(number: int) -> str:
-    """A number with three digits and a unit: ``1.23M``."""
-    for unit, size in _UNITS:
-        if number >= 0.9995 * size:  # three digits would make 1000k of it
-            return f"{number / size:.3g}{unit}"
-    return str(number)
+    return f"{written(before)} → {written(after)}{change}"
 
 
 def plain_markdown(text: str) -> str:

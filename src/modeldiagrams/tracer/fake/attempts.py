@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import torch
 from torch import nn
 
+from modeldiagrams.ir.graph import OWN_FAILURE
+
 if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Failure
 
@@ -65,5 +67,6 @@ def notes_on(failed: Attempt, following: Attempt, error: Failure) -> list[str]:
         changed, before = "without real values", "with them"
     else:
         return []
-    reason = f"{error.type}: {error.message}".splitlines()[0][:200]
-    return [f"Traced {changed}, because {before} the model raised {reason}"]
+    reason = f"{error.type}: {error.message}"
+    reason = f"the model raised {reason}" if error.type != OWN_FAILURE else f"{error.type} {error.message}"
+    return [f"Traced {changed}, because {before} {reason.splitlines()[0][:220]}"]

@@ -10,14 +10,15 @@ import msgspec
 import torch
 from torch import nn
 
-from modeldiagrams.common.class_facts import full_name, qualified_name
+from modeldiagrams.common.class_facts import full_name, qualified_name, readable_name
 from modeldiagrams.common.version import own_version
 from modeldiagrams.ir import graph as ir
+from modeldiagrams.ir.ids import escape_id
 from modeldiagrams.tracer.graph.extra_repr import read_attributes
 from modeldiagrams.tracer.graph.kept_scopes import keep_scopes
 from modeldiagrams.tracer.graph.node_order import connect_ops, place_weights
 from modeldiagrams.tracer.graph.signatures import sign_calls, sign_scopes
-from modeldiagrams.tracer.torch_facts.private_api import modules_of
+from modeldiagrams.tracer.torch_facts.private_api import class_of, modules_of
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
 from modeldiagrams.tracer.values.pass_records import GraphInput, ModuleCall, Op
 from modeldiagrams.tracer.values.source_lines import class_source
@@ -65,7 +66,7 @@ def module_tree(model: nn.Module, notes: tuple[str, ...]) -> ir.Graph:
         model=_model_info(model, weights),
         nodes=tuple(
             ir.ModuleNode(
-                id=path,
+                id=escape_id(path),
                 path=path,
                 parameters=weights.count(module),
                 class_=class_,
@@ -73,10 +74,10 @@ def module_tree(model: nn.Module, notes: tuple[str, ...]) -> ir.Graph:
                 attributes=read_attributes(module),
             )
             for path, module in modules.items()
-            for class_, source in [_describe_class(type(module))]
+            for class_, source in [_describe_class(class_of(module))]
         ),
         adjacency={},
-        hierarchy={path: _find_parent(path, modules) for path in modules},
+        hierarchy={escape_id(path): _find_parent(path, modules) for path in modules},
         tensors={},
         parameters=weights.specs(),
         status=ir.Status(state="hierarchy", notes=notes),
@@ -85,10 +86,10 @@ def module_tree(model: nn.Module, notes: tuple[str, ...]) -> ir.Graph:
 
 
 def _find_parent(path: str, known: Collection[str]) -> str | None:
-    """Path of the nearest module around a path; names may contain dots."""
+    """Id of the nearest module around a path; names may contain dots."""
     while (path := path.rpartition(".")[0]) and path not in known:
         pass
-    return path or None
+    return escape_id(path) or None
 
 
 def _group_steps(recording: PassRecord) -> dict[ModuleCall, list[Op | ModuleCall]]:
@@ -207,7 +208,7 @@ class _Builder:
             self.tensors[value.id] = self._unnamed(value.spec)
 
     def _add_module(self, call: ModuleCall) -> None:
-        class_, source = self._describe_class(type(call.module))
+        class_, source = self._describe_class(class_of(call.module))
         node = ir.ModuleNode(
             class_=class_,
             source=source,
@@ -256,12 +257,12 @@ def _model_info(model: Any, weights: NamedTensors, **measured: Any) -> ir.ModelI
     class_ = model
     while isinstance(class_, functools.partial):
         class_ = class_.func
-    class_ = type(class_) if isinstance(class_, nn.Module) or not hasattr(class_, "__qualname__") else class_
+    class_ = class_of(class_) if isinstance(class_, nn.Module) or not hasattr(class_, "__qualname__") else class_
     full, source = _describe_class(class_)
     return ir.ModelInfo(
         class_=full,
         source=source,
-        name=qualified_name(class_) if isinstance(class_, type) else class_.__qualname__,
+        name=readable_name(qualified_name(class_) if isinstance(class_, type) else class_.__qualname__),
         parameters=weights.count(model),
         attributes=read_attributes(model) if isinstance(model, nn.Module) else {},
         **measured,

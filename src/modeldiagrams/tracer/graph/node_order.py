@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from modeldiagrams.ir import graph as ir
+from modeldiagrams.ir.ids import make_unique
 from modeldiagrams.tracer.values.pass_records import GraphInput, ModuleCall, Op
 
 if TYPE_CHECKING:
@@ -26,6 +27,16 @@ class Connections:
     """Node id of an op → argument → name of a weight that its leaf module owns."""
     users: dict[GraphInput, list[Op]] = field(default_factory=dict)
     """Weight or constant that is a node → the ops that read it."""
+    _ids: set[str] = field(default_factory=set)
+    """Ids of these weights and constants."""
+
+    def users_of(self, origin: GraphInput) -> list[Op]:
+        """The readers of a weight or constant; it gets an id of its own, because several may have the same name."""
+        if origin not in self.users:
+            origin.set_id(make_unique(origin.id, self._ids))
+            self._ids.add(origin.id)
+            self.users[origin] = []
+        return self.users[origin]
 
 
 @dataclass(slots=True)
@@ -42,7 +53,7 @@ class Places:
 def connect_ops(recording: PassRecord) -> Connections:
     """Connect the steps by edges. A weight that its leaf module owns becomes an attribute of the op instead."""
     found = Connections()
-    edges, users = found.edges, found.users
+    edges = found.edges
     for op in recording.steps:
         if type(op) is not Op:
             continue
@@ -53,12 +64,12 @@ def connect_ops(recording: PassRecord) -> Connections:
                 if name is not None:
                     found.weights.setdefault(op.id, {})[argument] = name
                     continue
-                users.setdefault(origin, []).append(op)
+                found.users_of(origin).append(op)
             edges[origin.id].append(ir.Edge(to=op.id, tensor=value.id, argument=argument, flow=flow))
     for _, values in recording.outputs:
         for value in values:
             if type(value.origin) is GraphInput and value.origin.kind != "input":
-                users.setdefault(value.origin, [])
+                found.users_of(value.origin)
     return found
 
 

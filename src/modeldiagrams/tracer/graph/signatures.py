@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from modeldiagrams.common.class_facts import qualified_name
 from modeldiagrams.common.files import digest
+from modeldiagrams.tracer.torch_facts.private_api import class_of
 from modeldiagrams.tracer.values.pass_records import CallSite, GraphInput, ModuleCall, Op, Spec
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class _Work:
         """Compute a call's signature from its direct steps, after those of the calls inside."""
         entered: dict[Value, int] = {}
         weights: list[Value] = []
-        parts: list[Any] = [self._class_name(type(call.module))]  # in the forms that `_to_text` accepts
+        parts: list[Any] = [self._class_name(class_of(call.module))]  # in the forms that `_to_text` accepts
         last = None
         for step in steps:
             scope = step.scope

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
-from modeldiagrams.common.class_facts import qualified_name
-from modeldiagrams.ir.graph import Failure, Guess, Status
+from modeldiagrams.common.class_facts import qualified_name, readable_name
+from modeldiagrams.ir.graph import OWN_FAILURE, Failure, Guess, Status
 from modeldiagrams.tracer.torch_facts.functions import without_addresses
 from modeldiagrams.tracer.values.pass_records import Op
 
@@ -24,9 +24,12 @@ def build_status(
     """Build the status of a graph, without ``unseen``, which `build_graph` fills in."""
     error, failed_at = recording.error, recording.failed_at
     failure = None
-    if error is not None:
+    if recording.fault is not None:
+        fault, call = recording.fault
+        failure = Failure(type=OWN_FAILURE, message=_describe_fault(fault, call.id), node=call.id or None)
+    elif error is not None:
         failure = Failure(
-            type=qualified_name(type(error)),
+            type=readable_name(qualified_name(type(error))),
             message=without_addresses(_read_message(error))[:_MAX_MESSAGE],
             node=failed_at.id if failed_at is not None and failed_at is not recording.root else None,
             frames=finder.frames(error.__traceback__),
@@ -41,6 +44,11 @@ def build_status(
         ),
         notes=(*notes, *_note_loops(recording), *([_THREADS_NOTE] if recording.has_threads else [])),
     )
+
+
+def _describe_fault(fault: str, call: str) -> str:
+    where = f"`{call}`" if call else "the model"
+    return without_addresses(f"failed while it recorded {where}: {fault}; please report this")[:_MAX_MESSAGE]
 
 
 def _note_loops(recording: PassRecord) -> list[str]:

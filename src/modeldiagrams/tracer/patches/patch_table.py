@@ -94,6 +94,10 @@ def _of_torch(calls: CallStack) -> Iterator[Replacement]:
     yield Tensor, "__init__", unseen_functions.wrap_constructor(recorder)
     for name, argument in {"from_numpy": "ndarray", "frombuffer": "buffer", "from_dlpack": "ext_tensor"}.items():
         yield torch, name, unseen_functions.wrap_import(recorder, getattr(torch, name), argument)
+    fsdp = sys.modules.get("torch.distributed.fsdp._fully_shard._fsdp_param_group")
+    for name in ("lazy_init", "unshard", "wait_for_unshard", "reshard") if fsdp else ():
+        gathers = fsdp.FSDPParamGroup  # type: ignore[union-attr]
+        yield gathers, name, unseen_functions.wrap_gathering(recorder, vars(gathers)[name])
     nested, name = sys.modules.get("torch.nested._internal.nested_tensor"), "_nt_view_dummy"
     if hasattr(nested, name):  # makes and keeps a tensor for the first nested one
         yield nested, name, unseen_functions.wrap_hidden(recorder, getattr(nested, name))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
+from modeldiagrams.common.class_facts import full_name
 from modeldiagrams.tracer.recording.boundary import record_import
 from modeldiagrams.tracer.torch_facts.functions import Function
 from modeldiagrams.tracer.torch_facts.private_api import (
@@ -28,10 +29,12 @@ def wrap_apply(recorder: Recorder, original: Callable[..., Any]) -> Callable[...
     """Wrap `torch.autograd.Function.apply`, to record one op."""
 
     def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
-        if not recorder.context.records_ops or _runs_modules(cls):
+        if not recorder.context.records_ops or _is_open(cls, recorder):
             return original(cls, *args, **kwargs)
         run = original.__get__(None, cls) if isinstance(original, COMPILED_CLASS_METHOD) else partial(original, cls)
-        return _observed(recorder, cls.__name__, run, args, kwargs)
+        if _only_passes_on(cls):
+            return wrap_gathering(recorder, run)(*args, **kwargs)
+        return _observed_unless_opened(recorder, cls, run, args, kwargs)
 
     return apply
 
@@ -42,14 +45,16 @@ def wrap_forward_lookup(recorder: Recorder) -> Callable[..., Any]:
 
     def __getattribute__(cls: type, name: str) -> Any:  # noqa: N807
         found = original(cls, name)
-        if name != "forward" or not recorder.context.records_ops or _runs_modules(cls):
+        if name != "forward" or not recorder.context.records_ops or _is_open(cls, recorder):
             return found
+        if _only_passes_on(cls):
+            return wrap_gathering(recorder, found)
 
         @functools.wraps(found)
         def forward(*args: Any, **kwargs: Any) -> Any:
             n_own = int(isinstance(args[0], FunctionBase)) if args else 0  # 1 if forward takes the context
             run = partial(_run_forward, cls, found, args[:n_own])
-            return _observed(recorder, cls.__name__, run, args[n_own:], kwargs)
+            return _observed_unless_opened(recorder, cls, run, args[n_own:], kwargs)
 
         return forward
 
@@ -61,6 +66,18 @@ def _run_forward(_cls: type, forward: Callable[..., Any], own: Sequence[Any], *a
     return forward(*own, *args, **kwargs)
 
 
+def _observed_unless_opened(
+    recorder: Recorder, class_: type, run: Any, args: Sequence[Any], kwargs: dict[str, Any]
+) -> Any:
+    """Record one op, and note if that hides how modules inside are connected: then another pass shows all ops."""
+    start = len(recorder.recording.steps)
+    try:
+        return _observed(recorder, class_.__name__, run, args, kwargs)
+    finally:
+        if recorder.recording.has_calls_since(recorder.context.stack[-1], start):
+            recorder.opened.add(full_name(class_))
+
+
 def _observed(recorder: Recorder, name: str, run: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     with recorder.hide_ops():
         return recorder.observe(
@@ -68,8 +85,22 @@ def _observed(recorder: Recorder, name: str, run: Any, args: Sequence[Any], kwar
         )
 
 
-def _runs_modules(class_: type) -> bool:
-    return class_.__module__ == "torch.utils.checkpoint"  # look inside
+def wrap_gathering(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a function of FSDP, none of whose ops is the model's."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with recorder.hide_ops():
+            return original(*args, **kwargs)
+
+    return run
+
+
+def _is_open(class_: type, recorder: Recorder) -> bool:
+    return full_name(class_) in recorder.opened or class_.__module__ == "torch.utils.checkpoint"
+
+
+def _only_passes_on(class_: type) -> bool:
+    return class_.__module__.startswith("torch.distributed.fsdp.")  # to be called in the backward pass
 
 
 def wrap_script(recorder: Recorder, original: Callable[..., Any]) -> Callable[..., Any]:

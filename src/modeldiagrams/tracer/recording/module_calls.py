@@ -10,8 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from modeldiagrams.common.class_facts import full_name, name_of
+from modeldiagrams.ir.ids import escape_id
 from modeldiagrams.tracer.torch_facts.argument_names import positional_names
-from modeldiagrams.tracer.torch_facts.nested_values import find_tensors, map_tensors_in_place
+from modeldiagrams.tracer.torch_facts.nested_values import find_tensors, map_tensors_in_place, number_paths
 from modeldiagrams.tracer.torch_facts.private_api import (
     CALL_IMPLEMENTATION,
     alias_of,
@@ -43,6 +44,7 @@ class CallStack:
         self.recorder = recorder
         self._weights = weights
         self._paths = weights.paths
+        recorder.unknown.find_weight = weights.find
         self._values_of = recorder.tracker.values
         self._numbers = {"": 1}
         self._made: dict[str, int] = {}
@@ -82,6 +84,7 @@ class CallStack:
             return self.run_function(call, function, args, kwargs)
         except BaseException as error:
             recorder.recording.fail(error, call)
+            recorder.recording.keep_fault(error, call)
             raise
         finally:
             context.stack.pop()
@@ -140,7 +143,7 @@ class CallStack:
         known = self._paths.get(id(module))
         path = known[1] if known is not None else self._register_unknown(module, parent)
         number = self._numbers[path] = self._numbers.get(path, 0) + 1
-        id_ = path if number == 1 else f"{path}#{number}"
+        id_ = escape_id(path) if number == 1 else f"{escape_id(path)}#{number}"
         source = self.recorder.finder.line_of(frame, context.stack, context.scopes) or context.source
         call = ModuleCall(id_, path, module, parent, number, source, context.scopes.current, forward)
         parent.is_leaf = parent.is_empty = False
@@ -264,7 +267,7 @@ def find_tensor_arguments(
         _find_into(found, value, name, into_objects)
     for name, value in kwargs.items():
         _find_into(found, value, name, into_objects)
-    return found
+    return number_paths(found)
 
 
 def _find_into(found: list[tuple[str, Tensor]], value: Any, name: str, into_objects: bool) -> None:  # noqa: FBT001

@@ -62,6 +62,8 @@ class Recorder(TorchFunctionMode):
         self._describe = functools.cache(describe_function)
         self._sites: dict[Any, CallSite] = {}
         self._questions = Questions()
+        self.opened: set[str] = set()
+        """As `Invocation.opened`."""
         self.is_closed = False
         """The pass is over."""
         self.context.on_main_thread = True
@@ -118,7 +120,11 @@ class Recorder(TorchFunctionMode):
                 with self:
                     return kind.__torch_function__(func, types, args, kwargs or {})  # type: ignore[attr-defined]
         frame = sys._getframe(1)  # noqa: SLF001 (see `SourceFinder`)
-        return self.observe(context, function, func, args, kwargs or {}, frame)
+        try:
+            return self.observe(context, function, func, args, kwargs or {}, frame)
+        except Exception as error:
+            self.recording.keep_fault(error, context.stack[-1])
+            raise
 
     def observe_operator(self, operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Observe an operator that the function mode doesn't see."""
@@ -188,8 +194,6 @@ class Recorder(TorchFunctionMode):
     def _before_special(self, call: TorchCall) -> None:
         """Announce what a call may write."""
         function, kwargs = call.function, call.kwargs
-        if function.opaque:
-            call.start = len(self.recording.steps)
         if not function.pure or "out" in kwargs:
             call.versions = versions_of(call.tensors)
         if function.writes_any or (kwargs and (kwargs.get("inplace") or kwargs.get("max_norm") is not None)):
@@ -216,15 +220,10 @@ class Recorder(TorchFunctionMode):
     ) -> Any:
         """Do the same for calls that write, return no tensor or several, or do more than their arguments say."""
         returned = tensors_of(result)
-        inside = self.recording.calls_since(context.stack[-1], call.start) if call.function.opaque else ()
-        # modules called by an autograd function show more than one op for the function would
-        is_recorded = inside and all(map(self.tracker.values, returned))
-        if is_recorded or not (returned or written or call.function.reads_values):
+        if not (returned or written or call.function.reads_values):
             self.recording.add_guesses(None, context.guesses)
             return result
         op = self.add_op(context, call.site, call.scope, flops, call.tensors)
-        for inner in inside:
-            op.inputs += [("", value, "inferred") for value in inner.outputs.values()]
         return self._bind_results(op, call, result, returned, written)
 
     def on_guess(self, value: Any, reason: str) -> None:

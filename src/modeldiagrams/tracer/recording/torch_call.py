@@ -34,8 +34,6 @@ class TorchCall(msgspec.Struct, eq=False, gc=False):
     """The function of user code that made the call."""
     versions: list[int | None] | None = None
     """The write counters of its tensors; None if the function can't write them."""
-    start: int = 0
-    """Number of steps recorded before the call; only for opaque functions."""
 
     def written(self) -> list[Tensor]:
         """The arguments that the call wrote, by their write counters; to be asked after it ran."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from torch import Tensor
+from torch import Tensor, nn
 
-from modeldiagrams.tracer.torch_facts.private_api import unseen_by_modes
+from modeldiagrams.tracer.torch_facts.private_api import own_parameters, unseen_by_modes
 from modeldiagrams.tracer.values.pass_records import GraphInput, Spec, Value
 from modeldiagrams.tracer.values.value_tracker import spec_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from modeldiagrams.tracer.recording.thread_context import ThreadContexts
     from modeldiagrams.tracer.values.pass_records import Op
     from modeldiagrams.tracer.values.source_lines import SourceFinder
@@ -25,6 +27,8 @@ class UnknownTensors:
         self._tracker = tracker
         self._finder = finder
         self._threads = threads
+        self.find_weight: Callable[[str], GraphInput | None] = lambda _: None
+        """Returns the weight of a dotted name; set by `CallStack`."""
         self._lock = threading.RLock()
         """Held while a tensor gets a value, because several threads may use the same tensor."""
 
@@ -33,9 +37,21 @@ class UnknownTensors:
         with self._lock:
             if values := self._tracker.values(tensor):  # another thread was faster
                 return values[0]
-            value = self.find_returned_value(tensor) or self._make_constant(tensor)
+            value = (
+                self._find_replaced_weight(tensor) or self.find_returned_value(tensor) or self._make_constant(tensor)
+            )
             self._tracker.assign(tensor, value)
             return value
+
+    def _find_replaced_weight(self, tensor: Tensor) -> Value | None:
+        """The value of the weight in whose place a running module has this one: FSDP gathers weights in hooks."""
+        for call in reversed(self._threads.context.stack):
+            if isinstance(call.module, nn.Module):
+                names = [name for name, held in own_parameters(call.module).items() if held is tensor]
+                weight = self.find_weight(f"{call.path}.{names[0]}" if call.path else names[0]) if names else None
+                if weight is not None:
+                    return weight.value
+        return None
 
     def find_returned_value(self, tensor: Tensor) -> Value | None:
         """Add an output to the op through which the tensor's values probably left torch, if there is one."""

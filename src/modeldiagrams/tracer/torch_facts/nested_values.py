@@ -11,14 +11,15 @@ import dataclasses
 import functools
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
-from types import FunctionType
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, MutableMapping, ValuesView
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from modeldiagrams.common.class_facts import bases_of
+from modeldiagrams.ir.ids import make_unique
 from modeldiagrams.tracer.torch_facts.private_api import PLAIN_TENSORS
 
 _MAX_DEPTH = 8
@@ -28,6 +29,10 @@ _SEQUENCES = (list, tuple)
 _CHANGEABLE = (list, tuple, deque, MutableMapping)
 _ATOMS = frozenset({str, int, float, bool, type(None)})
 _PLAIN_CONTAINERS = frozenset({list, tuple, dict})
+_NO_DATA = (FunctionType, MethodType, BuiltinFunctionType, ModuleType)
+"""Objects whose attributes say nothing of a call."""
+_Chain = tuple[tuple[int, bool], ...]
+"""The objects around a value by id, and whether it is in a private attribute of the object."""
 _PLAIN = (str, bytes, int, float, complex, bool, type(None), torch.dtype, torch.device, torch.layout, type, nn.Module)
 
 
@@ -45,80 +50,103 @@ def find_tensors(
         value: Anything. Lists, tuples, mappings and dataclasses are entered, up to 64 lists and dicts deep.
         name: Path of the value itself.
         into_objects: Whether to enter attributes of other objects (caches, outputs of unknown classes).
-        private: Whether to enter attributes whose names begin with an underscore.
+        private: Whether to enter attributes whose names begin with an underscore of objects that have tensors in
+            other ones.
         entered: Containers, by id, that were searched before; they are skipped, and new ones are added.
     """
     if entered is None and type(value) in (tuple, list) and PLAIN_TENSORS.issuperset(map(type, value[:_MAX_ITEMS])):
         return [(f"{name}[{i}]", item) for i, item in enumerate(value[:_MAX_ITEMS])]  # the usual case
     found: list[tuple[str, Tensor]] = []
+    chains: list[_Chain] = []
     entered = {} if entered is None else entered
-    stack: list[tuple[str, Any, float]] = [(name, value, 0)]
+    stack: list[tuple[str, Any, float, _Chain]] = [(name, value, 0, ())]
     while stack:
-        path, item, depth = stack.pop()
+        path, item, depth, chain = stack.pop()
         kind = type(item)  # `isinstance` is slow for classes that override `__class__`
         if kind in _ATOMS or id(item) in entered:
             continue
         is_container = kind in _PLAIN_CONTAINERS
         if not is_container and issubclass(kind, Tensor):
             found.append((path, item))
+            chains.append(chain)
         elif depth < _MAX_DEPTH and (is_container or not issubclass(kind, _PLAIN)):
             entered[id(item)] = item  # kept alive to keep its id unique
-            inner = _list_items(item, path, into_objects=into_objects, private=private)
+            inner = _list_items(item, path, chain, into_objects=into_objects)
             deeper = depth + (1 / 8 if is_container else 1)
-            stack += [(p, v, deeper) for p, v in reversed(inner)]
-    return _number_paths(found)
+            stack += [(p, v, deeper, c) for p, v, c in reversed(inner)]
+    return number_paths(found if private else _drop_private(found, chains))
 
 
-def _list_items(item: Any, path: str, *, into_objects: bool, private: bool) -> list[tuple[str, Any]]:
+def _drop_private(found: list[tuple[str, Tensor]], chains: list[_Chain]) -> list[tuple[str, Tensor]]:
+    """Leave out what is in private attributes of objects that have tensors in other attributes."""
+    public = {object_ for chain in chains for object_, is_private in chain if not is_private}
+    return [
+        each
+        for each, chain in zip(found, chains, strict=True)
+        if not any(is_private and object_ in public for object_, is_private in chain)
+    ]
+
+
+def _list_items(item: Any, path: str, chain: _Chain, *, into_objects: bool) -> list[tuple[str, Any, _Chain]]:
     if type(item) in (tuple, list):  # the usual case
-        return [(f"{path}[{i}]", value) for i, value in enumerate(item[:_MAX_ITEMS])]
+        return [(f"{path}[{i}]", value, chain) for i, value in enumerate(item[:_MAX_ITEMS])]
     try:
         if type(item) is dict:
-            return [(_join_path(path, str(key)), value) for key, value in itertools.islice(item.items(), _MAX_ITEMS)]
-        return list(_yield_items(item, path, into_objects=into_objects, private=private))
+            items = itertools.islice(item.items(), _MAX_ITEMS)
+            return [(_join_path(path, str(key)), value, chain) for key, value in items]
+        return list(_yield_items(item, path, chain, into_objects=into_objects))
     except Exception:  # noqa: BLE001 (a user's container that can't be read)
         return []
 
 
-def _number_paths(found: list[tuple[str, Tensor]]) -> list[tuple[str, Tensor]]:
+def number_paths(found: list[tuple[str, Tensor]]) -> list[tuple[str, Tensor]]:
     """Number repeated paths, such as those of the keys ``1`` and ``"1"``."""
     if len(found) < 2 or len({path for path, _ in found}) == len(found):  # noqa: PLR2004 (nothing to compare)
         return found
-    counts: dict[str, int] = {}
-    unique = []
+    unique: dict[str, Tensor] = {}
     for path, tensor in found:
-        n = counts[path] = counts.get(path, 0) + 1
-        unique.append((path if n == 1 else f"{path}#{n}", tensor))
-    return unique
+        unique[make_unique(path, unique)] = tensor
+    return list(unique.items())
 
 
-def _yield_items(item: Any, path: str, *, into_objects: bool, private: bool) -> Iterator[tuple[str, Any]]:
-    """Yield the items of one container with their paths."""
+def _yield_items(item: Any, path: str, chain: _Chain, *, into_objects: bool) -> Iterator[tuple[str, Any, _Chain]]:
+    """Yield the items of one container with their paths and chains."""
+    others: Iterable[tuple[str, Any]] = ()
     if isinstance(item, list | tuple | deque):
         names = getattr(item, "_fields", None) or (hasattr(item, "n_fields") and getattr(item, "__match_args__", None))
         for i, value in enumerate(itertools.islice(item, _MAX_ITEMS)):
-            yield (_join_path(path, names[i]) if names else f"{path}[{i}]"), value
+            yield (_join_path(path, names[i]) if names else f"{path}[{i}]"), value, chain
     elif isinstance(item, Mapping):
         for key, value in itertools.islice(item.items(), _MAX_ITEMS):
-            yield _join_path(path, str(key)), value
+            yield _join_path(path, str(key)), value, chain
+    elif isinstance(item, KeysView | ValuesView | ItemsView):
+        yield path, list(itertools.islice(item, _MAX_ITEMS)), chain
     else:
-        for name, value in itertools.islice(_yield_attributes(item, into_objects=into_objects), _MAX_ITEMS):
-            if private or not name.startswith("_"):
-                yield _join_path(path, name), value
+        others = _yield_attributes(item, into_objects=into_objects)
+    if into_objects and isinstance(item, list | tuple | deque | dict):  # of the user's class, with attributes
+        items = {id(value) for value in (item.values() if isinstance(item, dict) else item)}
+        others = [each for each in getattr(item, "__dict__", {}).items() if id(each[1]) not in items]
+    for name, value in itertools.islice(others, _MAX_ITEMS):
+        is_private = name.startswith("_")
+        # ``batch._store.x`` is ``batch.x`` for readers
+        is_bookkeeping = is_private and into_objects and not issubclass(type(value), Tensor)
+        yield path if is_bookkeeping else _join_path(path, name), value, (*chain, (id(item), is_private))
 
 
 def _yield_attributes(item: Any, *, into_objects: bool) -> Iterator[tuple[str, Any]]:
-    """Yield fields of a dataclass, or attributes of another object in its ``__dict__`` and slots."""
+    """Yield fields of a dataclass, and attributes of other objects in their ``__dict__`` and slots."""
     held = getattr(item, "__dict__", {})  # `getattr` is slow for some classes
-    if dataclasses.is_dataclass(item):
-        for field in dataclasses.fields(item):
-            yield field.name, held[field.name] if field.name in held else getattr(item, field.name, None)
-    elif into_objects and not callable(item):
-        yield from list(held.items())
+    fields = [field.name for field in dataclasses.fields(item)] if dataclasses.is_dataclass(item) else []
+    for name in fields:
+        yield name, held[name] if name in held else getattr(item, name, None)
+    if isinstance(item, functools.partial):
+        yield from (("args", item.args), *item.keywords.items())
+    elif into_objects and not isinstance(item, _NO_DATA):
+        yield from [(name, value) for name, value in held.items() if name not in fields]
         for class_ in bases_of(type(item)):
             slots = class_.__dict__.get("__slots__", ())
             for name in (slots,) if isinstance(slots, str) else slots:
-                if name not in ("__dict__", "__weakref__"):
+                if name not in ("__dict__", "__weakref__", *fields):
                     yield name, getattr(item, name, None)
 
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
 
-from modeldiagrams.common.class_facts import bases_of
+from modeldiagrams.common.class_facts import bases_of, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -161,8 +161,10 @@ def parts_of(tensor: Tensor) -> list[Tensor]:
     """The tensors inside a tensor of a wrapper class, such as a nested one."""
     if hasattr(type(tensor), "__tensor_flatten__"):
         names, _ = tensor.__tensor_flatten__()  # type: ignore[attr-defined]
-        return [getattr(tensor, name) for name in names]
-    return [held for held in vars(tensor).values() if isinstance(held, Tensor)] if _has_no_data(tensor) else []
+        held = [getattr(tensor, name) for name in names]  # of a distributed tensor, its mesh too
+    else:
+        held = list(vars(tensor).values()) if _has_no_data(tensor) else []
+    return [each for each in held if isinstance(each, Tensor)]
 
 
 def _has_no_data(tensor: Tensor) -> bool:
@@ -230,6 +232,12 @@ def classes_of(modules: Sequence[tuple[str, nn.Module]]) -> list[type]:
     """The classes of modules and all their bases, each once."""
     kinds = dict.fromkeys([type(module) for _, module in modules])
     return list(dict.fromkeys(base for kind in kinds for base in bases_of(kind)))
+
+
+def class_of(module: Any) -> type:
+    """A module's class; for a module under FSDP, which changes it, the class it had before."""
+    made, *bases = bases_of(type(module))
+    return bases[1] if name_of(bases[0]) == "FSDPModule" else made
 
 
 def own_modules(module: nn.Module) -> Mapping[str, nn.Module]:

@@ -88,6 +88,11 @@ class NamedTensors:
         for _, source in self._inputs.values():
             source.outputs.clear()
 
+    def find(self, name: str) -> GraphInput | None:
+        """The parameter or buffer of a dotted name."""
+        known = self._specs.get(name)
+        return None if known is None else self._inputs[id(known[0])][1]
+
     def find_lazy_weight(self, tensor: Tensor, lazy: Tensor) -> GraphInput | None:
         """The parameter or buffer that a lazy tensor was; `tensor` now has a shape and may be a new object."""
         if id(lazy) not in self._inputs:

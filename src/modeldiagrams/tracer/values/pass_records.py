@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 import msgspec
 
 from modeldiagrams.common.class_facts import bases_of
+from modeldiagrams.ir.ids import escape_id
+from modeldiagrams.tracer.recording.faults import find_fault
 from modeldiagrams.tracer.torch_facts.private_api import modules_of
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ class Invocation:
     """A module, or any callable."""
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    opened: set[str] = field(default_factory=set)
+    """Names of autograd functions that call modules, as earlier passes found: what they run is recorded."""
 
     @functools.cached_property
     def modules(self) -> list[tuple[str, nn.Module]]:
@@ -86,6 +90,11 @@ class GraphInput(_Record):
         """Its value."""
         return self.outputs[0]
 
+    def set_id(self, id_: str) -> None:
+        """Rename it before its edges are made."""
+        self.id = id_
+        self.value.id = f"{id_}:0"
+
     def set_value(self, spec: Spec) -> Value:
         """Set its value."""
         value = Value(f"{self.id}:0", self, 0, spec)
@@ -128,7 +137,8 @@ class ModuleCall(_Record):
         """Make the id of the next op of this short name."""
         counts = self.counts
         n = counts[short] = counts.get(short, 0) + 1
-        return f"{self.id}/{short}" if n == 1 else f"{self.id}/{short}#{n}"
+        name = f"{self.id}/{escape_id(short)}"
+        return name if n == 1 else f"{name}#{n}"
 
     def class_attribute(self, value: Any) -> str | None:
         """Dotted path of an object that is a class attribute of the module or of a module around it; else None."""
@@ -200,10 +210,12 @@ class PassRecord(_Record, gc=True):
     """Ops that raised an exception."""
     error: BaseException | None = None
     failed_at: Op | ModuleCall | None = None
+    fault: tuple[str, ModuleCall] | None = None
+    """The first fault of the tracer, and the module call in which it happened, even if the model caught it."""
 
-    def calls_since(self, parent: ModuleCall, start: int) -> list[ModuleCall]:
-        """The module calls directly inside another one, among the steps from `start` on."""
-        return [step for step in self.steps[start:] if type(step) is ModuleCall and step.parent is parent]
+    def has_calls_since(self, parent: ModuleCall, start: int) -> bool:
+        """Whether a module call directly inside another one is among the steps from `start` on."""
+        return any(type(step) is ModuleCall and step.parent is parent for step in self.steps[start:])
 
     def add_guesses(self, op: Op | None, guesses: list[tuple[Any, str]]) -> None:
         """Take over the guesses made during a call."""
@@ -218,6 +230,11 @@ class PassRecord(_Record, gc=True):
             self.failed_at = where
         self.error = error
 
+    def keep_fault(self, error: BaseException, call: ModuleCall) -> None:
+        """Keep an error if it is a fault of the tracer, and the first."""
+        if self.fault is None and (fault := find_fault(error)) is not None:
+            self.fault = fault, call
+
     def clear_error(self) -> None:
         """Forget an exception that the model caught itself."""
         self.error = self.failed_at = None
@@ -230,4 +247,4 @@ class PassRecord(_Record, gc=True):
                 step.module = step.forward = None
         self.steps.clear()
         self.failed.clear()
-        self.error = self.failed_at = None
+        self.error = self.failed_at = self.fault = None

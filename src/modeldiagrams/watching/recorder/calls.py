@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from modeldiagrams.ir.ids import escape_id
+
 if TYPE_CHECKING:
     from torch import nn
 
@@ -51,7 +53,7 @@ class Calls:
         else:
             self._begin_pass(module)
             number = self._numbers[path] = self._numbers.get(path, 0) + 1
-            call = Call(module, path, path if number == 1 else f"{path}#{number}")
+            call = Call(module, path, escape_id(path) if number == 1 else f"{escape_id(path)}#{number}")
             if not call.has_gradient:
                 self._to_repeat.append(call)
         self.stack.append(call)

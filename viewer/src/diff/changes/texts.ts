@@ -1,5 +1,7 @@
 /** Describes a change in words, from its fields alone. */
+
 import type { Json } from "../../graph/graph.js";
+import { formatCount } from "../../shared/amounts.js";
 import type { Change } from "./facts.js";
 
 const MOST_PATTERNS = 3;
@@ -120,17 +122,5 @@ function counted(labels: Json): string {
 }
 
 function signed(count: number): string {
-  return `${count < 0 ? "−" : "+"}${human(Math.abs(count))}`;
-}
-
-const UNITS = [
-  ["T", 1e12],
-  ["G", 1e9],
-  ["M", 1e6],
-  ["k", 1e3],
-] as const;
-
-export function human(count: number): string {
-  const [unit, size] = UNITS.find(([, least]) => count >= least) ?? ["", 1];
-  return unit === "" ? String(count) : `${Number((count / size).toPrecision(3))}${unit}`;
+  return `${count < 0 ? "−" : "+"}${formatCount(Math.abs(count))}`;
 }

@@ -1,9 +1,10 @@
 import { append } from "../../graph/append.js";
 import { childrenOf, type GraphIndex, type ModuleNode } from "../../graph/graph.js";
 import { shortName } from "../../graph/names.js";
+import { formatCount } from "../../shared/amounts.js";
 import { memoByObject, memoInObject } from "../../shared/memo.js";
 import { classWords, isPlain, layersIn } from "./container_words.js";
-import { formatCount, layerSizes } from "./labels.js";
+import { layerSizes } from "./labels.js";
 import { layerRow } from "./layer_rows.js";
 import { familyOf } from "./op_families.js";
 

@@ -11,6 +11,7 @@ import {
   type TensorSpec,
 } from "../../graph/graph.js";
 import { shortName } from "../../graph/names.js";
+import { formatCount } from "../../shared/amounts.js";
 import { memoByObject, memoInObject } from "../../shared/memo.js";
 import { strings } from "../../shared/strings.js";
 import type { Wire } from "../frame.js";
@@ -227,25 +228,4 @@ function labelOf(index: GraphIndex, tensor: string, spec: TensorSpec | undefined
   const assumed = index.assumedSizes.size === 0 ? undefined : index.assumedSizes.get(index.producer.get(tensor) ?? "");
   const sign = assumed === undefined || shape === "" ? "" : UPPER_BOUNDS.has(assumed) ? "≤ " : "≈ ";
   return `${sign}${shape} ${USUAL_DTYPES.has(spec.dtype) ? "" : spec.dtype}`.trim();
-}
-
-const UNITS: readonly (readonly [number, string])[] = [
-  [1e12, "T"],
-  [1e9, "B"],
-  [1e6, "M"],
-  [1e3, "K"],
-];
-
-/** `124439808` → `124M`. */
-export function formatCount(count: number): string {
-  for (const [unit, letter] of UNITS) {
-    // 999,600 is 1.0M, not 1000K
-    if (count >= unit * 0.9995) return `${threeDigits(count / unit)}${letter}`;
-  }
-  return String(count);
-}
-
-function threeDigits(value: number): string {
-  const factor = value < 9.995 ? 100 : value < 99.95 ? 10 : 1;
-  return String(Math.round(value * factor) / factor);
 }

@@ -1,8 +1,8 @@
 /** The lines that summarise a difference, as in lists on pages. */
 
 import type { Change } from "../../diff/changes/facts.js";
-import { human } from "../../diff/changes/texts.js";
 import type { Difference } from "../../diff/difference.js";
+import { formatCount, formatFlops } from "../../shared/amounts.js";
 import { words } from "../../shared/comparison_strings.js";
 import { fill } from "../../shared/strings.js";
 
@@ -22,8 +22,8 @@ export function changeSign({ places }: Change): string {
 
 export function headLines({ before, after, reservations, same, same_computation, inventory }: Difference): string[] {
   return [
-    fill(words.parametersOf, numbers(before.parameters, after.parameters)),
-    fill(words.flopsOf, numbers(before.flops, after.flops)),
+    fill(words.parametersOf, numbers(before.parameters, after.parameters, formatCount)),
+    fill(words.flopsOf, numbers(before.flops, after.flops, formatFlops)),
     ...reservations.map((reason) => fill(words.reservation, reason)),
     ...(same_computation && !same ? [words.computedAlike] : []),
     ...(inventory === null ? [] : [words.architectures]),
@@ -35,10 +35,10 @@ export function checkpointLine({ checkpoints }: Difference): string {
   return fill(words.checkpoints, checkpoints.verdict.replaceAll("-", " "));
 }
 
-function numbers(before: number | null, after: number | null): string {
+function numbers(before: number | null, after: number | null, written: (count: number) => string): string {
   if (before === null || after === null) return words.uncounted;
-  if (before === after) return fill(words.asBefore, human(before));
+  if (before === after) return fill(words.asBefore, written(before));
   const share = ((after - before) / before) * 100;
   const change = before === 0 ? "" : ` (${share < 0 ? "" : "+"}${share.toFixed(1)}%)`;
-  return `${human(before)} → ${human(after)}${change}`;
+  return `${written(before)} → ${written(after)}${change}`;
 }

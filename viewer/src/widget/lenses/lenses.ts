@@ -1,11 +1,13 @@
 /** A lens on a diagram: the costs of its boxes as bars, and their scale below the picture. */
+
 import { sum } from "d3-array";
 import { shortName } from "../../graph/names.js";
 import { type Cost, type CostLens, type Costs, isCosted } from "../../session/costs.js";
 import { type MemoryCurve, memoryCurve } from "../../session/memory.js";
-import { pathOf, percent, typeOf } from "../../session/naming.js";
+import { pathOf, typeOf } from "../../session/naming.js";
 import type { StandingBox } from "../../session/rolled.js";
 import type { Session } from "../../session/session.js";
+import { percent } from "../../shared/amounts.js";
 import { words } from "../../shared/lens_strings.js";
 import { fill } from "../../shared/strings.js";
 import type { Frame } from "../../view/frame.js";

@@ -1,19 +1,15 @@
 /** The scales of lenses: lengths of bars, five tints of boxes, and the text of amounts. */
 import { scaleThreshold } from "d3-scale";
 import { amountOf, type Cost, type CostLens } from "../../session/costs.js";
-import { formatBytes, formatTime, locale, percent } from "../../session/naming.js";
+import { formatBytes, formatCount, formatFlops, formatNumber, formatTime, percent } from "../../shared/amounts.js";
 import { words } from "../../shared/lens_strings.js";
 import { fill, strings } from "../../shared/strings.js";
-import { formatCount } from "../../view/labels/labels.js";
 
 /** Thresholds of tints: shares of the whole, and FLOPs per byte. Equal for all models, so that pictures are comparable. */
 const SHARES = [0.01, 0.05, 0.2, 0.5];
 const INTENSITIES = [1, 5, 20, 100];
 /** FLOPs per byte of the longest bar: more than any machine needs to keep its arithmetic units busy. */
 const MOST = 1000;
-
-/** Units of FLOPs, unlike those of parameters. */
-const SI: Readonly<Record<string, string>> = { K: "k", B: "G" };
 
 export interface CostReading {
   /** `1.2 GFLOPs`; `–` if it couldn't be counted. */
@@ -78,11 +74,6 @@ export function written(value: number, lens: CostLens): string {
   if (lens === "memory") return formatBytes(value);
   if (lens === "time") return formatTime(value);
   if (lens === "parameters") return formatCount(value);
-  if (lens === "intensity") return `${significant(value)} ${words.unitIntensity}`;
-  const [, digits, prefix = ""] = /^([\d.]+)(\D?)$/.exec(formatCount(value)) ?? [];
-  return `${digits} ${SI[prefix] ?? prefix}${words.unitFlops}`;
-}
-
-function significant(value: number): string {
-  return Number(value.toPrecision(value < 10 ? 2 : 3)).toLocaleString(locale());
+  if (lens === "intensity") return `${formatNumber(value)} ${words.unitIntensity}`;
+  return formatFlops(value, words.unitFlops);
 }

@@ -1,6 +1,6 @@
 /** The memory over the pass: a strip below the picture with a slider, which lights the running node. */
 import type { MemoryCurve } from "../../session/memory.js";
-import { formatBytes } from "../../session/naming.js";
+import { formatBytes } from "../../shared/amounts.js";
 import { words } from "../../shared/lens_strings.js";
 import { fill } from "../../shared/strings.js";
 import { box, button, make, svg } from "../controls/dom.js";

@@ -2,6 +2,7 @@
 import { axisBottom, axisLeft } from "d3-axis";
 import { scaleLinear, scalePoint } from "d3-scale";
 import { select } from "d3-selection";
+import { ERROR } from "../../draw/palette.js";
 import { words } from "../../shared/recording_strings.js";
 import { fill } from "../../shared/strings.js";
 import { make, svg } from "../controls/dom.js";
@@ -15,7 +16,6 @@ const FOOT = 18;
 const SIDE = 46;
 /** Colours that are legible on light and dark pages, so that a change of theme needs no redrawing. */
 const INK = "59, 130, 208";
-const BROKEN = "#d1242f";
 const SHADES = 7;
 
 export interface HeatMap {
@@ -93,9 +93,9 @@ function paint(canvas: HTMLCanvasElement, tensor: Tensor, heat: Heat): void {
 
 /** Mark a column with values that aren't finite, by colour and by lines. */
 function cross(context: CanvasRenderingContext2D, x: number, width: number, height: number): void {
-  context.fillStyle = `${BROKEN}55`;
+  context.fillStyle = `${ERROR}55`;
   context.fillRect(x, 0, width, height);
-  context.strokeStyle = BROKEN;
+  context.strokeStyle = ERROR;
   context.lineWidth = Math.max(1, height / 150);
   context.beginPath();
   for (let y = 0; y < height; y += height / 12) {

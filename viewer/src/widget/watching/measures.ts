@@ -1,9 +1,10 @@
 /** The measures that can tint nodes: a statistic of some tensors, on a scale. The colours are in recording.css. */
 import { scaleThreshold } from "d3-scale";
 import type { ScaleEntry } from "../../session/colour_scale.js";
+import { percent } from "../../shared/amounts.js";
 import { words } from "../../shared/recording_strings.js";
 import type { Finding, Kind, Recording, Statistic, Tensor } from "./data.js";
-import { power, share, short } from "./numbers.js";
+import { power, short } from "./numbers.js";
 
 export interface Measure {
   name: string;
@@ -65,7 +66,7 @@ export function badness(value: number, { scale }: Measure): number {
 
 /** The scale of a measure, equal at all steps of all runs, so that colours are comparable. */
 export function scaleOf(measure: Measure, recordings: readonly Recording[]): Scale {
-  if (measure.scale === "share") return stepped("size", SHARES, 0, share);
+  if (measure.scale === "share") return stepped("size", SHARES, 0, percent);
   if (measure.scale === "around") return stepped("around", AROUND, -3, short);
   return stepped("size", decades(valuesOf(measure, recordings)), 1, short);
 }

@@ -15,10 +15,3 @@ export function short(value: number): string {
   const text = isExtreme ? value.toExponential(1).replace(".0e", "e") : String(Number(value.toPrecision(2)));
   return text.replaceAll("-", "−");
 }
-
-/** `12 %`; never `0 %` for an amount above 0. */
-export function share(value: number): string {
-  const percent = 100 * value;
-  if (percent > 0 && percent < 0.1) return "< 0.1 %";
-  return `${percent >= 10 ? Math.round(percent) : Number(percent.toFixed(1))} %`;
-}

@@ -1,10 +1,11 @@
 /** The sheet below the bar: findings, the chosen node over time, and all figures of a step as a table. */
+import { percent } from "../../shared/amounts.js";
 import { words } from "../../shared/recording_strings.js";
 import { fill } from "../../shared/strings.js";
 import { box, make } from "../controls/dom.js";
 import { type Finding, KINDS, SHARES, STATISTICS, type Tensor } from "./data.js";
 import { aligned, type HeatMap, heatMap } from "./heat.js";
-import { share, short } from "./numbers.js";
+import { short } from "./numbers.js";
 import type { TrainingRun } from "./run.js";
 
 const NARROWEST = 240;
@@ -238,7 +239,7 @@ function rowOf(tensor: Tensor, moment: number, before: readonly string[]): HTMLE
 
 function cellText(name: string, value: number | null | undefined): string {
   if (value == null) return "";
-  return SHARES.has(name) ? share(value) : short(value);
+  return SHARES.has(name) ? percent(value) : short(value);
 }
 
 function pairs(texts: readonly string[]): (readonly [string, string])[] {

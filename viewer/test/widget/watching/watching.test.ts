@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { decoded, type Kind, type Recording, type Series, type Statistic } from "../../../src/widget/watching/data.js";
 import { aligned } from "../../../src/widget/watching/heat.js";
 import { MEASURES, type Measure, measureFor, scaleOf } from "../../../src/widget/watching/measures.js";
-import { power, share, short } from "../../../src/widget/watching/numbers.js";
+import { power, short } from "../../../src/widget/watching/numbers.js";
 import { TrainingRun, worstOf } from "../../../src/widget/watching/run.js";
 
 const measure = (name: string) => MEASURES.find((one) => one.name === name) as Measure;
@@ -61,7 +61,6 @@ describe("numbers of a page", () => {
 
   it("are written short, and nothing becomes zero", () => {
     expect([short(0.000123), short(-1234), short(0), short(0.5)]).toEqual(["1.2e−4", "−1200", "0", "0.5"]);
-    expect([share(0.0001), share(0), share(0.62)]).toEqual(["< 0.1 %", "0 %", "62 %"]);
     expect([power(-12), power(0), power(3)]).toEqual(["10⁻¹²", "1", "10³"]);
   });
 });

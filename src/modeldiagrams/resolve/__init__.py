@@ -1,0 +1,170 @@
+"""From options to a model and its example inputs. Runs user code, so only the tracing process imports it.
+
+`strategies` lists who proposes constructor arguments and inputs, in order; `models` makes the model of the first
+arguments that work. Every assumption becomes part of the graph, written as the author would have written it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from torch import nn
+
+from modeldiagrams.errors import TargetError
+from modeldiagrams.options.options import Call
+from modeldiagrams.resolve.code.user_code import loaded_sources, seeded
+from modeldiagrams.resolve.inputs.budget import Budget
+from modeldiagrams.resolve.models import make_variants
+from modeldiagrams.resolve.names.constructor_sizes import preferring_sizes
+from modeldiagrams.resolve.names.tables import extended
+from modeldiagrams.resolve.strategies import STRATEGIES
+from modeldiagrams.resolve.strategies.hierarchy import WRITE_INPUTS
+from modeldiagrams.resolve.strategies.project_calls import factory_arguments
+from modeldiagrams.resolve.strategies.requests import Built, InputRequest, ModelRequest
+from modeldiagrams.resolve.values.construct import call_problem
+from modeldiagrams.resolve.values.tensors import from_entries
+from modeldiagrams.tracer import Trace, trace_run
+from modeldiagrams.tracer.graph.build_graph import module_tree
+
+if TYPE_CHECKING:
+    from modeldiagrams.ir.graph import Assumption, Graph
+    from modeldiagrams.resolve.strategies.requests import Inputs
+    from modeldiagrams.tracer import Mode
+
+__all__ = ["InputsError", "Target", "infer", "loaded_sources", "record", "resolve", "seeded"]
+
+
+class InputsError(TargetError):
+    """The model was made, but its example inputs could not be."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """A model, ready to be called."""
+
+    model: nn.Module
+    """In eval mode, so that dropout and batch statistics don't confuse the picture."""
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any]
+    assumptions: tuple[Assumption, ...]
+    """What the author left out."""
+    sources: tuple[str, ...] = ()
+    """Files that were read for what the author left out."""
+    note: str | None = None
+    """Why there are no inputs, and what to write; then the graph is the module hierarchy."""
+    tried: tuple[str, ...] = ()
+    """The passes of the search for inputs, one line each."""
+    trace: Trace | None = None
+    """The pass, if the search for inputs recorded it."""
+
+
+def resolve(call: Call, device: str | None = None) -> Target:
+    """Find or build the model and make its example inputs.
+
+    Args:
+        call: What the author wrote.
+        device: Where the model is going to run; None for the CPU.
+
+    Returns:
+        The model in eval mode with inputs that are the same in every process.
+
+    Raises:
+        TargetError: if there is no such model or it can't be built.
+        InputsError: if its inputs can't be made; a `TargetError` as well.
+    """
+    _check_inputs((call.vocabulary or {}).get("inputs", {}))
+    with extended(call.vocabulary):
+        built, inputs, tried = _first_that_works(call, device)
+    problem = None if inputs.note else call_problem(built.model.forward, inputs.args, inputs.kwargs)
+    if problem:
+        raise InputsError(f"{call.model}'s forward can't be called with these inputs: {problem}")
+    return Target(
+        model=built.model,
+        args=inputs.args,
+        kwargs=inputs.kwargs,
+        assumptions=(*built.arguments.assumptions, *inputs.assumptions),
+        sources=built.arguments.files,
+        note=inputs.note,
+        tried=tuple(tried),
+        trace=None if device or call.measure_time else inputs.trace,  # that was on the CPU, and without times
+    )
+
+
+def _check_inputs(vocabulary: dict[str, Any]) -> None:
+    """Make each input of a vocabulary once: the search takes one that can't be made for one that doesn't fit."""
+    for name, entry in vocabulary.items():
+        try:
+            from_entries([entry])
+        except TargetError as error:
+            reason = str(error).replace("option `inputs`, [0]", f"option `vocabulary`, inputs.{name}")
+            raise TargetError(reason, error.frames) from error
+
+
+def infer(model: Any, *, measure_time: bool = False) -> Graph | None:
+    """Trace a model that somebody has made, as it is, with inputs that the rules find.
+
+    Args:
+        model: The model.
+        measure_time: As for `trace`.
+
+    Returns:
+        The graph, with the inputs among its assumptions; None for what is no module.
+    """
+    if not isinstance(model, nn.Module):
+        return None
+    kind = type(model)
+    inputs = _find_inputs(Built(model, model), Call(model=f"{kind.__module__}.{kind.__qualname__}"), Budget())
+    note = inputs.note and inputs.note.replace(WRITE_INPUTS, "give the arguments of one call")
+    target = Target(model=model, args=inputs.args, kwargs=inputs.kwargs, assumptions=inputs.assumptions, note=note)
+    graph = record(target, measure_time=measure_time).graph
+    return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
+
+
+def _first_that_works(call: Call, device: str | None) -> tuple[Built, Inputs, list[str]]:
+    """Model, inputs and log of the first variant that runs; of the default one if none does."""
+    first: tuple[Built, Inputs] | None = None
+    tried: list[str] = []
+    budget: Budget | None = None
+    for built in make_variants(call, device):
+        budget = budget or Budget()
+        try:
+            inputs = _find_inputs(built, call, _share(budget, built, call, len(tried)))
+        except TargetError as error:
+            raise InputsError(str(error), error.frames) from error
+        tried += [f"{built.variant}: {line}" if built.variant else line for line in inputs.tried]
+        if inputs.is_enough:
+            return built, inputs, tried
+        first = first or (built, inputs)
+    if first is None:
+        raise TargetError(f"{call.model} can't be made")
+    return *first, tried
+
+
+def _find_inputs(built: Built, call: Call, budget: Budget) -> Inputs:
+    """Inputs by the first strategy that has some; the last one always has an answer."""
+    request = InputRequest(built, call, budget)
+    with preferring_sizes(built.arguments.values_by_name(built.maker)):
+        found = (strategy.find_inputs(request) for strategy in STRATEGIES)
+        return next(inputs for inputs in found if inputs is not None)
+
+
+def _share(budget: Budget, built: Built, call: Call, used: int) -> Budget:
+    """Of the passes for all variants of a model: the default one may have all where no other follows."""
+    if built.variant:
+        return budget.of_variant(used)
+    arguments = built.arguments
+    may_be_smaller = any(assumption.subject == "config" for assumption in arguments.assumptions)
+    is_offered = any(True for _ in factory_arguments(ModelRequest(built.maker, call)))
+    has_variants = built.is_on_meta or may_be_smaller or is_offered or arguments.alternatives
+    return budget.without_variants() if has_variants else budget
+
+
+def record(target: Target, mode: Mode = "auto", *, measure_time: bool = False) -> Trace:
+    """Trace one pass of a target, or build its module tree if no inputs are known."""
+    if target.note is not None:
+        return Trace(module_tree(target.model, (target.note,)), ())
+    if target.trace is not None and mode in ("auto", target.trace.graph.status.mode):
+        return target.trace
+    return trace_run(target.model, target.args, target.kwargs, mode=mode, measure_time=measure_time)

@@ -1,0 +1,1 @@
+"""Constructor arguments by how the constructor uses them."""

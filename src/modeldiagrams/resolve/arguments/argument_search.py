@@ -1,0 +1,351 @@
+"""Constructor arguments by how they are used while ``__init__`` runs on the meta device (rule 3).
+
+Every required parameter becomes a `Slot`, first taken for a number. A run of the constructor with values that watch
+their use (`unknown`) shows what each one is: what it can't be ends the run, and the next one starts with what was
+learnt. Any other error is answered by another value for one of the arguments that it is about (`blame`). When a run
+succeeds, the layers that hold an argument tell its role, and so a usual value (`vocabulary.toml`). What is found is
+plain data as an author would write it, and the model is made of that.
+
+Long because a search knows its runs, what they taught, and what remains to be tried.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from modeldiagrams.errors import TargetError
+from modeldiagrams.resolve.arguments.blame import has_learnt, names_left_open, refusal, replaced_weights, slots_in_error
+from modeldiagrams.resolve.arguments.class_options import rule_out_class
+from modeldiagrams.resolve.arguments.emptiness import is_hollow
+from modeldiagrams.resolve.arguments.forward_uses import forward_uses
+from modeldiagrams.resolve.arguments.kinds import refine_kind
+from modeldiagrams.resolve.arguments.neighbours import (
+    likeliest,
+    make_lists_alike,
+    read_failed_layer,
+    read_layers,
+    tell_widths,
+)
+from modeldiagrams.resolve.arguments.row_counts import read_tables
+from modeldiagrams.resolve.arguments.sandbox import guarded
+from modeldiagrams.resolve.arguments.slot_options import reason_of
+from modeldiagrams.resolve.arguments.slots import Slot
+from modeldiagrams.resolve.arguments.stand_in_containers import PlainData
+from modeldiagrams.resolve.arguments.stand_in_numbers import Refused, Use
+from modeldiagrams.resolve.code.annotations import annotations_of
+from modeldiagrams.resolve.code.forward import parameters_of
+from modeldiagrams.resolve.code.user_code import seeded
+from modeldiagrams.resolve.names.conventions import required_parameters
+from modeldiagrams.resolve.names.vocabulary import is_listed
+from modeldiagrams.resolve.values.allocations import Allocations, TooLargeError
+from modeldiagrams.resolve.values.option_values import from_option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+__all__ = ["solved_arguments"]
+
+_MOST_RUNS = 60
+_MOST_REFINEMENTS = 60
+"""Runs that end because an argument is of another kind; each makes one kind certain."""
+_MOST_CHANGES = 3
+"""Arguments that differ from their likeliest value."""
+_MOST_OPTIONS = 9
+_MOST_OTHERS = 2
+_MOST_FULLER = 16
+"""Runs after one that made a model without layers."""
+_FEW_OPTIONS = 6
+MOST_CALLS = 100_000
+"""Calls of PyTorch in all runs; after them no other run begins."""
+_CALLS_OF_RUN = 50_000
+_MOST_ELEMENTS = 100_000_000
+"""Of all tensors of a constructor that needs values, in one run."""
+_ALL_ELEMENTS = 5 * _MOST_ELEMENTS
+_NEEDS_VALUES = re.compile(r"meta (tensor|device)|on meta|device meta", re.IGNORECASE)
+
+Choices = tuple[tuple[str, int], ...]
+"""Path of an argument → which of its options is tried."""
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Arguments with which the constructor runs."""
+
+    kwargs: dict[str, Any]
+    """As the option `kwargs`."""
+    reasons: dict[str, str]
+    """Parameter → why it is what it is."""
+    tries: int
+    others: tuple[dict[str, Any], ...] = ()
+    """The same with other modules that were made up: which of them suits is not known before forward runs."""
+
+
+def solved_arguments(
+    found: Callable[..., Any],
+    error: str = "",
+    given: Mapping[str, Any] | None = None,
+    *,
+    names: Sequence[str] = (),
+    most_calls: int = MOST_CALLS,
+) -> Solved | None:
+    """Find arguments for all required parameters of a class or factory; None if no run succeeds.
+
+    Args:
+        found: The class or the factory.
+        error: What a call without them raised: it names those that ``**kwargs`` hide.
+        given: Arguments that are known, as the option `kwargs`; the others are looked for.
+        names: The parameters to look for, where others than the required ones are.
+        most_calls: Calls of PyTorch in all runs, after which no other run begins.
+    """
+    required = required_parameters(found)
+    if any(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in required):
+        return None
+    hidden = re.search(r"missing \d+ required .*arguments?: (.*)", error)
+    names = [*names] or [p.name for p in required] or (re.findall(r"'(\w+)'", hidden[1]) if hidden else [])
+    names = names or re.findall(r"KeyError: '([A-Za-z_]\w*)'$", error)
+    given = given or {}
+    names = [name for name in names if name not in given]
+    return ArgumentSearch(found, names, dict(given), most_calls).solved() if names else None
+
+
+@dataclass
+class ArgumentSearch:
+    """Looks for the arguments of one class or factory."""
+
+    maker: Callable[..., Any]
+    required: list[str]
+    given: dict[str, Any] = field(default_factory=dict)
+    calls_left: int = MOST_CALLS
+    elements_left: float = _ALL_ELEMENTS
+    slots: list[Slot] = field(default_factory=list)
+    runs: int = 0
+    refinements: int = 0
+    pending: list[tuple[int, int, Choices]] = field(default_factory=list)
+    """Choices to try: by the number of changes, then in the order in which errors asked for them."""
+    seen: set[Choices] = field(default_factory=set)
+    unknown: set[str] = field(default_factory=set)
+    """Strings that were looked up in vain."""
+    model: nn.Module = field(default_factory=nn.Module)
+    """The last one that was made."""
+
+    def __post_init__(self) -> None:
+        hints = annotations_of(self.maker)
+        written = parameters_of(self.maker)
+        configured = getattr(self.maker, "config_class", None)
+        for name in self.required:
+            annotation = hints.get(name, written[name].annotation if name in written else None)
+            if annotation in (None, inspect.Parameter.empty) and is_listed("configurations", name):
+                annotation = configured
+            known = None if annotation is inspect.Parameter.empty or isinstance(annotation, str) else annotation
+            self.slots.append(self._slot(name, known))
+
+    def _slot(self, name: str, annotation: Any) -> Slot:
+        function = inspect.unwrap(self.maker.__init__ if inspect.isclass(self.maker) else self.maker)
+        return Slot(name, name, getattr(function, "__globals__", {}), annotation=annotation, makers=(self.maker,))
+
+    def solved(self) -> Solved | None:
+        """The first arguments that work, with better values where the layers tell."""
+        found = self.searched()
+        if found is None:
+            return None
+        found = self._with_optional_keys(found)
+        first = self.result()
+        before = likeliest(self.every())
+        read_layers(found)
+        read_tables(self.every())
+        if likeliest(self.every()) != before:  # of other values other multiples are asked for
+            for slot in self.every():
+                slot.divisors = {1}
+        again = self.searched(rounds=4)
+        is_worse = again is None or (is_hollow(again) and not is_hollow(found))
+        self.model = found if again is None or is_worse else again
+        if is_worse:
+            return first
+        return replace(self.result(), others=tuple(islice(self._others(), _MOST_OTHERS)))
+
+    def _with_optional_keys(self, found: nn.Module) -> nn.Module:
+        """The model with what its configuration may lack, where it has no weights without."""
+        asked = [slot for slot in self.every() if {*slot.asked} - {*slot.children}]
+        if not asked or any(True for _ in found.parameters()):
+            return found
+        before = [(slot, dict(slot.children)) for slot in asked]
+        for slot in asked:
+            refine_kind(Refused(slot, Use("members", (*slot.asked,))))
+        more = self.searched()
+        if more is None:
+            for slot, children in before:
+                slot.children = children
+        return more or self.searched() or found
+
+    def _others(self) -> Iterator[dict[str, Any]]:
+        modules = [slot for slot in self.every() if slot.is_called_in_forward]
+        for step in range(1, _MOST_OTHERS + 1):
+            for slot in modules:
+                chosen, slot.choice = slot.choice, slot.choice + step
+                is_other = slot.choice < len(slot.options()) and not self._is_spent() and self.can_be_made()
+                kwargs = self.result().kwargs
+                slot.choice = chosen  # before what waits for the next one reads it
+                if is_other:
+                    yield kwargs
+
+    def can_be_made(self) -> bool:
+        """Whether the constructor runs with the values that are chosen now."""
+        try:
+            self._made()
+        except (Exception, SystemExit, Refused):  # noqa: BLE001  (whatever the constructor raises)
+            return False
+        return True
+
+    def result(self) -> Solved:
+        """The values that are chosen now."""
+        kwargs = {slot.path: slot.written() for slot in self.slots}
+        return Solved(kwargs, {slot.path: reason_of(slot) for slot in self.slots}, self.runs + self.refinements)
+
+    def searched(self, rounds: int = _MOST_RUNS) -> nn.Module | None:
+        """A model made with values that work together; None if there are none."""
+        self.pending, self.seen = [(0, 0, ())], set()
+        hollow: Choices | None = None
+        while self.pending and rounds and self.runs < _MOST_RUNS and not self._is_spent():
+            rounds -= 1
+            self.runs += 1
+            self.pending.sort()
+            choices = self.pending.pop(0)[2]
+            self._choose(choices)
+            try:
+                model = self._run()
+            except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever the constructor raises)
+                self._plan(choices, error)
+                continue
+            if not is_hollow(model):
+                return model
+            if hollow is None:
+                hollow, rounds = choices, min(rounds, _MOST_FULLER)
+            self._plan_fuller(choices)
+        return None if hollow is None else self._again(hollow)
+
+    def _plan_fuller(self, choices: Choices) -> None:
+        """Queue other values of one argument at a time, after those made a model that lacks layers."""
+        if choices:
+            return
+        slots = [slot for slot in self.every() if slot.kind in ("number", "text", "items")]
+        for place, slot in enumerate(slots):
+            for choice in range(1, min(len(slot.options()), _FEW_OPTIONS)):
+                changed = ((slot.path, choice),)
+                if changed not in self.seen:
+                    self.seen.add(changed)
+                    self.pending.append((1 + choice, place, changed))
+
+    def _again(self, choices: Choices) -> nn.Module | None:
+        """The model of some choices, made anew."""
+        self._choose(choices)
+        try:
+            return self._run()
+        except (Exception, SystemExit):  # noqa: BLE001  (whatever the constructor raises)
+            return None
+
+    def _is_spent(self) -> bool:
+        return self.calls_left <= 0 or self.elements_left <= 0
+
+    def _choose(self, choices: Choices) -> None:
+        wanted = dict(choices)
+        for slot in self.every():
+            slot.choice = wanted.get(slot.path, 0)
+        tell_widths(self.slots)
+        make_lists_alike(self.slots)
+
+    def every(self) -> Iterator[Slot]:
+        """All arguments and what is inside them."""
+        for slot in self.slots:
+            yield from slot.tried()
+
+    def _run(self) -> nn.Module:
+        """One run, repeated as long as it teaches of what kind an argument is."""
+        while True:
+            try:
+                model = self._made()
+                uses = chain(forward_uses(model, self.every()), replaced_weights(model, self.every()))
+                if not any(self._refine(use) for use in uses) and not self._learns_to_spell():
+                    return model
+            except Refused as refused:
+                if not (rule_out_class(refused, refused.slot, self.every()) or self._refine(refused)):
+                    raise TargetError(f"{refused.slot.path} can't be used so") from None
+            except (Exception, SystemExit) as error:
+                use = refusal(error, self.every())
+                is_refined = use is not None and (rule_out_class(error, use.slot, self.every()) or self._refine(use))
+                is_refined = is_refined or has_learnt(error, self.unknown) or self._asks_for_another(error)
+                if not (is_refined or self._learns_to_spell() or self._learns_of_layer(error)):
+                    raise
+
+    def _learns_to_spell(self) -> bool:
+        """Whether the run told more of a string's language."""
+        news = [slot.spelling.has_learnt() for slot in self.every() if slot.spelling]
+        self.refinements += any(news)
+        return any(news) and self.refinements <= _MOST_REFINEMENTS
+
+    def _learns_of_layer(self, error: BaseException) -> bool:
+        self.refinements += 1
+        return self.refinements <= _MOST_REFINEMENTS and read_failed_layer(error)
+
+    def _asks_for_another(self, error: BaseException) -> bool:
+        """Whether something is missing that ``**kwargs`` may hold; then there is one more argument."""
+        known = parameters_of(self.maker).values()
+        is_open = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known)
+        name = error.args[0] if isinstance(error, KeyError) and error.args else next(names_left_open(error), None)
+        if not is_open or type(name) is not str or not name.isidentifier() or name in {*self.required, *self.given}:
+            return False
+        self.refinements += 1
+        self.required.append(name)
+        self.slots.append(self._slot(name, None))
+        return self.refinements <= _MOST_REFINEMENTS
+
+    def _refine(self, refused: Refused) -> bool:
+        self.refinements += 1
+        return self.refinements <= _MOST_REFINEMENTS and refine_kind(refused)
+
+    def _made(self) -> nn.Module:
+        with seeded(), guarded():
+            try:
+                with torch.device("meta"):
+                    made = self._called()
+            except (RuntimeError, NotImplementedError, TargetError) as error:
+                if not _NEEDS_VALUES.search(str(error)):
+                    raise
+                made = self._made_with_memory()
+        if not isinstance(made, nn.Module):
+            raise TargetError("it made no module")
+        return made
+
+    def _made_with_memory(self) -> Any:
+        allocations = Allocations(_MOST_ELEMENTS)
+        try:
+            with allocations:
+                return self._called()
+        finally:
+            self.elements_left -= allocations.used
+
+    def _called(self) -> Any:
+        with PlainData(_CALLS_OF_RUN) as plain:
+            try:
+                return self.maker(**from_option(self.given), **{slot.path: slot.value() for slot in self.slots})
+            except TooLargeError:
+                raise TargetError("it makes too much") from None
+            finally:
+                self.calls_left -= _CALLS_OF_RUN - plain.calls_left
+
+    def _plan(self, choices: Choices, error: BaseException) -> None:
+        """Queue other values of what the error is about, those that it is most about first."""
+        if len(choices) >= _MOST_CHANGES:
+            return
+        for place, slot in enumerate(slots_in_error(error, self.every())):
+            for choice in range(1, min(len(slot.options()), _MOST_OPTIONS)):
+                changed = tuple(sorted({**dict(choices), slot.path: choice}.items()))
+                if changed not in self.seen:
+                    self.seen.add(changed)
+                    self.pending.append((len(changed) + place // 2, place + choice, changed))

@@ -1,0 +1,210 @@
+"""Arguments that a constructor only keeps, and what the methods of its modules use them as."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
+
+from modeldiagrams.resolve.arguments.stand_in_containers import Fields, Items
+from modeldiagrams.resolve.arguments.stand_in_numbers import Number, Real, Refused, Use, slots_of
+from modeldiagrams.resolve.arguments.stand_in_text import Text
+from modeldiagrams.resolve.arguments.usual_modules import gives_map
+from modeldiagrams.resolve.code.frames import resolved
+from modeldiagrams.resolve.code.source import classes_written, nodes_of
+from modeldiagrams.resolve.names.vocabulary import is_listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from torch import nn
+
+    from modeldiagrams.resolve.arguments.slots import Slot
+
+__all__ = ["forward_uses"]
+
+_KEEPING = 1
+"""Use of an argument that a constructor does nothing else with: ``self.is_causal = cfg.is_causal``."""
+
+
+def forward_uses(model: nn.Module, known: Iterable[Slot] = ()) -> Iterator[Refused]:
+    """Arguments that modules keep as attributes and use in their methods as no number can be used."""
+    parts = [slot for slot in known if slot.kind == "made" and not slot.gives_map]
+    for module in model.modules():
+        for name, part in module.named_children():
+            for slot in parts:
+                if slot.given is part and gives_map(module, name):
+                    yield Refused(slot, Use("map"))
+    for module in model.modules():
+        kept = {name: value for name, value in vars(module).items() if isinstance(value, Number | Real)}
+        fields = {name: value for name, value in vars(module).items() if isinstance(value, Fields)}
+        lists = {name: value for name, value in vars(module).items() if isinstance(value, Items)}
+        yield from _kept_graphs(lists.values())
+        holds_text = any(isinstance(value, Text) for value in vars(module).values())
+        nodes = _written(type(module)) if kept or fields or lists or holds_text else []
+        _note_flags(nodes, kept)
+        if type(module).__module__.startswith("torch.nn"):
+            yield from (Refused(kept[name].slots[0], Use("text", "")) for name in kept if is_listed("text_uses", name))
+        for node in nodes:
+            yield from _compared(node, module)
+            yield from _kept_use(node, kept)
+            yield from _kept_call(node, {**kept, **fields})
+            yield from _handed_on(node, kept)
+            yield from _kept_field(node, fields)
+            yield from _kept_keys(node, lists)
+
+
+def _note_flags(nodes: list[ast.AST], kept: dict[str, Number | Real]) -> None:
+    """Note which numbers the code only asks whether they are true: ``if self.is_causal: …``."""
+    tested = [_test_of(node) for node in nodes]
+    for name, value in kept.items():
+        uses = [node for node in nodes if isinstance(node, ast.Attribute | ast.Name) and _is_use(node, name)]
+        tests = [node for node in uses if node in tested]
+        if tests and len(uses) == len(tests) + _KEEPING:
+            value.slots[0].is_tested |= not value.is_derived
+
+
+def _is_use(node: ast.Attribute | ast.Name, name: str) -> bool:
+    called = node.attr if isinstance(node, ast.Attribute) else node.id
+    return called == name and isinstance(node.ctx, ast.Load)
+
+
+def _test_of(node: ast.AST) -> ast.AST | None:
+    """What is asked whether it is true."""
+    match node:
+        case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+            return test
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return operand
+    return None
+
+
+def _kept_graphs(lists: Iterable[Items]) -> Iterator[Refused]:
+    """Graphs that the constructor makes no tensors of."""
+    for slot in (each.slot for each in lists if is_listed("graph_lists", each.slot.name)):
+        yield from (Refused(item, Use("instance", (Tensor,))) for item in slot.tried()[1:] if item.kind == "number")
+
+
+def _written(class_: type) -> list[ast.AST]:
+    """All that a class and its bases are written of."""
+    return [node for owner in classes_written(class_) for node in nodes_of(owner)]
+
+
+def _kept_field(node: ast.AST, fields: dict[str, Fields]) -> Iterator[Refused]:
+    """What a method reads of a configuration that is kept: ``self.cfg.decoder.steps``, ``self.cfg["steps"]``."""
+    path, inner = _path_of(node)
+    if isinstance(inner, ast.Name) and inner.id == "self" and len(path) > 1 and path[0] in fields:
+        slot = slots_of(fields[path[0]])[0]
+        for name in path[1:]:
+            if hasattr(dict, name):
+                break
+            if slot.kind == "fields" and name not in slot.children:
+                yield Refused(slot, Use("members", (name,)))
+            slot = slot.child(name)
+
+
+def _path_of(node: ast.AST) -> tuple[list[str], ast.AST]:
+    """The names of attributes and keys that are read one of the other, and what the first one is read of."""
+    match node:
+        case (
+            ast.Attribute(value=owner, attr=name)
+            | ast.Subscript(value=owner, slice=ast.Constant(value=str(name)), ctx=ast.Load())
+        ):
+            path, inner = _path_of(owner)
+            return [*path, name], inner
+    return [], node
+
+
+def _kept_keys(node: ast.AST, lists: dict[str, Items]) -> Iterator[Refused]:
+    """Lists whose items a method looks something up by: ``[batch[name] for name in self.columns]``."""
+    match node:
+        case ast.ListComp() | ast.GeneratorExp() | ast.SetComp():
+            loops = [(loop.target, loop.iter) for loop in node.generators]
+        case ast.For(target=target, iter=items):
+            loops = [(target, items)]
+        case _:
+            return
+    for target, items in loops:
+        match target, items:
+            case ast.Name(id=name), ast.Attribute(value=ast.Name(id="self"), attr=attribute) if attribute in lists:
+                if is_listed("keys", name) and _looks_up(node, name):
+                    slot = slots_of(lists[attribute])[0]
+                    yield from (Refused(item, Use("text", "")) for item in slot.tried()[1:] if item.kind == "number")
+
+
+def _looks_up(node: ast.AST, name: str) -> bool:
+    return any(
+        isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Name) and part.slice.id == name
+        for part in ast.walk(node)
+    )
+
+
+def _kept_call(node: ast.AST, kept: dict[str, Any]) -> Iterator[Refused]:
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name), args=args, keywords=named) if (
+            name in kept
+        ):
+            is_open = any(isinstance(argument, ast.Starred) for argument in args)  # `self.encoder(*args)`
+            names = tuple(keyword.arg for keyword in named if keyword.arg)
+            yield Refused(slots_of(kept[name])[0], Use("forward", (0 if is_open else len(args), names)))
+
+
+def _handed_on(node: ast.AST, kept: dict[str, Any]) -> Iterator[Refused]:
+    """A module that is an argument of a call of another one: ``self.sublayer(x, self.feed_forward)``."""
+    match node:
+        case ast.Call(func=ast.Subscript() | ast.Attribute(value=ast.Name(id="self")), args=[_, *args]):
+            for argument in args:
+                match argument:
+                    case ast.Attribute(value=ast.Name(id="self"), attr=name) if name in kept:
+                        if is_listed("handed_on", name):
+                            yield Refused(slots_of(kept[name])[0], Use("forward", (1, ())))
+
+
+def _kept_use(node: ast.AST, kept: dict[str, Number | Real]) -> Iterator[Refused]:
+    match node:
+        case ast.Attribute(value=ast.Attribute(value=ast.Name(id="self"), attr=name), attr=inner) if name in kept:
+            yield Refused(kept[name].slots[0], Use("attribute", inner))
+        case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=name), slice=index) if name in kept:
+            key = getattr(index, "value", None)
+            yield Refused(kept[name].slots[0], Use("key", key) if isinstance(key, str) else Use("items", None))
+        case ast.Starred(value=ast.Attribute(value=ast.Name(id="self"), attr=name)) if name in kept:
+            yield Refused(kept[name].slots[0], Use("items", None))
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=value):
+            yield from _kept_items([value], kept, len(names))
+        case ast.For(iter=items) | ast.comprehension(iter=items):
+            yield from _kept_items(_gone_through(items), kept)
+
+
+def _gone_through(items: ast.expr) -> list[ast.expr]:
+    """What a loop takes items of: ``for size in self.sizes``, ``enumerate(self.sizes)``, ``zip(self.sizes, …)``."""
+    match items:
+        case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed" | "sorted"), args=args):
+            return args
+    return [items]
+
+
+def _kept_items(values: list[ast.expr], kept: dict[str, Number | Real], count: int | None = None) -> Iterator[Refused]:
+    for value in values:
+        match value:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name) if name in kept:
+                yield Refused(kept[name].slots[0], Use("items", count))
+
+
+def _compared(node: ast.AST, module: nn.Module) -> Iterator[Refused]:
+    """Strings that methods compare an argument with: ``self.mode == "sum"``, ``self.cfg.mode in ("sum", "mean")``."""
+    if not isinstance(node, ast.Compare):
+        return
+    value = resolved(node.left, {"self": module})
+    for slot in slots_of(value) if isinstance(value, Number | Real | Text) else ():
+        for string in (each for other in node.comparators for each in _strings(other)):
+            if slot.kind == "text" and slot.compared:  # the first one is the likeliest, and is taken already
+                slot.compared_with(string)
+            else:
+                yield Refused(slot, Use("text", string))
+
+
+def _strings(other: ast.expr) -> Iterator[str]:
+    for constant in other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]:
+        if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
+            yield constant.value

@@ -1,0 +1,364 @@
+"""What is known about each unknown constructor argument: its kind, the values it may have, and those inside it.
+
+Long because values for every kind of argument are decided in one place.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import re
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Literal, get_origin
+
+import torch
+from torch import Tensor, nn
+
+from modeldiagrams.resolve.arguments.neighbours import item_name, make_items_alike
+from modeldiagrams.resolve.arguments.slot_options import as_option, options_of
+from modeldiagrams.resolve.arguments.stand_in_containers import Asked, Fields, Fixed, Items
+from modeldiagrams.resolve.arguments.stand_in_numbers import plain, wrapped
+from modeldiagrams.resolve.arguments.stand_in_text import text
+from modeldiagrams.resolve.arguments.usual_modules import HELD_FOR, WITH
+from modeldiagrams.resolve.code.annotations import (
+    annotations_of,
+    choices_of,
+    fields_left_open,
+    is_number_or_several,
+    is_own_class,
+    item_annotation,
+    mapped_annotation,
+    without_none,
+)
+from modeldiagrams.resolve.code.source import names_beside
+from modeldiagrams.resolve.names.conventions import required_parameters
+from modeldiagrams.resolve.names.vocabulary import is_listed, words_of
+from modeldiagrams.resolve.objects import with_attributes
+from modeldiagrams.resolve.values.locate import locate
+from modeldiagrams.resolve.values.option_values import from_option
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from modeldiagrams.resolve.arguments.spelled import Spelling
+
+__all__ = ["Kind", "Slot"]
+
+Kind = Literal["number", "text", "items", "fields", "class", "made", "tensor", "result"]
+_MANY = 8
+"""Keys of a mapping of which only the number is known."""
+_CALL = "()"
+"""Key of what a call without a string gives."""
+_LENGTH = "len()"
+"""Key of the length of what is no list."""
+_ANSWER = "modeldiagrams.resolve.objects.Answer"
+
+
+@dataclass(eq=False)
+class Slot:
+    """One argument, or one value inside it."""
+
+    path: str
+    """``cfg.model.width``, ``sizes[0]``."""
+    name: str
+    """The last name in it."""
+    names: Mapping[str, Any]
+    """The globals of the code that asks for it."""
+    kind: Kind = "number"
+    annotation: Any = None
+    inner: Any = None
+    """The annotation of what is inside."""
+    makers: tuple[Any, ...] = ()
+    """The classes that it is an argument of: none of them is made inside itself."""
+    choice: int = 0
+    """Which of its options is tried."""
+    children: dict[str | int, Slot] = field(default_factory=dict)
+    asked: dict[str, None] = field(default_factory=dict)
+    """Keys of a configuration that may be missing: ``cfg.get("depth")``."""
+    attributes: set[str] = field(default_factory=set)
+    """Attributes of layers that hold it."""
+    compared: list[Any] = field(default_factory=list)
+    """What it was compared with."""
+    ways: set[str] = field(default_factory=set)
+    """How its fields are read: ``attribute``, ``key``."""
+    call: tuple[int, tuple[str, ...]] = (0, ())
+    """How it is called."""
+    unfit: set[str] = field(default_factory=set)
+    """Classes whose constructors want other arguments than it is called with."""
+    place: tuple[int, int] | None = None
+    """Position in a list, and length of the list."""
+    count: int = 0
+    """Number of items, where it is known."""
+    row: tuple[str, ...] = ()
+    """Names of its items, where the code unpacks them into some."""
+    divisors: set[int] = field(default_factory=lambda: {1})
+    """Numbers that it has to be a multiple of."""
+    one_of: tuple[int, ...] = ()
+    """Numbers that it may be."""
+    limits: dict[str, float] = field(default_factory=dict)  # by "<", "<=", ">", ">="
+    is_tuple: bool = False
+    is_plain: bool = False
+    """Whether it is a number that nothing takes for a list."""
+    may_be_none: bool = False
+    """Whether the constructor asks if it is None."""
+    stated: Any = None
+    """What it is, where the call says it that asks for it: ``trial.suggest_int("width", 8, 64)``."""
+    spelling: Spelling | None = None
+    """Of a string: how it is written, where code takes it apart."""
+    is_tested: bool = False
+    is_reckoned_with: bool = False
+    is_called_in_forward: bool = False
+    needs: dict[str, Slot] = field(default_factory=dict)
+    """Of a module: attributes that are read of it."""
+    is_of_module: bool = False
+    """Whether it is an attribute that is read of a module."""
+    gives_map: bool = False
+    """Whether what the module gives is used as a picture."""
+    width: int = 32
+    """Of a module that is made up: how many features it has where nothing else tells."""
+    nodes: int = 0
+    """How many nodes a graph has, where an argument beside it says it."""
+    inputs: int = 0
+    """How many features go in, where an argument beside it says it."""
+    last_layer: str = ""  # of a module: the name of what is read or replaced
+    is_array: bool = False
+    shape: tuple[int, ...] = ()
+    """Of a tensor, where a layer tells."""
+    given: Any = None
+    """The tensor that the last run got."""
+    kind_changes: int = 0
+    """How often it turned out to be of another kind."""
+    why: str = ""
+    """Why it is of its kind."""
+
+    def __post_init__(self) -> None:
+        self.read_annotation()
+
+    def read_annotation(self) -> None:
+        """Take the kind that the annotation says."""
+        read_annotation(self)
+
+    def __deepcopy__(self, memo: Any) -> Slot:
+        return self
+
+    # -- what it could be
+
+    def options(self) -> list[Any]:
+        """Values to try, as options of a diagram; likeliest first."""
+        return options_of(self)
+
+    def option(self) -> Any:
+        """The one that is tried now."""
+        options = self.options()
+        return options[min(self.choice, len(options) - 1)]
+
+    def child(self, key: str | int, annotation: Any = None) -> Slot:
+        """A value inside."""
+        if key not in self.children:
+            annotation = self.inner if annotation is None else annotation
+            path = f"{self.path}[{key}]" if isinstance(key, int) else f"{self.path}.{key}"
+            name = item_name(self, key) if isinstance(key, int) else key
+            if isinstance(key, str) and is_listed("general_fields", key):
+                owner = self.name if "space" in self.name or "space" not in self.path else f"{self.name}_space"
+                name = f"{owner}_{key}"
+            made = Slot(path, name, self.names, annotation=annotation, makers=self.makers)
+            if key == "shape" and name.endswith("space_shape"):
+                made.kind, made.why = "items", "the shape of a space has several sizes"
+            made.is_of_module = self.is_of_module
+            if isinstance(key, str) and is_listed("mappings", self.name) and not is_listed("counts", self.name):
+                made.stated = len(
+                    self.children.keys() - {_LENGTH}
+                )  # of many tokens, tags or classes, each has a number of its own
+            if isinstance(key, int) and key and 0 in self.children and not self.row:
+                first = self.children[0]
+                made.kind, made.annotation, made.inner, made.is_tuple = (
+                    first.kind,
+                    first.annotation,
+                    first.inner,
+                    first.is_tuple,
+                )
+            self.children[key] = made
+        return self.children[key]
+
+    def need(self, name: str) -> Slot:
+        """An attribute that is read of a module."""
+        if name not in self.needs:
+            self.needs[name] = Slot(f"{self.path}.{name}", name, self.names, makers=self.makers, is_of_module=True)
+        return self.needs[name]
+
+    def answer(self, args: tuple[Any, ...]) -> Slot:
+        """What a call of it gives: for each string that it is called with another value."""
+        key = str(args[0]) if args and isinstance(args[0], str) else _CALL
+        if key not in self.children:
+            given = args[1:2] and (args[1][0] if isinstance(args[1], list | tuple) and args[1] else args[1])
+            answer = self.child(key)
+            answer.name = "_".join(words_of(self.name)).removeprefix("get_") if key == _CALL else key
+            if isinstance(given, str | int | float):
+                answer.stated, answer.kind = plain(given), "text" if isinstance(given, str) else "number"
+        return self.children[key]
+
+    def length(self) -> Any:
+        """The length of an object that has other things, too."""
+        made = self.child(_LENGTH)
+        made.name, made.stated = "vocab_size", None
+        return made.value()
+
+    # -- its value
+
+    def value(self) -> Any:
+        """Its value for a run that watches how it is used."""
+        option = self.option()
+        match self.kind:
+            case "number":
+                return wrapped(option, (self,))
+            case "text":
+                return text(str(option), self) if option is not None else None
+            case "items":
+                made = (Fixed if self.is_tuple else Items)(child.value() for child in self._items())
+                made.slot = self
+                return made
+            case "fields":
+                return Fields(self)
+            case "result":
+                return Asked(self)
+        self.given = self._made(option)
+        if isinstance(self.given, nn.Module):
+            vars(self.given)[HELD_FOR] = self
+        return self.given
+
+    def _made(self, option: Any) -> Any:
+        needs = {name: need.value() for name, need in self._needed(option).items()}
+        parts = {name: slot.value() for name, slot in self._parts(option).items()}
+        if needs:
+            return with_attributes(from_option(option["_args_"][0]), **needs)
+        return locate(option["_target_"])(**parts) if parts else from_option(option)
+
+    def written(self) -> Any:
+        """Its value as an option."""
+        option = copy.deepcopy(self.option())  # YAML writes the same list twice as a reference
+        match self.kind:
+            case "items":
+                items = [child.written() for child in self._items()]
+                return {"_target_": "builtins.tuple", "_args_": [items]} if self.is_tuple else items
+            case "fields":
+                if _LENGTH in self.children:
+                    known = {str(key): slot.written() for key, slot in self.children.items()}
+                    return {"_target_": _ANSWER, "length": known.pop(_LENGTH), **known}
+                return as_option({str(key): slot.written() for key, slot in self.children.items()}, self.ways)
+            case "result":
+                known = {str(key): slot.written() for key, slot in self.children.items()}
+                length = {"length": known.pop(_LENGTH)} if _LENGTH in known else {}
+                return {"_target_": _ANSWER, "_args_": [known.get(_CALL, known)], **length}
+            case "made":
+                parts = {**self._parts(option), **self._needed(option)}
+                return {**option, **{name: slot.written() for name, slot in parts.items()}}
+        return option
+
+    def _needed(self, option: Any) -> dict[str, Slot]:
+        """The attributes that a module which is made up gets."""
+        return self.needs if isinstance(option, dict) and option.get("_target_") == WITH else {}
+
+    def _items(self) -> list[Slot]:
+        count = int(self.option())
+        slots = [self.child(index) for index in range(count)]
+        make_items_alike(slots, is_row=bool(self.row))
+        return slots
+
+    def _parts(self, option: Any) -> dict[str, Slot]:
+        """What making it needs."""
+        if self.kind != "made" or not isinstance(option, dict) or "_args_" in option or "_object_" in option:
+            return {}
+        maker = locate(option["_target_"])
+        required = [parameter.name for parameter in required_parameters(maker)] or fields_left_open(maker)
+        prefix = "" if self.choice == 0 else f"{self.choice}."
+        hints = annotations_of(maker)
+        parts = {}
+        for name in required:
+            slot = self.child(f"{prefix}{name}", hints.get(name))
+            slot.name, slot.names = name, names_beside(maker)
+            slot.makers = (*self.makers, maker)
+            parts[name] = slot
+        return parts
+
+    def tried(self) -> list[Slot]:
+        """It and all that is inside."""
+        return [self, *(slot for child in self.parts() for slot in child.tried())]
+
+    def parts(self) -> list[Slot]:
+        """What is inside, one level down."""
+        if self.kind == "made":
+            option = self.option()
+            return [*self._parts(option).values(), *self._needed(option).values()]
+        if self.kind == "items":
+            return self._items()
+        return [*self.children.values()] if self.kind in ("fields", "result") else []
+
+    # -- what is learnt
+
+    def compared_with(self, other: Any) -> None:
+        """Note a value that the model's code compares it with."""
+        if (
+            isinstance(other, str | int | float)
+            and type(other) in (str, int, float, bool)
+            and other not in self.compared
+        ):
+            self.compared.append(other)
+
+    def known(self) -> tuple[Any, ...]:
+        """All that uses have taught, to tell whether one taught anything."""
+        limits = self.is_plain, self.one_of, (*self.limits.items(),), len(self.divisors)
+        own = self.kind, self.is_tuple, self.count, self.call, len(self.compared), self.choice
+        made = self.annotation, self.last_layer, len(self.needs), self.gives_map, self.shape, self.is_array
+        inside = len(self.children), sum(len(child.compared) for child in self.children.values())
+        return own, limits, made, inside
+
+    def make_mapping(self, count: int = _MANY) -> None:
+        """Take it for a mapping, with so many keys."""
+        self.kind = "fields"
+        self.children = {key: child for key, child in self.children.items() if isinstance(key, str)}
+        self.ways.add("key")
+        if count:
+            self.fill(count)
+
+    def fill(self, count: int = 0) -> None:
+        """Give a mapping whose length is asked for some more keys."""
+        for index in range(len(self.children), count or (_MANY if is_listed("mappings", self.name) else 2)):
+            self.child(f"item{index}").name = self.name
+
+
+_ARRAYS = ("<class 'numpy.ndarray'", "numpy.ndarray[", "typing.NDArray", "numpy.typing.")
+_LISTS = re.compile(r"(list|tuple|sequence|iterable)\[")
+
+
+def read_annotation(slot: Slot) -> None:
+    """Take the kind that the annotation says."""
+    annotation = slot.annotation = without_none(slot.annotation)
+    is_mapping, slot.inner = mapped_annotation(annotation)
+    if annotation in (torch.device, torch.dtype) or (annotation is None and slot.name == "dtype"):
+        _read_device_or_dtype(slot)
+    elif is_number_or_several(annotation):
+        slot.annotation = int
+    elif choices := choices_of(annotation):
+        slot.kind, slot.annotation = ("text" if isinstance(choices[0], str) else "number"), None
+        slot.one_of, slot.compared = tuple(each for each in choices if type(each) is int), [*choices]
+    elif annotation is str or (annotation is None and is_listed("text_names", slot.name)):
+        slot.kind = "text"
+    elif is_mapping:
+        slot.make_mapping(0)
+    elif get_origin(annotation) is type:
+        slot.kind = "class"
+    elif annotation is Tensor or str(annotation).startswith(_ARRAYS):
+        slot.kind, slot.is_array = "tensor", annotation is not Tensor
+    elif annotation in (list, tuple) or _LISTS.search(str(annotation).lower()):
+        slot.kind, slot.inner = "items", item_annotation(annotation)
+    elif inspect.isclass(annotation) and (issubclass(annotation, nn.Module | Enum) or is_own_class(annotation)):
+        slot.kind = "made"
+
+
+def _read_device_or_dtype(slot: Slot) -> None:
+    """A device, or a type of numbers."""
+    if slot.annotation is torch.device:
+        slot.kind, slot.stated = "text", "cpu"
+    else:
+        slot.kind, slot.annotation = "made", torch.dtype

@@ -1,0 +1,1 @@
+"""Reads the source of models, and the frames of code that failed."""

@@ -1,0 +1,268 @@
+"""What a failed condition of the model's own code wanted: ``assert h == 32``, ``if h != 32: raise …``.
+
+Only sizes, ranks, lengths and plain arithmetic are read from the frame that raised; nothing of the model is called.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor, nn
+
+from modeldiagrams.resolve.code.frames import attribute_of, tracebacks
+from modeldiagrams.resolve.code.source import numbered_nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+__all__ = [
+    "Names",
+    "checks",
+    "counted_too_far_in",
+    "multiple",
+    "statements",
+    "tensor_of_rank",
+    "unequal_sides",
+    "value_of",
+]
+
+Names = Mapping[str, Any]
+"""What the names of a frame are."""
+Unequal = tuple[ast.expr, Any, ast.expr, Any]
+"""Two sides of a comparison that did not hold, each with its value."""
+
+_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+_LARGEST = 100_000
+"""No number in a size."""
+
+
+def unequal_sides(error: BaseException | None) -> Iterator[tuple[Names, Unequal]]:
+    """The comparisons that made the innermost frame raise, with what their sides were."""
+    for names, check, is_wanted in checks(error):
+        for sides in _failed(check, names, is_wanted=is_wanted):
+            yield names, sides
+
+
+def checks(error: BaseException | None) -> Iterator[tuple[Names, ast.expr, bool]]:
+    """The parts of the condition that made the innermost frame raise, and whether each should be true."""
+    for trace in tracebacks(error)[:1]:
+        frame = trace.tb_frame
+        names = _names_of(frame)
+        for condition, is_wanted in _conditions(frame, trace.tb_lineno):
+            yield from _parts(condition, names, is_wanted=is_wanted)
+
+
+def _names_of(frame: FrameType) -> Names:
+    return {**frame.f_builtins, **frame.f_globals, **frame.f_locals}
+
+
+def _parts(condition: ast.expr, names: Names, *, is_wanted: bool) -> Iterator[tuple[Names, ast.expr, bool]]:
+    match condition:
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from _parts(value, names, is_wanted=is_wanted)
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            yield from _parts(inner, names, is_wanted=not is_wanted)
+        case ast.Call(func=ast.Name(id="all"), args=[ast.GeneratorExp() | ast.ListComp() as each]) if is_wanted:
+            yield from _parts_of_each(each, names)
+        case _:
+            yield names, condition, is_wanted
+
+
+def _parts_of_each(each: ast.GeneratorExp | ast.ListComp, names: Names) -> Iterator[tuple[Names, ast.expr, bool]]:
+    """The same of each item that a condition goes through."""
+    match each.generators:
+        case [ast.comprehension(target=ast.Name(id=name), iter=items, ifs=[])]:
+            found = value_of(items, names)
+            for item in found if type(found) in (list, tuple) else ():
+                yield from _parts(each.elt, {**names, name: item}, is_wanted=True)
+
+
+def counted_too_far_in(error: BaseException | None) -> Iterator[tuple[int, int, tuple[tuple[int, ...], ...]]]:
+    """A size that a loop counts up to, how far it came, and the shapes of the tensors that have this size."""
+    for trace in tracebacks(error)[:3]:
+        frame = trace.tb_frame
+        names = _names_of(frame)
+        for loop in _loops(frame, trace.tb_lineno):
+            read = [_value(item, names) for item in ast.walk(loop.iter) if isinstance(item, ast.expr)]
+            numbers = {value for value in read if type(value) is int}
+            shapes = tuple(tuple(value.shape) for value in frame.f_locals.values() if isinstance(value, Tensor))
+            for target in ast.walk(loop.target):
+                at = frame.f_locals.get(target.id) if isinstance(target, ast.Name) else None
+                if type(at) is int and at > 0:
+                    yield from ((size, at, shapes) for size in sorted(numbers) if size > at)
+
+
+def _loops(frame: FrameType, line: int) -> Iterator[Any]:
+    """The loops around a line of a frame."""
+    for node, at in numbered_nodes(frame, line):
+        inside = node.generators if isinstance(node, ast.ListComp | ast.GeneratorExp) else [node]
+        if getattr(node, "lineno", at + 1) <= at <= getattr(node, "end_lineno", 0):
+            yield from (each for each in inside if isinstance(each, ast.For | ast.comprehension))
+
+
+def statements(frame: FrameType) -> Iterator[ast.AST]:
+    """All that a frame's function is written of."""
+    yield from (node for node, _ in numbered_nodes(frame, 1))
+
+
+def _conditions(frame: FrameType, line: int) -> Iterator[tuple[ast.expr, bool]]:
+    """What the statement at a line checks, and whether it should be true."""
+    for node, at in numbered_nodes(frame, line):
+        match node:
+            case ast.Assert(test=test) if node.lineno <= at <= (node.end_lineno or 0):
+                yield test, True
+            case ast.If(test=test, body=body) if any(
+                isinstance(s, ast.Raise) and s.lineno <= at <= (s.end_lineno or 0) for s in body
+            ):
+                yield test, False
+            case ast.If(test=test) if any(
+                isinstance(s, ast.Raise) and s.lineno <= at <= (s.end_lineno or 0) for s in _last_else(node)
+            ):
+                yield test, True
+
+
+def _last_else(node: ast.If) -> list[ast.stmt]:
+    """What is done where no test of a chain of ``elif`` holds."""
+    match node.orelse:
+        case [ast.If() as inner]:
+            return _last_else(inner)
+    return node.orelse
+
+
+def _failed(condition: ast.expr, names: Names, *, is_wanted: bool) -> Iterator[Unequal]:
+    """Comparisons that should hold and don't; of two numbers, equal is always good enough."""
+    match condition:
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            for first, how, second in zip([left, *others], ops, others, strict=False):
+                a, b = _value(first, names), _value(second, names)
+                asks_for_equal = isinstance(how, ast.NotEq | ast.Lt | ast.Gt) is not is_wanted
+                if a is not None and b is not None and a != b and asks_for_equal:
+                    yield first, a, second, b
+
+
+def value_of(node: ast.expr, names: Names) -> Any:
+    """What an expression is where reading and plain arithmetic tell; None for what would have to be run."""
+    try:
+        return _read(node, names)
+    except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError):
+        return None
+
+
+def _value(node: ast.expr, names: Names) -> Any:
+    """A whole number, or a tuple of them; None for anything else."""
+    found = value_of(node, names)
+    if isinstance(found, tuple | list):
+        return tuple(found) if found and all(type(item) is int for item in found) else None
+    return found if type(found) is int else None
+
+
+def _read(node: ast.expr, names: Names) -> Any:
+    found: Any = None
+    match node:
+        case ast.Constant(value=value):
+            found = value
+        case ast.Name(id=name):
+            found = names.get(name)
+        case ast.Tuple(elts=items) | ast.List(elts=items):
+            found = tuple(_read(item, names) for item in items)
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            found = _combined(operator.sub, 0, _read(inner, names))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
+            found = _combined(_ARITHMETIC[type(op)], _read(left, names), _read(right, names))
+        case ast.Attribute(value=inner, attr=name):
+            found = _attribute(_read(inner, names), name)
+        case ast.Subscript(value=inner, slice=index):
+            found = _item(_read(inner, names), index, names)
+        case ast.Call(func=ast.Name(id="len" | "sum" as name), args=[inner]):
+            found = {"len": _length, "sum": _sum}[name](_read(inner, names))
+        case ast.Call(func=ast.Attribute(value=inner, attr="size" | "dim" as name), args=args):
+            owner = _read(inner, names)
+            found = getattr(owner, name)(*(_read(arg, names) for arg in args)) if isinstance(owner, Tensor) else None
+    return found
+
+
+def _item(owner: Any, index: ast.expr, names: Names) -> Any:
+    if isinstance(owner, dict) and not isinstance(index, ast.Slice):
+        return dict.get(owner, _read(index, names))
+    if not isinstance(owner, tuple | list):
+        return None
+    if isinstance(index, ast.Slice):
+        ends = [_read(end, names) if end else None for end in (index.lower, index.upper, index.step)]
+        return tuple(owner[slice(*ends)])
+    at = _read(index, names)
+    return owner[at] if type(at) is int else None
+
+
+def _combined(operation: Callable[[Any, Any], Any], left: Any, right: Any) -> int | None:
+    is_known = _is_number(left) and _is_number(right) and max(abs(left), abs(right)) <= _LARGEST
+    return operation(left, right) if is_known else None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _attribute(owner: Any, name: str) -> Any:
+    if isinstance(owner, Tensor):
+        return getattr(owner, name) if name in ("shape", "ndim") else None
+    return attribute_of(owner, name)
+
+
+def _length(value: Any) -> int | None:
+    if isinstance(value, Tensor):
+        return value.shape[0] if value.ndim else None
+    return len(value) if isinstance(value, tuple | list | dict | nn.ModuleList | nn.ParameterList) else None
+
+
+def _sum(value: Any) -> int | None:
+    return sum(value) if isinstance(value, tuple | list) and all(map(_is_number, value)) else None
+
+
+def tensor_of_rank(node: ast.expr, names: Names) -> Tensor | None:
+    """The tensor whose number of dimensions an expression is, or that of some of them: ``b, *sides = x.shape``."""
+    match node:
+        case ast.Attribute(value=inner, attr="ndim") | ast.Call(func=ast.Attribute(value=inner, attr="dim"), args=[]):
+            pass
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Attribute(value=inner, attr="shape")]):
+            pass
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Call(func=ast.Attribute(value=inner, attr="size"), args=[])]):
+            pass
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
+            sizes = names.get(name)
+            found = [value for value in names.values() if isinstance(value, Tensor)] if _are_sizes(sizes) else []
+            return next((tensor for tensor in found if _is_part(sizes, tuple(tensor.shape))), None)
+        case _:
+            return None
+    owner = _read(inner, names)
+    return owner if isinstance(owner, Tensor) else None
+
+
+def _are_sizes(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(type(size) is int for size in value)
+
+
+def _is_part(sizes: Any, shape: tuple[int, ...]) -> bool:
+    """Whether sizes are some of a shape, side by side."""
+    return any(shape[start : start + len(sizes)] == tuple(sizes) for start in range(len(shape) or 1))
+
+
+def multiple(node: ast.expr, names: Names) -> tuple[int, int] | None:
+    """A number that is no multiple of another, and the nearest one that is, where an expression is its remainder."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Mod(), right=right):
+            number, divisor = _value(left, names), _value(right, names)
+            if type(number) is int and type(divisor) is int and divisor:
+                return number, max(1, round(number / divisor)) * divisor
+    return None

@@ -1,0 +1,1 @@
+"""The search for inputs: first guesses, and what each failed pass asks for."""

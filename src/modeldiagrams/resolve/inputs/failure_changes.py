@@ -1,0 +1,341 @@
+"""What a failed pass says about its inputs: other sizes, ranks, dtypes, structures, for the tensors that it is about.
+
+Every dimension whose size nobody has said has a size of its own (`sizes`), so that a size in an error tells which
+dimension of which input it came from.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from modeldiagrams.resolve.inputs.slopes import Slopes
+from modeldiagrams.resolve.inputs.structure import structural_changes
+from modeldiagrams.resolve.inputs.wanted import Wanted, is_too_small, wanted_by
+from modeldiagrams.resolve.values.entries import LESS, Entries, Leaf, Path, factored, leaves, put, put_all, subtree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from modeldiagrams.resolve.inputs.probe import Probed
+    from modeldiagrams.resolve.inputs.sizes import Sizes
+    from modeldiagrams.resolve.inputs.structure import Seeds
+    from modeldiagrams.resolve.values.entries import Entries, Leaf
+
+__all__ = ["changes"]
+
+_MAX_SIZE = 8192
+_MAX_RANK = 6
+_IMAGE_RANK = 4
+_SIDES = 2
+_NEW = 10
+"""Number of the first dimension that an input gets later."""
+
+
+def changes(entries: Entries, probed: Probed, sizes: Sizes, seeds: Seeds) -> Iterator[Entries]:
+    """Other entries that a failed pass asks for, likeliest first."""
+    yield from structural_changes(entries, probed, seeds)
+    change = _Change(entries, probed, sizes)
+    slopes = Slopes(entries, probed, sizes, seeds.again)
+    if is_too_small(probed):
+        yield from grown(entries, change.sources(), sizes, seeds.again)
+    if change.has_one_row():
+        yield from change.with_one_row()
+    if slopes.lacks_dimension():
+        yield from change.of(Wanted("rank", 1, shapes=change.operand_shapes()))
+    if re.search("broadcast|must match the (existing )?size", probed.message):
+        yield from change.with_same_sides(change.sources())
+    if "cannot be multiplied" in probed.message:  # a lazy layer has the size of the first input that it got
+        yield from change.with_same_sides([*leaves(entries)])
+    yield from slopes.solved()
+    yield from change.with_one_row()
+    every = [*wanted_by(probed)]
+    for wanted in every:
+        yield from change.of(wanted)
+    for wanted in every:
+        if wanted.what == "size":
+            yield from change.guessed(wanted.got, wanted.value)
+
+
+def dtype_changes(entries: Entries, probed: Probed, sizes: Sizes) -> Iterator[Entries]:
+    """The same with another dtype of one tensor, as a failed pass asks for, likeliest first."""
+    change = _Change(entries, probed, sizes)
+    for wanted in wanted_by(probed):
+        if wanted.what == "dtype":
+            yield from change.of(wanted)
+
+
+@dataclass
+class _Change:
+    entries: Entries
+    probed: Probed
+    sizes: Sizes
+
+    def operand_shapes(self) -> tuple[tuple[int, ...], ...]:
+        """Of the failing call."""
+        return tuple(tuple(operand.shape) for operand in self.probed.operands)
+
+    def of(self, wanted: Wanted) -> Iterator[Entries]:
+        """The entries with what is wanted."""
+        match wanted.what:
+            case "size":
+                yield from self._resized(wanted.got, wanted.value, wanted.shapes)
+            case "rank":
+                yield from self._of_other_rank(self._about(wanted), wanted.value)
+            case "dtype":
+                for leaf in self._about(wanted):
+                    yield from self._of_dtype(leaf, wanted)
+            case "view":
+                yield from self._viewed(wanted.got, wanted.shapes[0])
+
+    def with_one_row(self) -> Iterator[Entries]:
+        """The batch is one row, where the model has put all rows in one."""
+        batch, shapes = self.sizes.batch, self.operand_shapes()
+        first = shapes[0] if shapes else ()
+        rows = [leaf for leaf in self.sources() if leaf.shape[:1] == (batch,)]
+        if rows and len(first) > 1 and first[0] == 1 and (first[-1] % batch == 0 or self.has_one_row()):
+            changed = self.entries
+            for leaf in self._all():
+                if leaf.shape[:1] == (batch,):
+                    changed = put(changed, leaf.path, leaf.sized(0, 1).entry)
+            if changed != self.entries:
+                yield changed
+
+    def with_same_sides(self, about: list[Leaf]) -> Iterator[Entries]:
+        """Pictures, clips and volumes that are combined have the same height and width."""
+        pictures = [leaf for leaf in about if len(leaf.shape) > _SIDES and leaf.dtype == "float32"]
+        if not all(map(self._has_free_sides, pictures)):
+            return  # the last size is that of features
+        for sides in dict.fromkeys(leaf.shape[-_SIDES:] for leaf in pictures):
+            changed = self.entries
+            for leaf in pictures:
+                changed = put(changed, leaf.path, replace(leaf, shape=(*leaf.shape[:-_SIDES], *sides)).entry)
+            if changed != self.entries:
+                yield changed
+
+    def _has_free_sides(self, leaf: Leaf) -> bool:
+        height, width = leaf.shape[-_SIDES:]
+        is_made_small = LESS < height == width - 1 < LESS + _MAX_RANK
+        return is_made_small or (self.sizes.is_own(height) and self.sizes.is_own(width))
+
+    def has_one_row(self) -> bool:
+        """Whether the model's own state has one row."""
+        return any(leaf.shape[:2] == (1, 1) for leaf in self._all())
+
+    def _of_dtype(self, leaf: Leaf, wanted: Wanted) -> Iterator[Entries]:
+        if leaf.dtype != wanted.dtype:
+            yield self._with(replace(leaf, dtype=wanted.dtype, high=wanted.value or None, low=None))
+        elif wanted.value and leaf.high and leaf.high > wanted.value:
+            yield self._with(replace(leaf, high=wanted.value))
+
+    def _all(self) -> list[Leaf]:
+        return [*leaves(self.entries)]
+
+    def sources(self) -> list[Leaf]:
+        """Inputs that the failing call's operands were made of."""
+        sources = self.probed.origins(self.operand_shapes())
+        return [leaf for leaf in self._all() if leaf.path in sources] or self._all()
+
+    def _with(self, leaf: Leaf) -> Entries:
+        changed: Entries = put_all(self.entries, leaf.path, leaf.entry)
+        return changed
+
+    def _about(self, wanted: Wanted) -> list[Leaf]:
+        """Inputs that the operands were made of, those that have more of their sizes first."""
+        sources = self.probed.origins(wanted.shapes)
+        found = [leaf for leaf in self._all() if leaf.path in sources] or self._all()
+        own = {size for shape in wanted.shapes for size in shape if self.sizes.is_own(size)}
+        return sorted(found, key=lambda leaf: -len(own & {*leaf.shape}))
+
+    def _resized(self, got: int, wanted: int, shapes: tuple[tuple[int, ...], ...]) -> Iterator[Entries]:
+        if got == wanted or got <= 0 or not 0 < wanted <= _MAX_SIZE:
+            return
+        sources = self.probed.origins(shapes)
+        owners = [leaf for leaf in self._all() if leaf.path in sources] or self._all()
+        exact = [(leaf, d) for leaf in owners for d, size in enumerate(leaf.shape) if size == got]
+        everywhere = self.entries
+        for leaf, dimension in exact:
+            current = replace(next(leaves(subtree(everywhere, leaf.path))), path=leaf.path)
+            everywhere = put_all(everywhere, leaf.path, current.sized(dimension, wanted).entry)
+        if exact and got != self.sizes.batch:
+            yield everywhere
+        for leaf, dimension in sorted(exact, key=lambda pair: pair[1] == 0):
+            yield self._with(leaf.sized(dimension, wanted))
+            more, rest = divmod(wanted, got)
+            if not rest and len(leaf.shape) == 1 and any(more in other.shape[1:] for other in self._all()):
+                yield self._with(replace(leaf, shape=(got, more)))
+
+    def _viewed(self, elements: int, view: tuple[int, ...]) -> Iterator[Entries]:
+        """An input has the sizes of the view that it is seen as, after its own where the view leaves the first open."""
+        for leaf in self._all():
+            if math.prod(leaf.shape) == elements:
+                first, *tail = view
+                if tail == [-1]:
+                    yield from self._with_rows(leaf, first)
+                    continue
+                own = leaf.shape[: max(1, len(leaf.shape) - len(tail))] if first < 0 else (first,)
+                yield self._with(replace(leaf, shape=(*own, *tail)))
+
+    def _with_rows(self, leaf: Leaf, rows: int) -> Iterator[Entries]:
+        """As many rows as another input has in its first dimensions: ``x.view(batch * points, -1)``."""
+        for other in self._all():
+            for count in range(2, len(other.shape)):
+                if math.prod(other.shape[:count]) == rows and leaf.shape[0] == other.shape[0]:
+                    yield self._with(replace(leaf, shape=(*other.shape[:count], leaf.shape[-1])))
+
+    def guessed(self, got: int, wanted: int) -> Iterator[Entries]:
+        """What may give another size that no dimension has itself."""
+        if got == wanted or wanted <= 0 or self._is_one_of_inputs(wanted, but_not=got):
+            return
+        if all(got not in leaf.shape for leaf in self._all()):
+            yield from self._products(got, wanted)
+            yield from self._elements(got, wanted)
+            yield from self._differences(got, wanted)
+        yield from self._swapped(wanted)
+
+    def _is_one_of_inputs(self, size: int, *, but_not: int) -> bool:
+        """Whether a size is one of an input and another isn't: then it is the input's that has to change."""
+        sizes = {size for leaf in self._all() for size in leaf.shape}
+        return size in sizes and but_not not in sizes
+
+    def _products(self, got: int, wanted: int) -> Iterator[Entries]:
+        """Several dimensions were flattened into one."""
+        for leaf in self.sources():
+            for start in range(1, len(leaf.shape)):
+                for end in range(start + 2, len(leaf.shape) + 1):
+                    if math.prod(leaf.shape[start:end]) == got:
+                        for part in factored(wanted, end - start):
+                            yield self._with(replace(leaf, shape=(*leaf.shape[:start], *part, *leaf.shape[end:])))
+
+    def _elements(self, got: int, wanted: int) -> Iterator[Entries]:
+        """All elements of an input, or of a row of it, were put side by side, each as several numbers."""
+        for leaf in self.sources():
+            for start in (1, 0):
+                each, rest = divmod(got, math.prod(leaf.shape[start:]))
+                count, missing = divmod(wanted, each) if each > 1 else (0, 0)
+                if count and not rest and not missing:
+                    ones = (1,) * (len(leaf.shape) - start - 1)
+                    yield self._with(replace(leaf, shape=(*leaf.shape[:start], *ones, count)))
+
+    def _differences(self, got: int, wanted: int) -> Iterator[Entries]:
+        """A size came about by a sum, a product or a convolution."""
+        floats = [leaf for leaf in self.sources() if leaf.dtype == "float32" and len(leaf.shape) > 1]
+        for leaf in sorted(floats, key=lambda leaf: len(leaf.shape) >= _IMAGE_RANK):
+            if len(leaf.shape) >= _IMAGE_RANK:
+                yield from self._other_sides(leaf, got, wanted)
+                continue
+            for dimension in range(len(leaf.shape) - 1, 0, -1):
+                size = leaf.shape[dimension]
+                for other in (size + wanted - got, size * wanted // got if got else 0, wanted):
+                    if 0 < other <= _MAX_SIZE and other != size:
+                        yield self._with(leaf.sized(dimension, other))
+        if len(floats) > 1:
+            share = wanted // len(floats)
+            shared = self.entries
+            for leaf in floats:
+                shared = put(shared, leaf.path, leaf.sized(len(leaf.shape) - 1, share).entry) if share else shared
+            yield shared
+
+    def _other_sides(self, leaf: Leaf, got: int, wanted: int) -> Iterator[Entries]:
+        sides = self._sides(leaf)
+        area = math.prod(leaf.shape[d] for d in sides)
+        by_ratio = round(math.sqrt(area * wanted / got)) if got else leaf.shape[-1]
+        for step in (0, 1, 2, -1):
+            for side in sides:
+                other = leaf.shape[side] * wanted // got + step if got else 0
+                if 0 < other <= _MAX_SIZE:
+                    yield self._with(leaf.sized(side, other))
+        near = [by_ratio + step for step in (0, 4, -4, 2, -2, 8)]
+        for other in dict.fromkeys([*near, 32, 28, 64, 224, 96, 84, 48, 128, 16, *self.sizes.known[:8]]):
+            if 0 < other <= _MAX_SIZE:
+                shape = tuple(other if d in sides else size for d, size in enumerate(leaf.shape))
+                yield self._with(replace(leaf, shape=shape))
+        for other in self.sizes.known:
+            for dimension in range(len(leaf.shape) - 1, 0, -1):
+                yield self._with(leaf.sized(dimension, other))
+
+    def _sides(self, leaf: Leaf) -> list[int]:
+        """Dimensions of height and width: those that nobody has said, that are equal, or the last ones."""
+        free = [d for d, size in enumerate(leaf.shape) if d and self.sizes.is_own(size)]
+        equal = [d for d, size in enumerate(leaf.shape) if d and leaf.shape[1:].count(size) == _SIDES]
+        last = [len(leaf.shape) - 2, len(leaf.shape) - 1]
+        return next(dimensions for dimensions in (free, equal, last) if len(dimensions) == _SIDES)
+
+    def _swapped(self, wanted: int) -> Iterator[Entries]:
+        """The wanted size is there, but in another place."""
+        for leaf in self.sources():
+            if wanted in leaf.shape[1:-1]:
+                at = leaf.shape.index(wanted, 1)
+                shape = [*leaf.shape]
+                shape[at], shape[-1] = shape[-1], shape[at]
+                yield self._with(replace(leaf, shape=tuple(shape)))
+
+    def _of_other_rank(self, about: list[Leaf], more: int) -> Iterator[Entries]:
+        """Inputs that were put together in one tensor all have a dimension too much, or too little; or one of them."""
+        if len(about) > 1:
+            changes = [[*self._of_rank(leaf, len(leaf.shape) + more, about[0].path)] for leaf in about]
+            for alike in zip(*changes, strict=False):
+                together = self.entries
+                for leaf, changed in zip(about, alike, strict=True):
+                    together = put(together, leaf.path, subtree(changed, leaf.path))
+                yield together
+        for leaf in about:
+            yield from self._of_rank(leaf, len(leaf.shape) + more, leaf.path)
+
+    def _of_rank(self, leaf: Leaf, rank: int, path: Path) -> Iterator[Entries]:
+        """Another rank; new dimensions have the sizes that the input at a path would get."""
+        if not 0 < rank <= _MAX_RANK or rank == len(leaf.shape):
+            return
+        shape = leaf.shape
+        if rank < len(shape):
+            yield self._with(replace(leaf, shape=(*shape[:1], *shape[1 + len(shape) - rank :])))
+            yield self._with(replace(leaf, shape=shape[:rank]))
+            return
+        new = [self.sizes.new(path, _NEW + index) for index in range(rank - len(shape))]
+        yield self._with(replace(leaf, shape=(*shape[:1], *new, *shape[1:])))
+        yield self._with(replace(leaf, shape=(*shape, *new)))
+
+
+_USUAL = tuple(1 << power for power in range(5, 15))
+"""Sizes that inputs grow to."""
+_LONGEST = 1 << 22
+"""That a model may have itself: bytes of a file, samples of a sound."""
+_LARGE = 1 << 20
+"""Elements of an input from which on it has one row."""
+_BEFORE = 2
+"""Batch and channels of pictures and sounds."""
+
+
+def grown(
+    entries: Entries, sources: Sequence[Leaf], sizes: Sizes, again: Callable[[Entries], Probed | None]
+) -> Iterator[Entries]:
+    """The least usual size of which all layers leave something, or one that the model has itself.
+
+    Args:
+        entries: With which it failed.
+        sources: The inputs that the failure is about.
+        sizes: Gave out sizes that may change.
+        again: Runs a pass that is no try by itself.
+    """
+    growing = [(leaf, dimensions) for leaf in sources if (dimensions := _growing(leaf, sizes))]
+    least = max((leaf.shape[d] for leaf, dimensions in growing for d in dimensions), default=0)
+    own = {size for size in sizes.own if _USUAL[0] <= size <= _LONGEST}
+    for size in sorted({*_USUAL, *own}) if growing else ():
+        larger = entries
+        for leaf, dimensions in growing:
+            shape = tuple(size if d in dimensions else old for d, old in enumerate(leaf.shape))
+            is_large = math.prod(shape) > _LARGE and shape[0] == sizes.batch
+            larger = put_all(larger, leaf.path, replace(leaf, shape=(1, *shape[1:]) if is_large else shape).entry)
+        probed = again(larger) if size > least else None
+        if probed is not None and not is_too_small(probed):
+            yield larger
+            return
+
+
+def _growing(leaf: Leaf, sizes: Sizes) -> list[int]:
+    """Dimensions of a size that nobody has said; of pictures and sounds all but batch and channels."""
+    free = [d for d, size in enumerate(leaf.shape) if d and sizes.is_own(size) and size != sizes.batch]
+    is_grid = len(leaf.shape) > _BEFORE and leaf.dtype == "float32"
+    return free or ([*range(_BEFORE, len(leaf.shape))] if is_grid else [])

@@ -1,0 +1,415 @@
+"""What the failing call of PyTorch wanted: sizes, ranks and dtypes of its operands."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import linecache
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from torch import Tensor
+
+from modeldiagrams.resolve.code.conditions import counted_too_far_in, multiple, tensor_of_rank, unequal_sides
+from modeldiagrams.resolve.code.frames import resolved, tracebacks
+from modeldiagrams.resolve.inputs.sizes import BATCHES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from modeldiagrams.resolve.inputs.probe import Probed
+
+__all__ = ["Wanted", "is_too_small", "wanted_by"]
+
+Shape = tuple[int, ...]
+
+_ROWS = 2
+"""Rank of rows of features."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Something else than what was there."""
+
+    what: Literal["size", "rank", "dtype", "view"]
+    value: int = 0
+    """The size; by how much the rank is too low; the number of ids."""
+    got: int = 0
+    """The size that was there; of a view the number of elements."""
+    dtype: str = ""
+    shapes: tuple[Shape, ...] = ()
+    """Of operands that it is about; of a view its sizes, the first -1 where it is open."""
+
+
+_WHOLE = re.compile(
+    r"Long, Int|indices must be|(index|indices).* (must be|to be) .*(long|int)|expected scalar type Long|"
+    r"only supports? .*int64|tensors used as indices|Expected .*(Long|int64).* but (got|found)|one_hot is only|"
+    r"index tensor.* int64|dtype int64 for index",
+    re.IGNORECASE,
+)
+_FLOAT = re.compile(
+    r"int64 but found \S*float|"
+    r"same dtype.*(long|int|bool)|(long|int|bool).*same dtype|not implemented for '(Long|Int|Bool)|floating point|"
+    r"expected .*float.* (got|found|but)|with a bool tensor is not supported|"
+    r"must have the same dtype|Input dtype must be|should be (a )?float",
+    re.IGNORECASE,
+)
+_BOOL = re.compile(
+    r"boolean mask|only (supports? )?bool|Boolean-type|expected .*bool|Bool but|logical_not|bitwise", re.IGNORECASE
+)
+_COMPLEX = re.compile(r"non-complex|only supported for complex|[Ee]xpected .*complex|must be complex")
+_SHORT = re.compile(r"index (?P<at>\d+) is out of bounds for dimension \d+ with size (?P<have>\d+)")
+_SMALL = re.compile(
+    r"Kernel size can't be greater|too small|smaller than|[Oo]utput size|non-?zero size|[Pp]adding size|"
+    r"index k out of range|maximum size for tensor at dimension|expected 0 < n_fft"
+)
+
+
+def is_too_small(probed: Probed) -> bool:
+    """Whether it failed because layers left nothing of an input, or it has less than they take."""
+    return probed.error is not None and bool(_SMALL.search(probed.message))
+
+
+def wanted_by(probed: Probed) -> Iterator[Wanted]:
+    """What would have let the failing call go on, likeliest first."""
+    message = probed.message
+    shapes = tuple(tuple(operand.shape) for operand in probed.operands)
+    yield from _by_condition(probed)
+    yield from _by_function(probed, shapes)
+    if re.search("broadcast|must match the size|non-singleton", message) and probed.function != "einsum":
+        yield from _aligned(shapes)
+    yield from (Wanted("rank", more, shapes=of) for more, of in unpacked(probed, message))
+    yield from (Wanted("rank", more, shapes=of) for more, of in looked_up(probed))
+    if _COMPLEX.search(message):
+        yield Wanted("dtype", dtype="complex64", shapes=shapes)
+    yield from _named_attributes(probed, message)
+    yield from _masked(message)
+    if isinstance(probed.error, LookupError):
+        yield from counted_too_far(probed, shapes)
+    if _FLOAT.search(message):
+        whole = [s for s, o in zip(shapes, probed.operands, strict=True) if not o.is_floating_point()]
+        yield Wanted("dtype", dtype="float32", shapes=tuple(whole) or shapes)
+    if _WHOLE.search(message):
+        rows = shapes[-1][0] if "embedding" in probed.function and shapes else 2
+        yield from (Wanted("dtype", rows, dtype="int64", shapes=(shape,)) for shape in _whole_operands(probed))
+    yield from _counted_places(probed, shapes)
+    if re.search("(?<!Dimension )out of range", message) or "out of bounds" in message:
+        yield Wanted("dtype", 2, dtype="int64", shapes=shapes)
+    if _BOOL.search(message) and not _FLOAT.search(message):
+        yield Wanted("dtype", dtype="bool", shapes=shapes[1:])
+    yield from (Wanted("rank", more, shapes=of) for more, of in missing(probed, message, shapes))
+    yield from _contrasted(message, shapes)
+    yield from _views(message, shapes)
+    states = re.search(r"Expected hidden\S* size \((?P<want>[\d, ]+)\), got \[(?P<got>[\d, ]+)\]", message)
+    if states:
+        want, have = (tuple(int(size) for size in states[key].split(",")) for key in ("want", "got"))
+        yield from (Wanted("size", b, a, shapes=(have,)) for a, b in zip(have, want, strict=False) if a != b)
+
+
+def _contrasted(message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
+    """Sizes that a message contrasts."""
+    found, is_certain = contrasted(message)
+    for a, b in found:
+        yield Wanted("size", b, a, shapes=shapes if is_certain else ())
+        yield Wanted("size", a, b, shapes=shapes if is_certain else ())
+
+
+def _by_condition(probed: Probed) -> Iterator[Wanted]:
+    """Sizes and ranks that a condition of the model's own compares."""
+    for names, (first, a, second, b) in unequal_sides(probed.error):
+        for side, have, want in ((first, a, b), (second, b, a)):
+            tensor, near = tensor_of_rank(side, names), multiple(side, names)
+            if tensor is not None and type(have) is int is type(want):
+                yield Wanted("rank", want - have, shapes=(tuple(tensor.shape),))
+            elif near and want == 0:
+                yield Wanted("size", near[1], near[0])
+            elif type(have) is int is type(want):
+                yield Wanted("size", want, have)
+            elif isinstance(have, tuple) and isinstance(want, tuple) and len(have) != len(want):
+                yield Wanted("rank", len(want) - len(have), shapes=(have,))
+            elif isinstance(have, tuple) and isinstance(want, tuple):
+                yield from (Wanted("size", y, x) for x, y in zip(have, want, strict=False) if x != y)
+
+
+def _whole_operands(probed: Probed) -> list[Shape]:
+    operands = probed.operands[1:] if probed.function in INDEXING else probed.operands
+    return [tuple(operand.shape) for operand in operands if operand.is_floating_point()][:2]
+
+
+def _by_function(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
+    """Sizes that the other operands give."""
+    match probed.function, shapes:
+        case "copy_", [a, b] if len(b) > len(a):
+            yield Wanted("rank", len(a) - len(b), shapes=(b,))
+        case "linear" | "layer_norm" | "rms_norm", [x, w, *_] if x:
+            yield Wanted("size", w[-1], x[-1], shapes=(x,))
+        case "layer_norm" | "rms_norm", [x] if x and len(probed.arguments) > 1:  # without weights
+            yield Wanted("size", probed.arguments[1][-1], x[-1], shapes=(x,))
+        case str(name), [x, w, *_] if name.startswith("conv"):
+            groups = next((a for a in probed.arguments[6:7] if isinstance(a, int)), 1)
+            yield from _convolved(x, w, w[0] if "transpose" in name else w[1] * groups)
+        case "matmul" | "bmm" | "mm" | "__matmul__" | "spmm", [a, b, *_] if len(a) > 1 and len(b) > 1:
+            yield from _multiplied(a, b)
+        case "batch_norm" | "group_norm" | "instance_norm", [x, w, *_] if len(x) > 1:
+            if len(x) > 2 and x[-1] == w[0]:  # noqa: PLR2004  (features come last: there is one dimension too many)
+                yield Wanted("rank", -1, shapes=(x,))
+            yield Wanted("size", w[0], x[1], shapes=(x,))
+        case "cat" | "concat" | "stack", [_, *_]:
+            yield from _joined(probed, shapes)
+        case str(name), [x, index, *sources] if name.rstrip("_") in ("gather", "scatter", "scatter_add"):
+            apart = next((a % len(x) for a in probed.arguments[1:2] if isinstance(a, int) and x), None)
+            yield from (w for each in sources for w in _not_larger(index, each, None))
+            yield from _not_larger(index, x, apart)
+
+
+def _convolved(x: Shape, w: Shape, channels: int) -> Iterator[Wanted]:
+    if len(x) != len(w):
+        yield Wanted("rank", len(w) - len(x), shapes=(x,))
+    else:
+        yield Wanted("size", channels, x[1], shapes=(x,))
+
+
+def _multiplied(a: Shape, b: Shape) -> Iterator[Wanted]:
+    yield Wanted("size", b[-2], a[-1], shapes=(a,))
+    yield Wanted("size", a[-1], b[-2], shapes=(b,))
+    if len(a) == len(b) and a[0] != b[0]:
+        yield Wanted("size", a[0], b[0], shapes=(b,))
+
+
+def _not_larger(index: Shape, other: Shape, apart: int | None) -> Iterator[Wanted]:
+    """An index chooses at most as many items as there are, apart from the dimension that it chooses from."""
+    for d, (a, b) in enumerate(zip(index, other, strict=False)):
+        if a > b and d != apart:
+            yield Wanted("size", b, a, shapes=(index,))
+            yield Wanted("size", a, b, shapes=(other,))
+
+
+def _counted_places(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
+    """A table has a row for each step, and an input has more steps: ``self.pos(torch.arange(x.shape[1]))``."""
+    if probed.function == "embedding" and isinstance(probed.error, IndexError) and not probed.origins(shapes[:1]):
+        yield from (Wanted("size", shapes[1][0], size) for size in shapes[0] if size > shapes[1][0])
+
+
+def counted_too_far(probed: Probed, shapes: tuple[Shape, ...] = ()) -> Iterator[Wanted]:
+    """A loop over a size of a tensor that went on where a list or a table of the model, or another tensor, ended."""
+    for size, count, of in counted_too_far_in(probed.error):
+        yield Wanted("size", count, size, shapes=of)
+    if short := _SHORT.search(probed.message):
+        yield Wanted("size", 1 << int(short["at"]).bit_length(), int(short["have"]), shapes=shapes)
+
+
+def _joined(probed: Probed, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
+    first, *others = shapes
+    kinds = [operand.is_floating_point() for operand in probed.operands]
+    if any(kinds):
+        whole = [shape for shape, is_float in zip(shapes, kinds, strict=True) if not is_float]
+        yield from (Wanted("dtype", dtype="float32", shapes=(shape,)) for shape in whole)
+    for other in others:
+        if len(first) != len(other):
+            yield Wanted("rank", len(first) - len(other), shapes=(other,))
+            yield Wanted("rank", len(other) - len(first), shapes=(first,))
+        else:
+            joined = re.search(r"except in dimension (\d)", probed.message)
+            pairs = [pair for d, pair in enumerate(zip(first, other, strict=True)) if not joined or d != int(joined[1])]
+            yield from (Wanted("size", a, b, shapes=(other,)) for a, b in pairs)
+
+
+def _aligned(shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
+    """Operands that are combined element by element: sizes that differ should not, or a rank is wrong."""
+    for at, first in enumerate(shapes):
+        for second in shapes[at + 1 :]:
+            if (
+                len(first) != len(second) and first[:1] == second[:1] and first[:1] in [(batch,) for batch in BATCHES]
+            ):  # rows of one, columns of the other
+                low, high = sorted((first, second), key=len)
+                yield Wanted("rank", len(low) - len(high), shapes=(high,))
+                yield Wanted("rank", len(high) - len(low), shapes=(low,))
+            pairs = [*zip(reversed(first), reversed(second), strict=False)]
+            for a, b in pairs:
+                if a != b and 1 not in (a, b):
+                    yield Wanted("size", b, a, shapes=(first,))
+                    yield Wanted("size", a, b, shapes=(second,))
+                    yield from (Wanted("size", 1, size, shapes=(shape,)) for size, shape in ((b, second), (a, first)))
+            for shape in (first, second):
+                yield from (Wanted("rank", step, shapes=(shape,)) for step in (-1, 1))
+
+
+def _masked(message: str) -> Iterator[Wanted]:
+    """An index that is a mask has the size of what it chooses from."""
+    found = re.search(r"shape of the mask \[([\d, ]+)\] at index (\d) .*tensor \[([\d, ]+)\] at index (\d)", message)
+    if found:
+        mask, shape = (tuple(map(int, re.findall(r"\d+", found[group]))) for group in (1, 3))
+        sizes = [*zip(mask[int(found[2]) :], shape[int(found[4]) :], strict=False)]  # a model may say so of no tensor
+        yield from (Wanted("size", size, other, shapes=(shape, mask)) for size, other in sizes[:1])
+
+
+def _named_attributes(probed: Probed, message: str) -> Iterator[Wanted]:
+    """``must be equal to d_model`` is about an attribute of the module that says so."""
+    for frame, _ in probed.frames()[:1]:
+        known = getattr(frame.f_locals.get("self"), "__dict__", {})
+        for word in re.findall(r"[A-Za-z_]\w+", message):
+            if type(known.get(word)) is int:
+                operands = [value for value in frame.f_locals.values() if isinstance(value, Tensor) and value.ndim]
+                yield from (Wanted("size", known[word], x.shape[-1], shapes=(tuple(x.shape),)) for x in operands)
+
+
+def _views(message: str, shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
+    """A view that asks for a number of elements."""
+    match = re.search(r"shape '\[(?P<shape>[-\d, ]+)\]' is invalid for input of size (?P<size>\d+)", message)
+    if match:
+        sizes = [int(size) for size in match["shape"].split(",")]
+        product = math.prod(size for size in sizes if size > 1)
+        got = int(match["size"])
+        if sizes[0] == got and -1 in sizes:  # `x.view(rows, nodes, -1)` of one number for each row
+            yield Wanted("rank", 1, shapes=shapes[:1])
+        tail = tuple(size for size in sizes[1:] if size > 1)
+        if sizes[0] == -1 and len(tail) > 1:
+            yield Wanted("view", got=got, shapes=((-1, *tail),))
+        if min(sizes) > 0 or sizes[0] > 1:
+            yield Wanted("view", got=got, shapes=(tuple(sizes),))
+        yield from _flattened(sizes, shapes)
+        yield from _of_elements(sizes, product, got)
+
+
+def _of_elements(sizes: list[int], product: int, got: int) -> Iterator[Wanted]:
+    """One side of a view, or all of it, for all rows or for each."""
+    yield Wanted("size", product, got)
+    for size in dict.fromkeys(size for size in sizes if size > 1):
+        if got % (product // size) == 0:
+            yield Wanted("size", got * size // product, size)
+    for batch in (*BATCHES, 1):
+        if got % batch == 0 and product % batch == 0:
+            yield Wanted("size", product // batch, got // batch)
+        if got % batch == 0:
+            yield Wanted("size", product, got // batch)
+
+
+def _flattened(view: list[int], shapes: tuple[Shape, ...]) -> Iterator[Wanted]:
+    """Maps are flattened to rows, of which there are as many as before: ``x.view(-1, 16 * 5 * 5)``."""
+    shape, features = shapes[0] if shapes else (), view[-1]
+    if view == [-1, features] and len(shape) > _ROWS and 1 < shape[1] < features and features % shape[1] == 0:
+        yield Wanted("size", features, math.prod(shape[1:]))
+
+
+_PAIRS = (
+    r"has size (?P<b>\d+) .*previously seen size (?P<a>\d+)",
+    r"tensor a \((?P<a>\d+)\) must match the size of tensor b \((?P<b>\d+)\)",
+    r"got:? (?P<a>\d+),? (?:but )?expected:? (?P<b>\d+)",
+    r"embedding dimension of (?P<b>\d+), but got (?P<a>\d+)",
+    r"Expected size (?P<b>\d+) but got size (?P<a>\d+)",
+    r"Expected (?P<b>\d+),? (?:but )?got (?P<a>\d+)",
+    r"[Ee]xpected (?P<b>\d+)\b.*? got:? ?(?P<a>\d+)",
+    r"to be (?P<b>\d+),? but got (?P<a>\d+)",
+    r"to have (?P<b>\d+) channels, but got (?P<a>\d+)",
+    r"(?:must|should) be (?:equal to )?(?P<b>\d+)\b.*?got (?P<a>\d+)",
+    r"\(\d+x(?P<a>\d+) and (?P<b>\d+)x\d+\)",
+    r"\[\d+, (?P<a>\d+)\] X \[(?P<b>\d+), \d+\]",
+    r"\((?P<a>\d+)\) .*?\((?P<b>\d+)\)",
+    r"but got (?P<a>\d+) \(batch_size=(?P<b>\d+)\)",
+    r"(?P<a>\d+) (?:vs\.?|!=|and) (?P<b>\d+)",
+)
+"""Known forms; `b` is what is likelier to be right."""
+_MOST_NUMBERS = 4
+"""Of a message of no known form."""
+
+
+def contrasted(message: str) -> tuple[list[tuple[int, int]], bool]:
+    """Pairs of sizes that should be equal, and whether the message has a known form: else it is all of its numbers."""
+    found = [(int(match["a"]), int(match["b"])) for pattern in _PAIRS for match in re.finditer(pattern, message)]
+    if found:
+        return found, True
+    numbers = dict.fromkeys(int(number) for number in re.findall(r"(?<![\w.\[-])\d{1,6}(?![\w.\]])", message))
+    return [*itertools.combinations([number for number in numbers if number > 1][:_MOST_NUMBERS], 2)], False
+
+
+Missing = tuple[int, tuple[Shape, ...]]
+"""How many more there should be, and of which operands."""
+
+INDEXING = ("gather", "scatter", "scatter_add", "index_select", "take_along_dim")
+"""Functions whose second tensor chooses among the first one's items."""
+_LOW_RANK = re.compile(r"too many indices|IndexError: Dimension|slice\(\) cannot be applied|0-dim|offsets has to be")
+
+
+def unpacked(probed: Probed, message: str) -> Iterator[Missing]:
+    """``b, c, h, w = x.shape`` says which rank `x` has."""
+    match = re.search(r"values to unpack \(expected (\d+)", message)
+    trace = next(iter(tracebacks(probed.error)), None)
+    if not match or trace is None:
+        return
+    line = linecache.getline(trace.tb_frame.f_code.co_filename, trace.tb_lineno)
+    if ".shape" not in line and ".size(" not in line:
+        return
+    for value in _measured(line, trace.tb_frame.f_locals):
+        yield (int(match[1]) - value.ndim, (tuple(value.shape),))
+
+
+def looked_up(probed: Probed) -> Iterator[Missing]:
+    """``{3: …, 4: …}[x.ndim]`` has no entry for this rank."""
+    key = probed.error.args[0] if isinstance(probed.error, KeyError) and probed.error.args else None
+    for frame, _ in probed.frames() if type(key) is int else ():
+        shapes = [tuple(value.shape) for value in frame.f_locals.values() if isinstance(value, Tensor)]
+        yield from ((1, (shape,)) for shape in shapes if len(shape) == key)
+
+
+def _measured(line: str, names: Mapping[str, Any]) -> Iterator[Tensor]:
+    """Tensors in a line that asks for shapes: ``x.shape``, ``batch["x"].size()``, ``data.x.shape[2:]``."""
+    for words in re.findall(r"[A-Za-z_][\w.]*(?:\[[\"'\d]\w*[\"']?\])*[\w.]*", line):
+        owner = re.sub(r"\.(shape|size)$", "", words)
+        try:
+            value = resolved(ast.parse(owner, mode="eval").body, names)
+        except SyntaxError:
+            continue
+        if isinstance(value, Tensor):
+            yield value
+
+
+_RANKS = (
+    r"batch\d must be a (?P<want>\d)D",
+    r"[a-z]+ must be (a )?(?P<want>\d)-?D",
+    r"input\.dim\(\) = (?P<got>\d).*len\(dims\) = (?P<want>\d)",
+    r"batched (?P<want>\d)D tensor but received (?P<got>\d)-D",
+    r"must have (?P<want>\d) dimensions, got (?P<got>\d)",
+    r"(?P<want>\d)D Tensor, but got Tensor of dimension (?P<got>\d)",
+    r"[Ee]xpected (?P<want>\d)-?D.*?got (?P<got>\d)-?D",
+    r"[Ee]xpected .*?(?P<want>\d)-?D .*got:? .*?(?P<got>\d)-?D",
+    r"[Ee]xpect(?:ed)?(?: a)? \dD or (?P<want>\d)D",
+    r"[Ee]xpect(?:ed)?(?: a)? (?P<want>\d)D",
+)
+
+
+def missing(probed: Probed, message: str, shapes: tuple[Shape, ...]) -> Iterator[Missing]:
+    """How many dimensions more there should be."""
+    first = shapes[:1]
+    beyond = re.search(r"range of \[-?\d+, (\d+)\], but got (-?\d+)", message)
+    if beyond:
+        top, asked = int(beyond[1]), int(beyond[2])
+        yield (asked - top if asked > 0 else -asked - top - 1, first)
+    if _LOW_RANK.search(message):
+        yield (1, first)
+    yield from _listed_ranks(message, shapes)
+    if probed.function in ("expand_as", *INDEXING) and len(shapes) > 1:
+        chosen, other = (1, 0) if probed.function in INDEXING else (0, 1)
+        yield (len(shapes[other]) - len(shapes[chosen]), shapes[chosen : chosen + 1])
+    if "unbatched" in message and shapes:
+        yield (1, (min(shapes, key=len),))
+    if probed.function == "permute" and first:
+        dims = [a for a in probed.arguments[1:] for a in (a if isinstance(a, tuple | list) else (a,))]
+        yield (len(dims) - len(first[0]), first)
+    if "sizes do not match" in message or "must match the existing size" in message:
+        yield from ((step, first) for step in (1, -1))
+
+
+def _listed_ranks(message: str, shapes: tuple[Shape, ...]) -> Iterator[Missing]:
+    einsum = re.search(r"\((\d)\) does not match the number of dimensions \((\d)\) for operand (\d)", message)
+    if einsum:
+        yield (int(einsum[1]) - int(einsum[2]), shapes[int(einsum[3]) :][:1])
+    for pattern in _RANKS:
+        match = re.search(pattern, message)
+        if match:
+            groups = match.groupdict()
+            for shape in shapes:
+                got = int(groups.get("got") or len(shape))
+                if len(shape) == got != int(groups["want"]):
+                    yield (int(groups["want"]) - got, (shape,))

@@ -1,0 +1,1 @@
+"""What classes of libraries offer: examples, configurations, factories."""

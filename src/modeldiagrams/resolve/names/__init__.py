@@ -1,0 +1,1 @@
+"""What names of arguments and inputs usually mean: tables of data, and how they are read."""

@@ -1,0 +1,133 @@
+"""Answers to failures: what a constructor does with stand-ins tells its arguments, and each failed pass its inputs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.resolve.arguments.argument_search import solved_arguments
+from modeldiagrams.resolve.arguments.class_options import constants_for
+from modeldiagrams.resolve.code.forward import parameters_of
+from modeldiagrams.resolve.endured import attempted
+from modeldiagrams.resolve.inputs.candidate_search import Found, dead_inputs, is_connected, trial_pass
+from modeldiagrams.resolve.inputs.defects import defects_of
+from modeldiagrams.resolve.names.conventions import required_parameters
+from modeldiagrams.resolve.names.tables import PROJECT, project_value
+from modeldiagrams.resolve.rules import Rule, assumed
+from modeldiagrams.resolve.strategies.requests import Arguments
+from modeldiagrams.resolve.values.tensors import from_entries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from modeldiagrams.ir.graph import Assumption
+    from modeldiagrams.resolve.inputs.defects import Defects
+    from modeldiagrams.resolve.strategies.requests import InputRequest, Inputs, ModelRequest
+
+__all__ = ["Failures", "better_inputs"]
+
+_MANY = 10**6
+"""More inputs than any model has."""
+_KEPT_PASSES = 10
+"""For other usual inputs, which follow."""
+_TRIES = (_MANY, 12)
+"""Passes until there is a solution, and after the first one, for a better one."""
+_TRIES_FOR_ROWS = (5, 5)
+"""Where the model runs, but only with one row."""
+_MAX_SOLUTIONS = 12
+_MAX_ODD = 4
+"""Solutions of which the least odd is taken, where nothing else is wrong."""
+
+
+class Failures:
+    """Searches that go where failures point."""
+
+    def propose_arguments(self, request: ModelRequest) -> Iterator[Arguments]:
+        """Arguments by how the constructor uses them, where a call with usual ones failed or made too few layers."""
+        maker = request.maker
+        if not request.is_open or request.is_configured:
+            return
+        if request.lacks_layers:
+            optional = tuple(name for name, p in parameters_of(maker).items() if p.default is None)
+            if required_parameters(maker) or optional:
+                yield from _by_use(request, "", {}, {}, names=() if required_parameters(maker) else optional)
+            return
+        known = {p.name: project_value("arguments", p.name) for p in required_parameters(maker)}
+        given = {name: value for name, value in known.items() if value is not None}
+        constants = {name: value for name, value in constants_for(maker).items() if name not in given}
+        reasons = {**dict.fromkeys(given, PROJECT), **dict.fromkeys(constants, "the constant of this name beside it")}
+        error = str(request.failure or "")
+        for fixed in ({**given, **constants}, given) if constants else (given,):
+            yield from _by_use(request, error, fixed, reasons)
+
+    def find_inputs(self, request: InputRequest) -> Inputs | None:
+        """The best inputs that failed passes ask for."""
+        return attempted("failures", request.budget.lines, partial(_inputs_by_failures, request, (_MANY,), _TRIES))
+
+
+def _by_use(
+    request: ModelRequest, error: str, given: dict[str, Any], reasons: dict[str, str], names: tuple[str, ...] = ()
+) -> Iterator[Arguments]:
+    """Arguments by how they are used: those that are required, or `names`.
+
+    Args:
+        request: The class.
+        error: What a call raised; it may name arguments.
+        given: Arguments that are known.
+        reasons: Why these are what they are.
+        names: The arguments to find, where they are not the required ones.
+    """
+    is_complete = {p.name for p in required_parameters(request.maker)} <= {*given} != set()
+    solved = None if is_complete else solved_arguments(request.maker, error, given, names=names)
+    if solved is None and not is_complete:
+        return
+    tries, found = (solved.tries, solved.kwargs) if solved else (0, {})
+    rule = Rule.CONVENTIONS.assumption(f"constructor arguments by how they are used, after {tries} tries")
+    reasons = {**reasons, **(solved.reasons if solved else {})}
+    others = (_arguments({**given, **other}, rule, reasons) for other in (solved.others if solved else ()))
+    yield replace(_arguments({**given, **found}, rule, reasons), alternatives=tuple(others))
+
+
+def _arguments(kwargs: dict[str, Any], rule: Assumption, reasons: dict[str, str]) -> Arguments:
+    values = (assumed(f"kwargs.{name}", value, reasons[name]) for name, value in kwargs.items())
+    return Arguments(kwargs=kwargs, assumptions=(rule, *values), is_guessed=True)
+
+
+def better_inputs(request: InputRequest, found: Found) -> Inputs | None:
+    """Better inputs than some with which the model runs, if an input makes no difference, or only one row works."""
+    args, kwargs = from_entries(found.entries)
+    trace = found.trace or trial_pass(request.model, args, kwargs, "auto")[0]
+    dead = dead_inputs(trace.graph)
+    if dead:
+        return _inputs_by_failures(request, (dead,), _TRIES)
+    return (
+        _inputs_by_failures(request, (0, True), _TRIES_FOR_ROWS)
+        if request.failures.is_for_one_row(found.entries)
+        else None
+    )
+
+
+def _inputs_by_failures(request: InputRequest, worst: tuple[int, ...], tries: tuple[int, int]) -> Inputs | None:
+    """The best inputs that failures ask for, with fewer defects than `worst`."""
+    best = _best_solution(request, tries)
+    return request.as_inputs(best[1], Rule.INFERRED) if best and best[0] < worst else None
+
+
+def _best_solution(request: InputRequest, tries: tuple[int, int]) -> tuple[Defects, Found] | None:
+    best: tuple[Defects, Found] | None = None
+    search, budget = request.failures, request.budget
+    passes = min(tries[0], budget.left - _KEPT_PASSES)
+    for count, solution in enumerate(islice(search.solutions(passes, tries[1]), _MAX_SOLUTIONS), 1):
+        args, kwargs = from_entries(solution.entries)
+        with budget.limited():
+            trace, result = trial_pass(request.model, args, kwargs, "auto")
+        budget.lines.append(f"{solution.entries} ({trace.graph.status.mode}): {result}")
+        defects = defects_of(request.model, trace.graph, solution, search.sizes.is_own)
+        if is_connected(trace.graph) and (best is None or defects < best[0]):
+            best = defects, Found(solution.entries, search.reasons(solution.entries), None)
+        is_good = best is not None and not any(best[0] if count < _MAX_ODD else best[0][:-1])
+        if budget.is_exhausted or is_good:
+            break
+    return best

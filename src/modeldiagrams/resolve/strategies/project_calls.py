@@ -1,0 +1,96 @@
+"""Literal calls in the project, and functions beside the class that make one."""
+
+from __future__ import annotations
+
+import inspect
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from modeldiagrams.resolve.arguments.argument_search import solved_arguments
+from modeldiagrams.resolve.code.source import path_of
+from modeldiagrams.resolve.endured import attempted, each_of
+from modeldiagrams.resolve.inputs.candidate_search import search
+from modeldiagrams.resolve.libraries.factories import factories_of
+from modeldiagrams.resolve.names.candidates import Candidate
+from modeldiagrams.resolve.names.conventions import required_parameters, without_which_it_fails
+from modeldiagrams.resolve.project.call_sites import find_call_sites
+from modeldiagrams.resolve.rules import Rule, assumed
+from modeldiagrams.resolve.strategies.requests import Arguments, input_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from modeldiagrams.resolve.project.call_sites import CallSite
+    from modeldiagrams.resolve.strategies.requests import InputRequest, Inputs, ModelRequest
+
+__all__ = ["ProjectCalls", "factory_arguments"]
+
+_MAX_SITES = 6
+_MAX_FACTORIES = 3
+_MAX_CALLS = 50_000
+"""Of PyTorch, for arguments that a call in the project leaves open."""
+
+
+class ProjectCalls:
+    """Calls that are read in the files of the project, never run."""
+
+    def propose_arguments(self, request: ModelRequest) -> Iterator[Arguments]:
+        """For a class that requires arguments: of calls that can be read, of factories, of calls that partly can."""
+        if not request.is_open or not required_parameters(request.maker):
+            return
+        sites = [*islice(each_of(find_call_sites(request.maker)), _MAX_SITES)]
+        yield from (_arguments_of_site(site, site.kwargs, {}) for site in sites if site.is_complete)
+        yield from factory_arguments(request)
+        for site in sites:
+            arguments = None if site.is_complete else attempted("a call", [], partial(_complete, request.maker, site))
+            if arguments is not None:
+                yield arguments
+
+    def find_inputs(self, request: InputRequest) -> Inputs | None:
+        """Inputs that the project calls the model with, where it makes it as here."""
+        arguments = request.built.arguments
+        for entries in arguments.inputs:
+            names = input_names(request.model, len(entries))
+            reason = f"as in {arguments.place}"
+            candidates = {name: [Candidate(entry, reason)] for name, entry in zip(names, entries, strict=True)}
+            found = search(request.model, candidates, request.budget)
+            if found:
+                return request.as_inputs(found, Rule.INFERRED)
+        return None
+
+
+def _complete(maker: Callable[..., Any], site: CallSite) -> Arguments | None:
+    """The arguments of a call with others that are found by how the constructor uses them."""
+    solved = solved_arguments(maker, "", site.kwargs, most_calls=_MAX_CALLS)
+    if solved is None and not {p.name for p in required_parameters(maker)} <= {*site.kwargs}:
+        return None
+    return _arguments_of_site(
+        site, {**site.kwargs, **(solved.kwargs if solved else {})}, solved.reasons if solved else {}
+    )
+
+
+def _arguments_of_site(site: CallSite, kwargs: dict[str, Any], reasons: dict[str, str]) -> Arguments:
+    place = f"as in {site.place}"
+    rule = Rule.CONVENTIONS.assumption(f"constructor arguments {place}")
+    values = (assumed(f"kwargs.{name}", value, reasons.get(name, place)) for name, value in kwargs.items())
+    return Arguments(
+        kwargs=kwargs,
+        assumptions=(rule, *values),
+        is_guessed=bool(reasons),
+        inputs=tuple(site.inputs),
+        place=site.place,
+        files=(site.file,),
+    )
+
+
+def factory_arguments(request: ModelRequest) -> Iterator[Arguments]:
+    """Functions beside the class that return one and need no argument, as ``resnet18`` for ``ResNet``."""
+    maker = request.maker
+    factories = factories_of(maker) if inspect.isclass(maker) and request.is_open else ()
+    for factory in islice(each_of(factories), _MAX_FACTORIES):
+        kwargs = without_which_it_fails(factory, {}, "")  # without weights that are fetched by default
+        rule = Rule.CONVENTIONS.assumption(f"made by {factory.__name__}, a function beside {maker.__name__}")
+        model = assumed("model", path_of(factory), f"it makes a {maker.__name__} without any argument")
+        values = (assumed(f"kwargs.{name}", value, "no weights are fetched") for name, value in kwargs.items())
+        yield Arguments(kwargs=kwargs, assumptions=(rule, model, *values), factory=factory, is_guessed=True)

@@ -1,0 +1,1 @@
+"""What authors write as options → objects, tensors and models."""

@@ -1,1 +1,0 @@
-"""Projects kept aside: each a folder with its scripts and settings, as a repository has them."""

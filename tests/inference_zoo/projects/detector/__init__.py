@@ -1,0 +1,1 @@
+"""A library for detection: sizes in a table, a factory, tests with fixtures, a README."""

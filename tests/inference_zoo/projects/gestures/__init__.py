@@ -1,0 +1,1 @@
+"""Gestures from an armband; ``config.json`` has the architecture."""

@@ -1,1 +1,0 @@
-"""The models one can choose with --model."""

@@ -1,3 +1,0 @@
-"""A network that learns a game by playing against itself."""
-
-__all__ = ["othello_net.OthelloNNet"]

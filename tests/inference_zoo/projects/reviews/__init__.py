@@ -1,0 +1,1 @@
+"""A first repository: argparse, and products from a file."""
