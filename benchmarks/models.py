@@ -1,4 +1,4 @@
-"""The models the benchmarks run: those of the demo site, at the sizes people know, with random weights."""
+"""The models of benchmarks: those of the demo site, in well-known sizes, with random weights."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "docs"))
 import demo_models
 
 SEQUENCE = 128
-"""Tokens for BERT and GPT-2: the length at which BERT was trained for nine tenths of its steps."""
+"""Tokens for BERT and GPT-2: the length of 90 % of BERT's training steps."""
 
 
 class Case(NamedTuple):
@@ -27,7 +27,7 @@ class Case(NamedTuple):
 
 
 def tokens(vocabulary: int, length: int = 64) -> torch.Tensor:
-    """Token ids `(1, length)`, int64."""
+    """Make token ids of shape `(1, length)`, int64."""
     return torch.arange(length)[None] % vocabulary
 
 
@@ -66,7 +66,7 @@ def mixtral() -> Case:
 
 
 def toy_llama() -> Case:
-    """Many layers, little arithmetic: what a trace costs per op shows most."""
+    """Make a model with many layers and little arithmetic, to show the cost of a trace per op."""
     config = transformers.LlamaConfig(
         num_hidden_layers=48,
         hidden_size=64,
@@ -142,7 +142,7 @@ CASES: dict[str, Callable[[], Case]] = {
 
 
 def prepared(name: str) -> Case:
-    """The case in eval mode, the same weights every time."""
+    """Make a case in eval mode, always with the same weights."""
     torch.manual_seed(0)
     case = CASES[name]()
     case.model.eval()

@@ -1,6 +1,6 @@
-"""``python -m benchmarks.peers TOOL MODEL``: trace time of another tool over plain forward, as one JSON number.
+"""``python -m benchmarks.peers TOOL MODEL``: prints another tool's trace time relative to the plain forward, as JSON.
 
-Each tool runs in a process of its own, since some leave torch changed, and by its public interface only.
+Each tool runs in its own process, because some leave torch changed, and only through its public interface.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from benchmarks.models import prepared
 
 
 def torchview(model: Any, given: torch.Tensor) -> Callable[[], object]:
-    """Draws nothing: only its graph is made."""
+    """Make the graph, without drawing it."""
     import torchview as tool  # noqa: PLC0415 - optional
 
     return lambda: tool.draw_graph(model, input_data=given, device="cpu", depth=100)
 
 
 def torchvista(model: Any, given: torch.Tensor) -> Callable[[], object]:
-    """Writes its page to a file, which it can't do without."""
+    """Write the page to a file, which can't be skipped."""
     import torchvista as tool  # noqa: PLC0415 - optional
 
     page = str(Path(tempfile.mkdtemp()) / "page")
@@ -37,7 +37,7 @@ def torchvista(model: Any, given: torch.Tensor) -> Callable[[], object]:
 
 
 def torchlens(model: Any, given: torch.Tensor) -> Callable[[], object]:
-    """Saves no activations."""
+    """Trace without saving activations."""
     import torchlens as tool  # noqa: PLC0415 - optional
 
     return lambda: tool.trace(model, given)

@@ -1,4 +1,4 @@
-"""What a diagram costs: time to draw it in V8, and bytes on the page, against the budgets of the project."""
+"""Measures what a diagram costs: time to draw it in V8, and bytes on the page, compared to the project's budgets."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def main() -> None:
         again = median_time(graph, view)
         opened = median_time(graph, View(depth=99))
         diagram = Diagram(id="x", options=Options(call=Call(model="x")), graph=graph, picture=picture)
-        on_page = kilobytes(page.fragment(diagram, assets="modeldiagrams/").encode())
-        data = kilobytes(page.data_script(diagram).encode())
+        on_page = kilobytes(page.render_fragment(diagram, assets="modeldiagrams/").encode())
+        data = kilobytes(page.build_data_script(diagram).encode())
         print(
             f"{name:26}{len(graph.nodes):7}{first * 1e3:10.0f}{again * 1e3:10.0f}{opened * 1e3:11.0f}"
             f"{on_page:9.1f}{data:9.1f}"
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def median_time(graph: modeldiagrams.Graph, view: View) -> float:
-    """Median seconds of drawing a graph, with whatever the viewer keeps between drawings."""
+    """Return the median seconds to draw a graph, including the viewer's caches between drawings."""
     seconds = []
     for _ in range(ROUNDS):
         start = time.perf_counter()
@@ -55,5 +55,5 @@ def median_time(graph: modeldiagrams.Graph, view: View) -> float:
 
 
 def kilobytes(data: bytes) -> float:
-    """Size on the wire in kB (1,000 bytes), gzip level 9."""
+    """Return the compressed size in kB (1,000 bytes), gzip level 9."""
     return len(gzip.compress(data, 9)) / 1000

@@ -1,4 +1,4 @@
-"""What diagrams cost a documentation build: forty pages with one each, cold and warm, against the same without any."""
+"""Measures what diagrams cost a documentation build: forty pages with one each, cold and warm, and without any."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.measure import as_installed
 PAGES = 40
 ROUNDS = 5
 BUDGET_MS = 5
-"""For a diagram in a warm build."""
+"""Per diagram in a warm build."""
 FEW_PAGES = 20
 FAILING = (
     "net.Missing",
@@ -63,7 +63,7 @@ class Hangs(Raises):
         time.sleep(60)
 """
 
-# tells how many processes were started, to whoever asks for it by the variable
+# counts started processes in the file named by the environment variable
 _COUNT = """
 import os
 from modeldiagrams.worker import process
@@ -93,7 +93,7 @@ def main() -> None:
 
 
 def _measure_failures(folder: Path) -> None:
-    """Print what a second build costs with diagrams that fail, and without them."""
+    """Print the cost of a second build, with and without failing diagrams."""
     sites = {"all succeed": folder / "good", f"{len(FAILING)} fail": folder / "bad"}
     _write(folder / "good", with_models=True, pages=FEW_PAGES - len(FAILING))
     _write(folder / "bad", with_models=True, pages=FEW_PAGES - len(FAILING), failing=FAILING)
@@ -109,7 +109,7 @@ def _measure_failures(folder: Path) -> None:
 def _measure(name: str, build: Callable[[Path], None], folder: Path) -> None:
     for kind in ("plain", "models"):
         _write(folder / kind, with_models=kind == "models")
-    build(folder / "plain")  # compiles, fills the system's file cache
+    build(folder / "plain")  # compiles bytecode and fills the system's file cache
     cold, cold_starts = _timed(build, folder / "models")
     rounds = [(_timed(build, folder / "plain")[0], *_timed(build, folder / "models")) for _ in range(ROUNDS)]
     plain, warm = (statistics.median(row[i] for row in rounds) for i in (0, 1))
@@ -119,7 +119,7 @@ def _measure(name: str, build: Callable[[Path], None], folder: Path) -> None:
 
 
 def _timed(build: Callable[[Path], None], site: Path) -> tuple[float, int]:
-    """CPU seconds of a build with all its processes, and how many of them were for tracing."""
+    """Return the CPU seconds of a build with all its processes, and the number of tracing processes."""
     starts = site / "starts"
     starts.write_text("")
     before = os.times()
@@ -134,12 +134,12 @@ def _sphinx(site: Path) -> None:
 
 
 def _sphinx_anew(site: Path) -> None:
-    """Every page is read and resolved again, as if all had been edited; what was traced is kept."""
+    """Read and resolve every page again, as if all had been edited; traces are kept."""
     _run(site, "sphinx", "-q", "-W", "-E", "-d", "doctrees", ".", "out")
 
 
 def _sphinx_lenient(site: Path) -> None:
-    """As a build again after an edit; warnings are not errors."""
+    """Build again as after an edit, without turning warnings into errors."""
     (site / "index.rst").touch()
     _run(site, "sphinx", "-Q", "-d", "doctrees", ".", "out")
 
@@ -156,7 +156,7 @@ def _run(site: Path, *words: str) -> None:
 def _write(site: Path, *, with_models: bool, pages: int = PAGES, failing: Sequence[str] = ()) -> None:
     docs = site / "docs"
     docs.mkdir(parents=True)
-    # a class for every page: two diagrams of one would be two descriptions of it
+    # a class for every page, because two diagrams of one class would be duplicate descriptions
     (site / "net.py").write_text(_MODEL + "".join(f"\n\nclass Net{n}(Net):\n    pass\n" for n in range(pages)))
     (site / "count.py").write_text(_COUNT)
     (site / "conf.py").write_text(

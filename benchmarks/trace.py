@@ -1,5 +1,5 @@
 # ruff: noqa: S603 - runs this project's own modules
-"""What a trace costs: CPU time over that of the plain forward, alternating, medians, in one run."""
+"""Measures the CPU time of a trace relative to the plain forward: medians of alternating rounds."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from modeldiagrams.tracer import trace
 ROOT = Path(__file__).parent.parent
 PEERS = ("torchvista", "torchview", "torchlens")
 PEERS_PYTHON = os.environ.get("MODELDIAGRAMS_PEERS_PYTHON", sys.executable)
-"""A Python that has torch, transformers and the other tools; those it lacks are left out."""
+"""A Python with torch, transformers and other tools; missing tools are left out."""
 
 TARGETS = {"ResNet-50": 1.25, "BERT-base": 1.25, "GPT-2": 1.25, "Llama, 48 toy layers": 7.0}
-"""At most this many times the plain forward, without costs."""
+"""The maximum ratio to the plain forward, without costs."""
 WITH_COSTS = {"ResNet-50": 1.25, "BERT-base": 1.12, "GPT-2": 1.12, "Llama, 48 toy layers": 7.0}
-"""The same with costs, as pages have them."""
+"""The same with costs, as on pages."""
 GIANT_TARGET, GIANT_BYTES = 3.0, 10**9
 
 
@@ -47,7 +47,7 @@ def _check_peers_python() -> None:
     if shutil.which(PEERS_PYTHON) is None:
         raise SystemExit(
             f"MODELDIAGRAMS_PEERS_PYTHON: expected the path of a Python interpreter, found none at {PEERS_PYTHON!r}; "
-            "without the variable, the Python that runs the benchmark is asked"
+            "without the variable, the Python that runs the benchmark is used"
         )
 
 
@@ -79,7 +79,7 @@ def _target(ratio: float, target: float | None) -> str:
 
 
 def _peer(tool: str, name: str) -> str:
-    """Another tool's ratio; ``-`` where it is not installed, ``fails`` where it can't trace the model."""
+    """Return another tool's ratio; ``-`` if it is not installed, ``fails`` if it can't trace the model."""
     is_there = subprocess.run([PEERS_PYTHON, "-c", f"import {tool}"], capture_output=True, check=False)
     if is_there.returncode:
         return "-"
@@ -90,7 +90,7 @@ def _peer(tool: str, name: str) -> str:
 
 
 def _giant() -> str:
-    """DeepSeek-V3 at full size on meta, in a process of its own: its memory is measured too."""
+    """Measure DeepSeek-V3 at full size on meta, in its own process to measure its memory too."""
     ran = subprocess.run(
         [sys.executable, "-m", "benchmarks.giant"], cwd=ROOT, capture_output=True, text=True, check=True
     )

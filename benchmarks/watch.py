@@ -1,8 +1,8 @@
-"""``python -m benchmarks watch``: what watching costs a training step, beside TorchExplorer and Weights & Biases.
+"""``python -m benchmarks watch``: the cost of watching a training step, compared to TorchExplorer and Weights & Biases.
 
-Rivals take part where they are installed; TorchExplorer needs loguru, and ``dot`` of Graphviz on the PATH. Each has a
-model of its own; all take turns, and a ratio is the median of those to the plain step of the same round, because a
-machine that has other work is slower now and then. CPU time, one thread, AdamW.
+Other tools take part if they are installed; TorchExplorer needs loguru, and ``dot`` of Graphviz on the PATH. Each has
+its own model; all take turns, and a ratio is the median of the ratios to the plain step of the same round, because a
+busy machine is slower now and then. CPU time, one thread, AdamW.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Residual(nn.Module):
 
 
 def resnet18() -> nn.Module:
-    """With the first layers that are usual for images of 32 by 32; 11.2 million parameters."""
+    """Make a ResNet-18 with the usual first layers for images of 32 by 32; 11.2 million parameters."""
     layers: list[nn.Module] = [nn.Conv2d(3, 64, 3, 1, 1, bias=False), nn.BatchNorm2d(64), nn.ReLU(inplace=True)]
     for width, out in ((64, 64), (64, 128), (128, 256), (256, 512)):
         layers += [Residual(width, out, 1 + (width != out)), Residual(out, out, 1)]
@@ -72,7 +72,7 @@ class Block(nn.Module):
 
 
 def gpt() -> nn.Module:
-    """Four layers of width 256; 3.4 million parameters."""
+    """Make four layers of width 256; 3.4 million parameters."""
     return nn.Sequential(
         nn.Embedding(512, 256), *(Block(256) for _ in range(4)), nn.LayerNorm(256), nn.Linear(256, 512)
     )
@@ -90,7 +90,7 @@ MODELS = {"ResNet-18": (resnet18, images), "GPT": (gpt, tokens)}
 
 
 def training(make: Callable[[], nn.Module], batch: tuple[Any, Any], attach: Callable[[nn.Module], Any]) -> Any:
-    """A training step with something attached to the model, as a function."""
+    """Return a function that makes a training step, with something attached to the model."""
     torch.manual_seed(0)
     model = make()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
@@ -144,7 +144,7 @@ def main() -> None:
 
 
 def _working(make: Callable[[], nn.Module], batch: Any, attach: Callable[[nn.Module], Any]) -> Any:
-    """A training step; None if it can't be made, as with TorchExplorer where there is no ``dot``."""
+    """Return a training step; None if it fails, as TorchExplorer does without ``dot``."""
     try:
         step = training(make, batch, attach)
         step()

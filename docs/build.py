@@ -1,4 +1,4 @@
-"""Build the documentation twice, with Sphinx (Furo) and with MkDocs (Material), and say where to open each.
+"""Build the documentation twice, with Sphinx (Furo) and MkDocs (Material), and print where to open each.
 
 ``python docs/build.py [--gallery] [output folder]``
 """
@@ -14,18 +14,18 @@ DOCS = Path(__file__).parent
 
 
 def main(output: Path, *, gallery: bool) -> int:
-    """Build both sites, every warning an error.
+    """Build both sites with warnings as errors.
 
     Args:
-        output: Folder for the sites, in subfolders `sphinx` and `mkdocs`.
-        gallery: Whether the page with many architectures is built, too.
+        output: The folder for the sites, in subfolders `sphinx` and `mkdocs`.
+        gallery: Whether to build the page with many architectures too.
 
     Returns:
-        Exit code: 0 if both were built.
+        The exit code: 0 if both were built.
     """
     sphinx = ["-W", "--keep-going", "-q", "-c", DOCS, "-d", output / ".doctrees", DOCS / "pages", output / "sphinx"]
     mkdocs = ["build", "--strict", "-f", DOCS / "mkdocs.yml", "-d", output / "mkdocs"]
-    # Material for MkDocs advertises its successor on every build otherwise
+    # otherwise Material for MkDocs advertises its successor on every build
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"} | ({"MODELDIAGRAMS_GALLERY": "1"} if gallery else {})
     for name, command in (("Sphinx (Furo)", ["sphinx", *sphinx]), ("MkDocs (Material)", ["mkdocs", *mkdocs])):
         print(f"Building the site with {name}; the first time takes a minute …", flush=True)

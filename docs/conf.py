@@ -1,4 +1,4 @@
-"""Sphinx side of the documentation; ``mkdocs.yml`` is the other."""
+"""Sphinx configuration of the documentation; that of MkDocs is ``mkdocs.yml``."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS))
 
-import one_source  # noqa: E402  (it lies beside this file)
+import one_source  # noqa: E402  (in this folder)
 
 project = "modeldiagrams"
 copyright = "The modeldiagrams authors"  # noqa: A001  (Sphinx's name)
@@ -27,12 +27,12 @@ html_title = "modeldiagrams"
 numfig = True
 nitpicky = True
 exclude_patterns = [] if one_source.SLOW in os.environ else [one_source.GALLERY]
-# the demo models are documented; torch itself is not imported by this process
+# documents the demo models without importing torch
 autodoc_mock_imports = ["torch"]
 autodoc_typehints = "none"
 default_role = "code"
 modeldiagrams_autodoc = ["demo_models.DenseNet"]
-# a machine that does other things, too, needs more than a minute for the largest models
+# a busy machine needs more than a minute for the largest models
 modeldiagrams_timeout = 600
 modeldiagrams_source_link = {"demo_models": "https://example.org/docs/{path}#L{line}"}
 
@@ -44,6 +44,6 @@ def setup(app):  # noqa: ANN001, ANN201, D103  (Sphinx's hook)
 def _prepare(app, _name, content):  # noqa: ANN001, ANN202  (Sphinx's event)
     prepared = one_source.prepare(content[0], "sphinx")
     if prepared != content[0]:
-        # references and navigation also change when this file does not
+        # references and navigation may change although this file doesn't
         app.env.note_reread()
     content[0] = prepared

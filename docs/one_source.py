@@ -1,10 +1,10 @@
-"""The pages of both sites: one set of Markdown files, one navigation, a few blocks for one host only.
+"""Prepares the pages of both sites, which share Markdown files and navigation, except for a few blocks.
 
-``conf.py`` (Sphinx) and ``mkdocs.yml`` (as a hook) pass every page through `prepare`, which knows three comments:
+``conf.py`` (Sphinx) and ``mkdocs.yml`` (as a hook) pass every page through `prepare`, which supports three comments:
 
 - ``<!-- only sphinx -->`` … ``<!-- end -->``: a block for one host, ``sphinx`` or ``mkdocs``;
-- ``<!-- reference options -->``: a reference made from the code, by the function of that name in ``reference.py``;
-- ``<!-- navigation -->``: Sphinx's tables of contents, made from ``nav`` in ``mkdocs.yml``.
+- ``<!-- reference options -->``: a reference generated from the code by the function ``options`` in ``reference.py``;
+- ``<!-- navigation -->``: Sphinx's tables of contents, generated from ``nav`` in ``mkdocs.yml``.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 DOCS = Path(__file__).parent
 GALLERY = "examples/gallery.md"
-"""Three dozen models, which take minutes: built only by ``make gallery``."""
+"""A page of three dozen models, which takes minutes; built only by ``make gallery``."""
 SLOW = "MODELDIAGRAMS_GALLERY"
-"""Environment variable that is set when the gallery is built."""
+"""The environment variable that is set to build the gallery."""
 
 _ONLY = re.compile(r"^<!-- only (\w+) -->\n(.*?)^<!-- end -->\n", re.DOTALL | re.MULTILINE)
 _REFERENCE = re.compile(r"^<!-- reference (\w+) -->$", re.MULTILINE)
@@ -41,7 +41,7 @@ _BLOCK = re.compile(
 
 
 def prepare(text: str, host: str) -> str:
-    """A page as one host shows it.
+    """Prepare a page for one host.
 
     Args:
         text: The file's content.
@@ -49,22 +49,22 @@ def prepare(text: str, host: str) -> str:
     """
     text = _ONLY.sub(lambda block: block[2] if block[1] == host else "", text)
     text = _REFERENCE.sub(lambda mark: getattr(reference, mark[1])(), text)
-    return _for_sphinx(text) if host == "sphinx" else text.replace(_NAVIGATION, "")
+    return _convert_for_sphinx(text) if host == "sphinx" else text.replace(_NAVIGATION, "")
 
 
-def _for_sphinx(text: str) -> str:
-    """Tables of contents; blocks of pymdownx as directives, outside of fences."""
-    parts = _FENCED.split(text.replace(_NAVIGATION, _toctrees()))
-    return "".join(part if _FENCED.match(part) else _as_myst(part) for part in parts)
+def _convert_for_sphinx(text: str) -> str:
+    """Insert tables of contents, and convert blocks and links outside fences."""
+    parts = _FENCED.split(text.replace(_NAVIGATION, _build_toctrees()))
+    return "".join(part if _FENCED.match(part) else _convert_to_myst(part) for part in parts)
 
 
-def _as_myst(text: str) -> str:
-    """Blocks and links to parts of diagrams."""
-    return _PART.sub(r"{model:part}`\1 <\2>`", _BLOCK.sub(_directive, text))
+def _convert_to_myst(text: str) -> str:
+    """Convert blocks of pymdownx to directives, and links to nodes of diagrams to roles."""
+    return _PART.sub(r"{model:part}`\1 <\2>`", _BLOCK.sub(_convert_block, text))
 
 
-def _directive(block: re.Match[str]) -> str:
-    """The head or the end of a block in MyST: ``/// model-tour | mypkg.Net`` → ``:::::::{model-tour} mypkg.Net``."""
+def _convert_block(block: re.Match[str]) -> str:
+    """Convert the head or end of a block: ``/// model-tour | mypkg.Net`` → ``:::::::{model-tour} mypkg.Net``."""
     fence = ":" * (10 - len(block["slashes"]))
     if not block["name"]:
         return fence
@@ -74,7 +74,7 @@ def _directive(block: re.Match[str]) -> str:
 
 
 def navigation() -> list[Any]:
-    """What ``nav`` in ``mkdocs.yml`` says: the front page, then one map of section title to pages for each section."""
+    """Read ``nav`` in ``mkdocs.yml``: the front page, then a map of title to pages for each section."""
     entries: list[Any] = yaml.safe_load((DOCS / "mkdocs.yml").read_text("utf-8"))["nav"]
     if SLOW not in os.environ:
         for section in entries[1:]:
@@ -83,7 +83,7 @@ def navigation() -> list[Any]:
     return entries
 
 
-def _toctrees() -> str:
+def _build_toctrees() -> str:
     blocks = (
         "\n".join(["```{toctree}", ":hidden:", f":caption: {title}", "", *pages, "```"])
         for section in navigation()[1:]
@@ -93,17 +93,17 @@ def _toctrees() -> str:
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Called by MkDocs."""
+    """Set the navigation; called by MkDocs."""
     config.nav = navigation()
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:  # noqa: ARG001  (MkDocs passes it by name)
-    """Called by MkDocs."""
+    """Leave out the gallery; called by MkDocs."""
     gallery = files.get_file_from_path(GALLERY)
     if gallery and SLOW not in os.environ:
         files.remove(gallery)
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    """Called by MkDocs."""
+    """Prepare a page; called by MkDocs."""
     return prepare(markdown, "mkdocs")

@@ -1,4 +1,4 @@
-"""References made from the code, so that they can't go stale: pages name these functions in a comment."""
+"""Generates references from the code, so that they can't go stale. Pages name these functions in a comment."""
 
 from __future__ import annotations
 
@@ -29,35 +29,35 @@ NAMES = SOURCES / "modeldiagrams" / "target" / "inference" / "names.yaml"
 
 
 def options() -> str:
-    """The options of a diagram, by group."""
+    """List the options of a diagram, by group."""
     help_ = option_help()
     return "\n\n".join(
         f"## {group.name.capitalize()}\n\n{group.type.__doc__}\n\n"
-        + _entries({name: help_[name] for name in option_names(group.type)})
+        + _format_entries({name: help_[name] for name in option_names(group.type)})
         for group in msgspec.structs.fields(Options)
     )
 
 
 def settings() -> str:
-    """The settings of a site."""
-    return _entries(setting_help())
+    """List the settings of a site."""
+    return _format_entries(setting_help())
 
 
-def _entries(help_: Mapping[str, str]) -> str:
+def _format_entries(help_: Mapping[str, str]) -> str:
     return "\n\n".join(f"### `{name}`\n\n{text}" for name, text in help_.items())
 
 
 def commands() -> str:
-    """The commands with their parameters, as ``--help`` describes them."""
+    """List the commands with their parameters, as in ``--help``."""
     with click.Context(main, info_name="modeldiagrams") as parent:
         return "\n\n".join(
-            _command(command, click.Context(command, info_name=name, parent=parent))
+            _describe_command(command, click.Context(command, info_name=name, parent=parent))
             for name, command in ((name, main.get_command(parent, name)) for name in main.list_commands(parent))
             if command
         )
 
 
-def _command(command: click.Command, context: click.Context) -> str:
+def _describe_command(command: click.Command, context: click.Context) -> str:
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     records = filter(None, (parameter.get_help_record(context) for parameter in command.get_params(context)))
     return "\n\n".join(
@@ -71,7 +71,7 @@ def _command(command: click.Command, context: click.Context) -> str:
 
 
 def hues() -> str:
-    """The custom properties of layer families with their defaults, from the built style sheet."""
+    """List the custom properties of layer families with their defaults, from the built style sheet."""
     found = dict(re.findall(r"var\((--mg-hue-\w+), ?(#\w+)\)", asset("model-graph.css").read_text("utf-8")))
     rows = (f"| `{name}` | `{colour}` |" for name, colour in found.items())
     return "\n".join(["| Property | Default |", "|---|---|", *rows])
@@ -91,7 +91,7 @@ def names() -> str:
 
 
 def python() -> str:
-    """The public names of the package with their signatures and docstrings; nothing is imported."""
+    """List the public names of the package with their signatures and docstrings, without importing anything."""
     package = griffe.load("modeldiagrams", search_paths=[SOURCES], docstring_parser="google", resolve_aliases=True)
     public = [package[str(name).strip("'\"")] for name in package.exports or ()]
     functions = [item for item in public if item.is_function]
@@ -110,35 +110,35 @@ def python() -> str:
         "watching.recorder.watcher.Watcher",
     )
     classes = [*(package[name] for name in named), *(item for item in public if item.is_class)]
-    return "\n\n".join(part for item in (*functions, *classes) for part in _described(item, "##"))
+    return "\n\n".join(part for item in (*functions, *classes) for part in _describe(item, "##"))
 
 
-def _described(item: griffe.Object | griffe.Alias, heading: str) -> Iterator[str]:
-    """A function, or a class with its public methods."""
+def _describe(item: griffe.Object | griffe.Alias, heading: str) -> Iterator[str]:
+    """Describe a function, or a class with its public methods."""
     yield f"{heading} `{item.path.removeprefix(f'{item.module.path}.')}`"
     if item.is_function:
-        yield f"```python\n{_signature(item)}\n```"
+        yield f"```python\n{_format_signature(item)}\n```"
     for section in item.docstring.parsed if item.docstring else ():
         if section.kind is griffe.DocstringSectionKind.text:
             yield inspect.cleandoc(section.value)
         else:
             yield f"**{section.kind.value.capitalize()}**"
-            yield "\n\n".join(_fields(section.value))
+            yield "\n\n".join(_format_fields(section.value))
     for method in item.all_members.values() if item.is_class else ():
         if method.is_function and method.is_public and not method.is_special:
-            yield from _described(method, "###")
+            yield from _describe(method, "###")
 
 
-def _signature(function: griffe.Object | griffe.Alias) -> str:
-    """As ruff would break it into lines."""
+def _format_signature(function: griffe.Object | griffe.Alias) -> str:
+    """Format a signature with the line breaks of ruff."""
     command = [sys.executable, "-m", "ruff", "format", "--line-length", "80", "-"]
     source = f"def {function.signature()}: ..."
     formatted = subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
     return formatted.strip().removeprefix("def ").removesuffix(": ...")
 
 
-def _fields(fields: Iterable[griffe.DocstringElement]) -> Iterator[str]:
-    """One definition for each parameter, attribute, returned value or exception."""
+def _format_fields(fields: Iterable[griffe.DocstringElement]) -> Iterator[str]:
+    """Yield one definition for each parameter, attribute, returned value or exception."""
     for field in fields:
         head = getattr(field, "name", "") or str(field.annotation or "")
         lines = inspect.cleandoc(field.description).replace("\n", "\n    ")

@@ -1,4 +1,4 @@
-"""Makes `pages/howto/training.mdwatch`, the recording that the page about trainings shows: `python docs/training.py`.
+"""Makes `pages/howto/training.mdwatch`, the recording on the page about trainings: `python docs/training.py`.
 
 The file is committed, because the last digits of a training differ between machines.
 """
@@ -15,11 +15,11 @@ from torch import nn
 import modeldiagrams
 
 STEPS, EVERY, TOO_FAST = 120, 5, 80
-"""From step 80 on the learning rate is a hundred times what it should be."""
+"""From step 80 on, the learning rate is a hundred times too high."""
 
 
 def batch() -> tuple[torch.Tensor, torch.Tensor]:
-    """Images with a bright bar, and where it is."""
+    """Make images with a bright bar, and the bar's positions."""
     classes = torch.randint(4, (8,))
     images = torch.randn(8, 3, 32, 32)
     for image, place in zip(images, classes.tolist(), strict=True):
@@ -28,7 +28,7 @@ def batch() -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def main() -> None:
-    """Train with a fault, and write what was recorded."""
+    """Train with a fault, and write the recording."""
     torch.manual_seed(0)
     model = ResidualCNN(num_classes=4, width=8, blocks=1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.02)

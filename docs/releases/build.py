@@ -1,4 +1,4 @@
-"""Build the documentation of a small package in three releases, with Sphinx and with mike, for readers to compare.
+"""Build the documentation of a small package in three releases, with Sphinx and mike, for readers to compare.
 
 ``python docs/releases/build.py [output folder]``
 """
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 RELEASES = {"1.0": "2025-03-01", "1.1": "2025-09-01", "2.0": "2026-04-01"}
-"""Version → the date of its tag."""
+"""The date of each version's tag."""
 
 
 def main(output: Path) -> None:
-    """Write `sphinx` and `mkdocs`, each with all versions, and the repository that they are built from.
+    """Write `sphinx` and `mkdocs`, each with all versions, and the repository they are built from.
 
     Args:
-        output: A folder, which is emptied.
+        output: The folder, which is emptied first.
     """
     print("Building the documentation of three releases …", flush=True)
     shutil.rmtree(output, ignore_errors=True)
@@ -51,7 +51,7 @@ def main(output: Path) -> None:
 
 
 def _release(repository: Path, version: str, previous: str) -> None:
-    """Commit what the package was in a version, with the graph of its model, and tag it."""
+    """Commit a version of the package with the graph of its model, and tag it."""
     shutil.copy(HERE / "models" / f"smallnet_{version.replace('.', '_')}.py", repository / "smallnet.py")
     shutil.copytree(HERE / "pages", repository / "pages", dirs_exist_ok=True)
     shutil.copy(HERE / "mkdocs.yml", repository)
@@ -72,14 +72,14 @@ def _run(command: Sequence[str | Path], folder: Path, version: str = "") -> byte
     """Run a program of the demo.
 
     Args:
-        command: Its words.
-        folder: Where it runs.
-        version: The release whose date its commits have.
+        command: The command.
+        folder: The working directory.
+        version: The release that dates its commits.
     """
     names = {f"GIT_{who}_{what}": "demo" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     date = f"{RELEASES.get(version, '2026-04-01')}T12:00:00+00:00"
     dates = {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
-    # mike, and mkdocs for it, from this environment, which need not be active
+    # find mike and mkdocs in this environment, which may not be active
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = {**os.environ, **names, **dates, "PATH": path, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, cwd=folder, env=environment, check=False, capture_output=True)
@@ -89,7 +89,7 @@ def _run(command: Sequence[str | Path], folder: Path, version: str = "") -> byte
 
 
 def _unpack(repository: Path, folder: Path) -> None:
-    """The site that mike committed."""
+    """Unpack the site that mike committed."""
     packed = _run(["git", "archive", "gh-pages"], repository)
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         archive.extractall(folder, filter="data")

@@ -1,4 +1,4 @@
-"""Sphinx side of one version of the package; copied beside its pages."""
+"""Sphinx configuration of one version of the package; copied next to its pages."""
 
 import sys
 from pathlib import Path
@@ -16,8 +16,7 @@ html_theme_options = {
     "switcher": {"json_url": "/sphinx/switcher.json", "version_match": version},
     "check_switcher": False,
 }
-modeldiagrams_cache_dir = "../.cache/modeldiagrams"  # the one of MkDocs
-# MkDocs has a navigation without being told
+modeldiagrams_cache_dir = "../.cache/modeldiagrams"  # shared with MkDocs
 include_patterns = ["*.md"]
 
 

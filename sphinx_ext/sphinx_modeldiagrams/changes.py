@@ -9,8 +9,8 @@ from docutils import nodes
 from modeldiagrams.engine.compare.history import TITLES
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.changes import all_changes, model_history
-from modeldiagrams.html.difference import model_changes
-from modeldiagrams.html.history import history_chart
+from modeldiagrams.html.difference import list_model_changes
+from modeldiagrams.html.history import render_history_chart
 from sphinx_modeldiagrams.host_directive import HostDirective
 from sphinx_modeldiagrams.reporting import DiagramError, warn
 from sphinx_modeldiagrams.tables import table_of
@@ -64,7 +64,7 @@ class ModelChangesDirective(_VersionsDirective):
     def content_for(self, text: str) -> list[nodes.Node]:
         """A paragraph for each model."""
         found = all_changes(self, text)
-        return [node for model in model_changes(found) for node in _paragraph(model)] + [
+        return [node for model in list_model_changes(found) for node in _paragraph(model)] + [
             nodes.paragraph("", found.summary())
         ]
 
@@ -79,7 +79,7 @@ class ModelHistoryDirective(_VersionsDirective):
         rows = [[*map(nodes.Text, release.cells()), _lines(release.changes())] for release in found.releases]
         spec, table = table_of([head, *rows], numbers=(2, 3))
         table["classes"] = ["colwidths-auto"]
-        return [nodes.raw("", history_chart(found), format="html"), spec, table]
+        return [nodes.raw("", render_history_chart(found), format="html"), spec, table]
 
 
 def _paragraph(model: ModelChanges) -> list[nodes.Node]:

@@ -19,10 +19,10 @@ from sphinx_modeldiagrams.class_references import cross_references
 from sphinx_modeldiagrams.domain import domain_of
 from sphinx_modeldiagrams.entries import Entry, Location
 from sphinx_modeldiagrams.host_directive import HostDirective
-from sphinx_modeldiagrams.images import images_list
+from sphinx_modeldiagrams.images import render_images
 from sphinx_modeldiagrams.listing import shown_so_far
 from sphinx_modeldiagrams.nodes import model_graph
-from sphinx_modeldiagrams.notes import model_note, notes_list, parsed, without_notes
+from sphinx_modeldiagrams.notes import model_note, parsed, render_notes, without_notes
 from sphinx_modeldiagrams.reporting import DiagramError, warn
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class ModelGraphDirective(HostDirective):
         if is_left_out(diagram, requested=self.requested):
             self._note(diagram, None)
             return []
-        return [self.figure(diagram), *notes_list(self, diagram, notes), *images_list(diagram), *others]
+        return [self.figure(diagram), *render_notes(self, diagram, notes), *render_images(diagram), *others]
 
     def by_pattern(self, notes: list[model_note]) -> dict[str, str]:
         """Pattern → text of its note."""

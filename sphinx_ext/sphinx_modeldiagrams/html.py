@@ -10,9 +10,9 @@ from sphinx.util.osutil import relative_uri
 
 from modeldiagrams.hosting.site_files import FOLDER
 from modeldiagrams.html.escape import html_text
-from modeldiagrams.html.fragment import fragment
-from modeldiagrams.html.outline import outline_rows, shown_rows
-from modeldiagrams.html.tour import step_image
+from modeldiagrams.html.fragment import render_fragment
+from modeldiagrams.html.outline import list_outline_rows, shown_rows
+from modeldiagrams.html.tour import render_step_image
 from sphinx_modeldiagrams.builders import one_fragment
 from sphinx_modeldiagrams.class_references import references
 from sphinx_modeldiagrams.class_sources import definitions, documented_packages, linkcode_url, viewcode_url
@@ -47,14 +47,14 @@ def visit_html(self: HTML5Translator, node: model_graph) -> None:
     assets = relative_uri(page, f"{FOLDER}/")
     anchors = domain_of(self.builder.env).anchors(self.builder, node)
     # repeats share a row, and large models have too many
-    rows = {row.id for row in shown_rows(outline_rows(diagram))}
+    rows = {row.id for row in shown_rows(list_outline_rows(diagram))}
     without_row = [anchor for module, anchor in anchors.items() if module not in rows]
     # words may speak of modules of a diagram that is in no index
     linked: list[str] = node.get(LINKED, [])
     bare = [*without_row, *(anchor for anchor in linked if anchor not in anchors.values())]
     self.body += [f'<span id="{html_text(anchor)}"></span>' for anchor in dict.fromkeys(bare)]
     documents = any(True for _ in self.document.findall(addnodes.desc))
-    self.body.append(fragment(diagram, assets=assets, link=link, anchors=anchors, documents=documents))
+    self.body.append(render_fragment(diagram, assets=assets, link=link, anchors=anchors, documents=documents))
     raise nodes.SkipNode
 
 
@@ -62,7 +62,7 @@ def visit_step_picture(self: HTML5Translator, node: step_picture) -> None:
     """Write the still picture of a tour's step, which lies beside the diagram's data."""
     assets = relative_uri(self.builder.get_target_uri(self.builder.current_docname), f"{FOLDER}/")
     diagram = diagram_of(tour_of(node))
-    self.body.append(step_image(diagram, node["index"], assets=assets, title=node["title"]))
+    self.body.append(render_step_image(diagram, node["index"], assets=assets, title=node["title"]))
     raise nodes.SkipNode
 
 

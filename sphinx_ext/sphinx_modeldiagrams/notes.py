@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
     from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["ModelNoteDirective", "model_note", "notes_list", "parsed", "without_notes"]
+__all__ = ["ModelNoteDirective", "model_note", "parsed", "render_notes", "without_notes"]
 
 _INSIDE = "modeldiagrams_inside"
 """Key of the environment's temporary data while the content of a diagram is read."""
 
 
 class model_note(nodes.General, nodes.Element):  # noqa: N801  (as docutils names nodes)
-    """One note with its pattern and text; `notes_list` takes its children."""
+    """One note with its pattern and text; `render_notes` takes its children."""
 
 
 class ModelNoteDirective(SphinxDirective):
@@ -66,7 +66,7 @@ def parsed(directive: SphinxDirective, first: int) -> tuple[list[model_note], li
     return found, [*holder.children]
 
 
-def notes_list(directive: SphinxDirective, diagram: Diagram, written: Sequence[model_note]) -> list[Node]:
+def render_notes(directive: SphinxDirective, diagram: Diagram, written: Sequence[model_note]) -> list[Node]:
     """The numbered list of notes: those of the option are parsed here, others were.
 
     Args:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 
-from modeldiagrams.html.outline import Branch, tree
+from modeldiagrams.html.outline import Branch, build_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,11 +24,11 @@ def as_lists(rows: Sequence[OutlineRow], links: Mapping[str, nodes.reference]) -
     """Nested bullet lists, level by level.
 
     Args:
-        rows: The diagram's `outline_rows`.
+        rows: The diagram's `list_outline_rows`.
         links: Class → its resolved reference.
     """
     top = nodes.list_item()
-    level = [(top, tree(rows, _ROW_LIMIT))]
+    level = [(top, build_tree(rows, _ROW_LIMIT))]
     for depth in range(1, _DEPTH_LIMIT + 1):
         deeper = []
         for item, branch in level:
@@ -53,7 +53,7 @@ def as_tree(name: str, rows: Sequence[OutlineRow]) -> nodes.literal_block:
         └── blocks.0–11  Block ×12
             └── linear  Linear
     """
-    text = "\n".join([name, *_lines(tree(rows))])
+    text = "\n".join([name, *_lines(build_tree(rows))])
     return nodes.literal_block(text, text, language="none")
 
 

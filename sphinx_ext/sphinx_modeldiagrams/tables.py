@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from docutils import nodes
 from sphinx import addnodes
 
-from modeldiagrams.html.summary import COLUMNS, Column, SummaryRow, cell
+from modeldiagrams.html.summary import COLUMNS, Column, SummaryRow, format_cell
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -72,7 +72,7 @@ def _cells(row: SummaryRow, columns: Sequence[Column], links: Mapping[str, nodes
     return [
         nodes.Text(f"{_INDENT * row.level}{row.name}"),
         class_,
-        *(nodes.Text(cell(row, name)) for name in columns),
+        *(nodes.Text(format_cell(row, name)) for name in columns),
     ]
 
 

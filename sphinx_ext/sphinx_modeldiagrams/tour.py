@@ -13,9 +13,9 @@ from modeldiagrams.hosting.host import draw, unfound_in_steps
 from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, tour_classes
 from modeldiagrams.options.steps import parse_step, step_help
 from sphinx_modeldiagrams.directive import AnyOption, ModelGraphDirective
-from sphinx_modeldiagrams.images import images_list
+from sphinx_modeldiagrams.images import render_images
 from sphinx_modeldiagrams.nodes import step_picture
-from sphinx_modeldiagrams.notes import notes_list, parsed
+from sphinx_modeldiagrams.notes import parsed, render_notes
 from sphinx_modeldiagrams.reporting import warn
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class ModelTourDirective(ModelGraphDirective):
             step["ids"].append(f"{figure['ids'][0]}-step-{index + 1}")
             for picture in step.findall(step_picture):
                 picture["index"] = index
-        below = (*notes_list(self, diagram, notes), *images_list(diagram))
+        below = (*render_notes(self, diagram, notes), *render_images(diagram))
         beside = nodes.container("", figure, *below, classes=[PICTURE])
         body = nodes.container("", beside, nodes.container("", *content, classes=[STEPS]), classes=[BODY])
         tour = nodes.container("", body, classes=tour_classes(diagram))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from modeldiagrams.html.difference import change_list
-from modeldiagrams.html.outline import outline_rows
-from modeldiagrams.html.table import diagram_summary
-from modeldiagrams.html.texts import caution
+from modeldiagrams.html.difference import list_changes
+from modeldiagrams.html.outline import list_outline_rows
+from modeldiagrams.html.table import summarise_diagram
+from modeldiagrams.html.texts import explain_caution
 from modeldiagrams.html.tour import step_alt
 from sphinx_modeldiagrams.builders import makes_web_pages
 from sphinx_modeldiagrams.changes import as_changes
@@ -46,7 +46,7 @@ class ReplaceDiagrams(SphinxPostTransform):
         for picture in list(self.document.findall(step_picture)):
             _replace_step(picture, builder)
         for node in list(self.document.findall(model_graph)):
-            summary = diagram_summary(diagram_of(node))
+            summary = summarise_diagram(diagram_of(node))
             if summary:
                 # not inside of the figure: LaTeX breaks long tables across pages, but no figures
                 figure = node.parent
@@ -110,7 +110,7 @@ def _list_changes(node: model_graph) -> None:
     """Put the list of a difference before its figure, as LaTeX breaks no figure across pages."""
     comparison, figure = diagram_of(node).comparison, node.parent
     if comparison:
-        found = change_list(comparison.difference, details=comparison.details)
+        found = list_changes(comparison.difference, details=comparison.details)
         place = figure.parent.index(figure)
         figure.parent[place:place] = as_changes(found)
 
@@ -127,7 +127,7 @@ def _ordinary(node: model_graph, builder: Builder) -> list[nodes.Node]:
         content += [picture] if picture else []
     if diagram.graph:
         content += _shown(node, diagram, builder)
-    if warned := caution(diagram):
+    if warned := explain_caution(diagram):
         content.append(nodes.paragraph("", warned))
     return content
 
@@ -141,7 +141,7 @@ def _shown(node: model_graph, diagram: Diagram, builder: Builder) -> list[nodes.
     if picture:
         return [picture]
     title = nodes.paragraph("", diagram.options.figure.alt or f"Architecture of {graph.model.name}:")
-    rows = outline_rows(diagram)
+    rows = list_outline_rows(diagram)
     if builder.name == "text":
         return [title, as_tree(graph.model.name, rows)]
     return [title, *as_lists(rows, references(node))]

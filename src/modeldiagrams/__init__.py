@@ -1,6 +1,6 @@
 """Interactive architecture diagrams of PyTorch models in your documentation, drawn from a recorded forward pass.
 
-Public names are imported on first use, so importing this package imports neither torch nor anything else slow.
+Public names are imported on first use, so importing this package is fast and doesn't import torch.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ _MODULES = {
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = _version() if name == "__version__" else _imported(name)
+    value = _version() if name == "__version__" else _import_name(name)
     globals()[name] = value
     return value
 
@@ -115,14 +115,14 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def _imported(name: str) -> Any:
+def _import_name(name: str) -> Any:
     try:
         return getattr(importlib.import_module(f"{__name__}.{_MODULES.get(name, 'errors')}"), name)
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise
-        message = "PyTorch is not installed here: pip install torch. Graphs traced elsewhere are read by `load`."
-        raise _imported("ModelDiagramsError")(message) from error
+        message = "PyTorch is not installed here: pip install torch. `load` reads graphs traced elsewhere."
+        raise _import_name("ModelDiagramsError")(message) from error
 
 
 def _version() -> str:

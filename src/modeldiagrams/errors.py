@@ -1,4 +1,4 @@
-"""The exceptions: each message says what was expected, what came instead, and how to fix it."""
+"""The exceptions. Each message says what was expected, what was given, and how to fix it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = [
 
 
 class ModelDiagramsError(Exception):
-    """Base of every error this package raises on purpose."""
+    """The base class of all errors this package raises on purpose."""
 
 
 class CommentError(ModelDiagramsError):
-    """A comment ``# diagram: …`` in the model's code says nothing that a diagram can show."""
+    """A comment ``# diagram: …`` in the model's code is invalid or matches nothing."""
 
     def __init__(self, place: str, problem: str) -> None:
         super().__init__(f"{place}: {problem}")
@@ -30,7 +30,7 @@ class GraphError(ModelDiagramsError):
     """A graph file or a `Graph` breaks the format.
 
     Attributes:
-        path: JSON path of the first problem (``$.nodes[3].kind``); for a graph file, its name comes first.
+        path: The JSON path of the first problem (``$.nodes[3].kind``), after the name of a graph file.
     """
 
     def __init__(self, path: str, problem: str) -> None:
@@ -39,14 +39,14 @@ class GraphError(ModelDiagramsError):
 
 
 class OptionError(ModelDiagramsError):
-    """An option is unknown or its value is not of the expected form.
+    """An option is unknown or has an invalid value.
 
     Attributes:
-        option: The option's name as the author wrote it.
+        option: The option's name, as the author wrote it.
     """
 
     def __init__(self, option: str, problem: str) -> None:
-        # as in Python's own text of a string, a line break is visible
+        # repr makes line breaks visible
         super().__init__(f"option `{repr(option)[1:-1]}`: {problem}")
         self.option = option
 
@@ -56,7 +56,7 @@ class RecordingError(ModelDiagramsError):
 
 
 class SettingError(ModelDiagramsError):
-    """A setting in a site's configuration is unknown or its value is not of the expected form.
+    """A setting in a site's configuration is unknown or has an invalid value.
 
     Attributes:
         setting: The setting's name.
@@ -71,7 +71,7 @@ class TargetError(ModelDiagramsError):
     """The model, its constructor arguments or its inputs could not be found or built.
 
     Attributes:
-        frames: User-code frames of the traceback, innermost last, as ``file:line in function``.
+        frames: The frames of user code in the traceback, innermost last, as ``file:line in function``.
     """
 
     def __init__(self, problem: str, frames: tuple[str, ...] = ()) -> None:
@@ -83,7 +83,7 @@ class WorkerError(ModelDiagramsError):
     """The tracing process died, hung, or broke its protocol.
 
     Attributes:
-        frames: User-code frames it was in, innermost last, as ``file:line in function``.
+        frames: The frames of user code it was in, innermost last, as ``file:line in function``.
         printed: The last lines of its output.
     """
 

@@ -39,7 +39,7 @@ def test_all_lists_exactly_the_public_names():
         modeldiagrams.nothing  # noqa: B018
 
 
-def test_results_are_legible_at_a_prompt():
+def test_reprs_are_short():
     """Prompts and notebooks show the repr of an expression; a graph has megabytes of fields."""
     graph = small_graph()
     assert repr(graph) == f"<graph of {graph.model.name}: {len(graph.nodes)} nodes, complete>"
@@ -53,7 +53,7 @@ def test_without_torch_an_error_says_what_to_install(ask):
     done = subprocess.run([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True, check=False)
     assert done.stderr.splitlines()[-1] == (
         "modeldiagrams.errors.ModelDiagramsError: PyTorch is not installed here: pip install torch."
-        " Graphs traced elsewhere are read by `load`."
+        " `load` reads graphs traced elsewhere."
     )
 
 
@@ -100,7 +100,7 @@ def test_error_of_the_model_is_a_warning_and_in_the_file():
         (nn.Identity(), {"x": torch.ones(1)}, r"args: expected a tuple of arguments, got dict; write \(x,\)"),
     ],
 )
-def test_what_cannot_be_called_is_a_type_error(model, args, message):
+def test_objects_that_cannot_be_called_are_a_type_error(model, args, message):
     for function in (modeldiagrams.trace, modeldiagrams.diagram):
         with pytest.raises(TypeError, match=message):
             function(model, args)
@@ -119,6 +119,6 @@ def test_warning_of_a_diagram_is_short_and_printable():
     assert message.replace("\n", "").isprintable()
 
 
-def test_text_formats_name_the_options_they_have():
+def test_text_formats_name_their_options():
     with pytest.raises(OptionError, match=r"\.mmd files take depth, expand, collapse, direction and functions only"):
         check_format("net.mmd", view=["fit"])

@@ -19,7 +19,7 @@ import modeldiagrams
 from graphs import hostile_graph, nested_graph, small_graph
 from modeldiagrams import OptionError, RenderError, load, to_dot, to_mermaid, to_networkx, to_pandas, to_svg, trace
 from modeldiagrams.api.export import write
-from modeldiagrams.api.nested import plain_ids
+from modeldiagrams.api.nested import to_plain_ids
 from modeldiagrams.ir.check import check_graph
 
 GOLDEN = sorted((Path(__file__).parents[1] / "golden").glob("*.json"))
@@ -40,7 +40,7 @@ def test_hostile_graph_is_consistent():
 
 @pytest.mark.parametrize("depth", DEPTHS)
 @pytest.mark.parametrize("graph", GRAPHS)
-def test_networkx_has_what_is_shown_and_what_flows(graph, depth):
+def test_networkx_has_visible_nodes_and_tensors(graph, depth):
     made = to_networkx(graph, depth=depth)
     assert set(made) == closed(graph, depth)
     found = Counter((a, b, data["tensor"], data["flow"]) for a, b, data in made.edges(data=True))
@@ -153,7 +153,7 @@ def test_expanding_a_function_opens_the_modules_around_it():
     assert {"0.0/sin", "0.0/add#3"} <= set(to_networkx(graph, **view))
 
 
-def test_pattern_that_matches_nothing_is_told(blocks, tmp_path):
+def test_pattern_without_match_is_reported(blocks, tmp_path):
     for suffix in (".mmd", ".dot", ".svg"):
         unmatched = write(blocks, tmp_path / f"made{suffix}", {"expand": ["Block"], "collapse": ["Blokc"]})
         assert str(unmatched.error(blocks)) == "option `collapse`: no module matches 'Blokc'; did you mean 'Block'?"
@@ -236,15 +236,15 @@ flowchart TB
 
 
 @pytest.mark.parametrize("graph", GRAPHS)
-def test_plain_ids_are_unique_in_any_case_and_no_words_of_the_format(graph):
-    ids = plain_ids(graph, "end|graph|constructor")
+def test_plain_ids_are_unique_ignoring_case_and_not_reserved(graph):
+    ids = to_plain_ids(graph, "end|graph|constructor")
     assert [*ids] == [node.id for node in graph.nodes]
     assert len({plain.lower() for plain in ids.values()}) == len(graph.nodes)
     assert all(re.fullmatch("[A-Za-z][A-Za-z0-9_]*", plain) for plain in ids.values())
     assert not {"end", "graph", "constructor"} & {plain.lower() for plain in ids.values()}
 
 
-def test_call_of_a_module_is_a_part_of_its_label():
+def test_label_contains_the_number_of_the_call():
     graph = small_graph()
     again = msgspec.structs.replace(graph.node("fc"), id="fc#2", call=2)
     twice = msgspec.structs.replace(graph, nodes=(*graph.nodes, again), hierarchy={**graph.hierarchy, "fc#2": None})
@@ -282,7 +282,7 @@ def test_missing_library_error_names_the_extra(convert, library, monkeypatch):
 @pytest.mark.parametrize(
     "function", ["to_svg", "to_png", "to_pdf", "to_html", "to_dot", "to_mermaid", "to_networkx", "to_pandas", "summary"]
 )
-def test_what_is_no_graph_is_told_how_to_become_one(function):
+def test_error_for_other_objects_names_the_function_that_makes_a_graph(function):
     convert = getattr(modeldiagrams, function)
     with pytest.raises(TypeError, match=r"graph: expected a graph, got Linear; make one: modeldiagrams\.trace\(model"):
         convert(torch.nn.Linear(2, 2))

@@ -104,7 +104,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_one_change_is_one_line_both_ways(name, before):
+def test_one_change_is_one_line_in_both_directions(name, before):
     options, level, text = CASES[name]
     after = graph(**options)
     found, back = modeldiagrams.diff(before, after), modeldiagrams.diff(after, before)
@@ -119,7 +119,7 @@ def test_one_change_is_one_line_both_ways(name, before):
     ]
 
 
-def test_nothing_is_said_of_the_same_model(before):
+def test_equal_models_have_no_changes(before):
     found = modeldiagrams.diff(before, graph())
     assert (found.same, found.same_computation, found.changes) == (True, True, ())
     assert found.checkpoints.verdict == "load"
@@ -133,7 +133,7 @@ def test_several_changes_are_several_lines(before):
     assert "output-shape" not in str(found)
 
 
-def test_a_parameter_without_a_module_is_told(before):
+def test_a_parameter_without_a_module_is_reported(before):
     found = modeldiagrams.diff(before, graph(scale=True))
     assert {change.id for change in found.changes} == {"op-added", "weight-added"}
     assert found.checkpoints.new == ("scale",)
@@ -146,7 +146,7 @@ def test_other_inputs_are_a_reservation(before):
     assert not found.same
 
 
-def test_what_has_no_words_is_no_silence():
+def test_unclassified_changes_are_reported():
     def heads(count):
         class Heads(nn.Module):
             def forward(self, x):
@@ -184,7 +184,7 @@ def sequence(*layers):
     return modeldiagrams.trace(nn.Sequential(nn.Linear(8, 8), *layers, nn.Linear(8, 2)).eval(), (torch.zeros(2, 8),))
 
 
-def test_what_follows_from_another_class_is_told_as_details():
+def test_consequences_of_another_class_are_details():
     found = modeldiagrams.diff(sequence(Plain(), Plain()), sequence(Gated(), Gated()))
     assert [change.text for change in found.changes if change.caused_by is None] == [
         "Plain replaced by Gated ×2 at * (+288 parameters)"
@@ -196,7 +196,7 @@ def test_what_follows_from_another_class_is_told_as_details():
     assert "GELU" in found.to_text(details=True)
 
 
-def test_what_computes_nothing_is_a_detail():
+def test_changes_without_computation_are_details():
     found = modeldiagrams.diff(sequence(nn.ReLU()), sequence(nn.ReLU(), nn.Identity()))
     assert [(change.id, change.level) for change in found.changes] == [("added", "detail")]
     assert found.same_computation
@@ -209,7 +209,7 @@ def test_activations_without_weights_may_be_shared():
     assert found.same_computation
 
 
-def test_one_number_and_as_many_equal_ones_are_the_same_argument():
+def test_a_number_equals_a_tuple_of_equal_numbers():
     def pooled(size):
         return modeldiagrams.trace(nn.Sequential(nn.AdaptiveAvgPool2d(size)), (torch.zeros(1, 2, 4, 4),))
 
@@ -247,7 +247,7 @@ def test_published_schema_is_current_and_fits(update_golden, before):
         jsonschema.validate(json.loads(modeldiagrams.diff(before, after).to_json()), difference_schema())
 
 
-def test_hostile_names_mean_nothing_in_markdown():
+def test_hostile_names_are_escaped_in_markdown():
     found = modeldiagrams.diff(hostile_graph(), small_graph())
     text = modeldiagrams.diff(small_graph(), hostile_graph()).to_markdown(details=True)
     assert found.changes
@@ -295,7 +295,7 @@ def steps(**options):
 
 
 @pytest.mark.parametrize("wrap", [False, True])
-def test_layers_that_share_their_weights_compute_otherwise(wrap):
+def test_sharing_weights_of_layers_changes_results(wrap):
     pair = steps(), steps(shared=True, wrap=wrap)
     for found in (modeldiagrams.diff(*pair), modeldiagrams.diff(*reversed(pair))):
         assert not found.same_computation
@@ -303,14 +303,14 @@ def test_layers_that_share_their_weights_compute_otherwise(wrap):
         assert {"shared", "unshared"} & {change.id for change in found.changes}
 
 
-def test_tied_weights_compute_otherwise():
+def test_tying_weights_changes_results():
     layer = nn.Linear(8, 8)
     pair = sequence(layer, nn.ReLU(), layer), sequence(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8))
     for found in (modeldiagrams.diff(*pair), modeldiagrams.diff(*reversed(pair))):
         assert not found.same_computation
 
 
-def test_a_factor_behind_a_layer_gives_no_weight_another_job():
+def test_a_factor_after_a_layer_does_not_change_the_role_of_its_weight():
     pair = steps(), steps(scale=0.5)
     for found in (modeldiagrams.diff(*pair), modeldiagrams.diff(*reversed(pair))):
         assert found.checkpoints.other_role == ()
@@ -383,14 +383,14 @@ def remembering(block, *, steps=4, shared=False):
     return modeldiagrams.trace(Blocks().eval(), (torch.zeros(1, steps, 8),))
 
 
-def test_ops_of_a_shared_block_that_have_other_shapes_are_in_the_same_order():
+def test_ops_of_a_shared_block_with_other_shapes_keep_their_order():
     found = modeldiagrams.diff(*(remembering(Remembering, steps=40, shared=shared) for shared in (False, True)))
     assert {"shared", "rearranged"} <= {change.id for change in found.changes}
     assert "op-order" not in {change.id for change in found.changes}
 
 
 @pytest.mark.parametrize("block", [Remembering, Cached])
-def test_what_differs_in_a_call_of_a_shared_block_follows_from_the_sharing(block):
+def test_differences_in_calls_of_a_shared_block_follow_from_the_sharing(block):
     pair = [remembering(block, shared=shared) for shared in (False, True)]
     for found, sharing in ((modeldiagrams.diff(*pair), "shared"), (modeldiagrams.diff(*reversed(pair)), "unshared")):
         told = [change.id for change in found.changes if change.caused_by is None]
@@ -398,7 +398,7 @@ def test_what_differs_in_a_call_of_a_shared_block_follows_from_the_sharing(block
         assert len(found.changes) > 1
 
 
-def test_what_all_blocks_have_otherwise_does_not_follow_from_sharing():
+def test_changes_of_all_blocks_do_not_follow_from_sharing():
     class Scaled(Cached):
         def forward(self, x, memory):
             return super().forward(x, memory) * 0.5
@@ -440,7 +440,7 @@ EXCHANGED = [
 
 @pytest.mark.parametrize(("before", "after", "expected"), EXCHANGED)
 @pytest.mark.parametrize("act", [None, nn.ReLU()])
-def test_exchanged_outputs_are_told_whatever_else_changed(before, after, expected, act):
+def test_exchanged_outputs_are_reported_whatever_else_changed(before, after, expected, act):
     graphs = (Heads(**before), Heads(**after, act=act))
     pair = [modeldiagrams.trace(model.eval(), (torch.zeros(2, 8),)) for model in graphs]
     found, back = modeldiagrams.diff(*pair), modeldiagrams.diff(*reversed(pair))
@@ -485,7 +485,7 @@ def projections(*groups):
         (("qkv",), ("q", "kv"), "qkv split into q, kv"),
     ],
 )
-def test_layers_that_became_one_are_one_line(before, after, expected):
+def test_merged_layers_are_one_line(before, after, expected):
     old, new = projections(*before), projections(*after)
     found = modeldiagrams.diff(old, new)
     (told,) = [change for change in found.changes if change.level != "detail"]
@@ -497,7 +497,7 @@ def test_layers_that_became_one_are_one_line(before, after, expected):
     assert [(y, x) for x, y in there.places] == list(told.places)
 
 
-def test_a_gate_of_half_the_size_is_no_split():
+def test_a_gate_of_half_the_size_is_not_a_split():
     class Dense(nn.Module):
         def __init__(self, *, gated):
             super().__init__()
@@ -515,7 +515,7 @@ def test_a_gate_of_half_the_size_is_no_split():
         assert {"merged", "split"}.isdisjoint(change.id for change in found.changes)
 
 
-def test_a_layer_of_another_size_is_no_sum_of_layers():
+def test_a_layer_of_another_size_is_not_merged_layers():
     class Narrow(Projections):
         def __init__(self, groups, width):
             super().__init__(groups, width)
@@ -554,7 +554,7 @@ def test_more_calls_of_a_module_are_one_line(back):
 
 
 @pytest.mark.parametrize(("calls", "more"), [(9, []), (12, ["calls of GRUCell: 9 → 12 at cells.0"])])
-def test_calls_of_a_shared_module_are_told_where_there_are_more_than_there_were_modules(calls, more):
+def test_additional_calls_of_a_shared_module_are_reported(calls, more):
     found = modeldiagrams.diff(recurring(9, own=True), recurring(calls))
     assert [change.text for change in found.changes] == [
         *more,
@@ -562,7 +562,7 @@ def test_calls_of_a_shared_module_are_told_where_there_are_more_than_there_were_
     ]
 
 
-def test_layers_that_were_factored_are_replaced():
+def test_factored_layers_are_replaced():
     def timed(*, factored):
         def layer(given, made):
             return (

@@ -44,7 +44,7 @@ def jobs(net):
 
 
 @pytest.mark.parametrize("seed", [9, 50, 123])
-def test_no_weight_is_said_to_be_another_one_where_models_differ(seed):
+def test_weights_are_not_mismatched_where_models_differ(seed):
     random_ = random.Random(1000 + seed)  # noqa: S311
     nets = Net(random_), Net(random_, depth=random_.choice([2, 3]))
     found = modeldiagrams.diff(*(traced(Longer(net, more)) for net, more in zip(nets, ("", "after"), strict=True)))
@@ -73,7 +73,7 @@ class Twins(nn.Module):
         return one + other
 
 
-def test_twins_that_use_does_not_tell_apart_are_ambiguous():
+def test_indistinguishable_layers_are_ambiguous():
     found = modeldiagrams.diff(traced(Twins()), traced(Twins("left", "right")))
     assert found.checkpoints.verdict == "ambiguous"
     assert found.checkpoints.renamed == ()
@@ -96,7 +96,7 @@ class Ordered(nn.Module):
         return second(torch.relu(self.fc(first(x))))
 
 
-def test_names_with_another_job_are_warned_about_and_mapped():
+def test_weights_with_another_role_are_mapped_with_a_warning():
     before, after = Ordered("norm_a", "norm_b").eval(), Ordered("norm_b", "norm_a").eval()
     for norm in (before.norm_a, before.norm_b):
         nn.init.normal_(norm.weight)
@@ -216,7 +216,7 @@ def test_equal_layers_in_a_row_are_known_by_their_order():
     assert found.ambiguous == ()
 
 
-def test_one_more_equal_layer_in_a_row_leaves_them_in_doubt():
+def test_an_additional_equal_layer_in_a_row_is_ambiguous():
     def layers(count):
         return nn.Sequential(nn.ReLU(), *(nn.Linear(WIDTH, WIDTH) for _ in range(count)))
 
@@ -224,7 +224,7 @@ def test_one_more_equal_layer_in_a_row_leaves_them_in_doubt():
     assert found.verdict != "load-after-renaming"
 
 
-def test_another_order_of_calls_is_no_other_computation():
+def test_another_order_of_calls_does_not_change_results():
     names = {role: role for role in ROLES}
     nets = [Attention(names, ROLES, called) for called in (("q", "k", "v"), ("v", "q", "k"))]
     found = modeldiagrams.diff(*map(traced, nets))
@@ -254,7 +254,7 @@ class Times(nn.Module):
         return x
 
 
-def test_one_more_block_takes_no_weight_from_the_last():
+def test_an_additional_block_takes_no_weight_from_the_last():
     one, two = (modeldiagrams.trace(Times(depth), (given(), given())) for depth in (2, 3))
     found = modeldiagrams.diff(one, two).checkpoints
     assert found.renamed == ()

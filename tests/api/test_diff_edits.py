@@ -9,7 +9,7 @@ from edits.score import KINDS, score
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_edit_is_said_once_at_its_cause(kind):
+def test_an_edit_is_reported_once_at_its_cause(kind):
     found = next(filter(None, (score([subject], [kind]) for subject in DEVELOPMENT)))
     assert [*found.problems()] == []
     assert (found.recall, found.precision, found.sum("wrong"), found.sum("lost")) == (1, 1, 0, 0)

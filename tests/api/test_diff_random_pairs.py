@@ -9,13 +9,13 @@ from torch import nn
 from edits.judged_pairs import check_counterparts, compared, first
 
 
-def test_weights_that_have_a_counterpart_give_the_same_results_there():
+def test_mapped_weights_give_the_same_results():
     check_counterparts(range(8))
 
 
 @pytest.mark.parametrize("seed", [8, 9, 39])
 @torch.no_grad()
-def test_migrated_weights_load_where_nothing_is_in_doubt(seed):
+def test_migrated_weights_load_unless_ambiguous(seed):
     before, after, _, found = compared(seed)
     for parameter in after.parameters():
         nn.init.normal_(parameter)

@@ -59,7 +59,7 @@ class Cached(nn.Module):
 
 
 @pytest.mark.parametrize("empty", [False, True], ids=["as they are", "after an empty cache"])
-def test_outputs_with_other_names_pair_by_what_they_are(empty):
+def test_renamed_outputs_are_matched_by_their_content(empty):
     found = modeldiagrams.diff(graph(Cached(by_layer=False, empty=False)), graph(Cached(by_layer=True, empty=empty)))
     told = [change for change in found.changes if change.level != "detail"]
     assert [(change.id, change.before, change.after, change.count) for change in told] == [
@@ -69,7 +69,7 @@ def test_outputs_with_other_names_pair_by_what_they_are(empty):
     assert told[0].places[1] == ("output:[1].key_cache[1]", "output:[1].layers[1].keys")
 
 
-def test_outputs_pair_by_the_part_that_they_are_of():
+def test_outputs_are_matched_by_their_position_in_a_split():
     """GPT-2 splits one projection; in another release its parts are reshaped in another order."""
 
     def parts(self, x):
@@ -89,7 +89,7 @@ def test_outputs_pair_by_the_part_that_they_are_of():
     assert renamed == {"[1][0][0]": "[1].keys", "[1][0][1]": "[1].values"}
 
 
-def test_a_scale_that_is_the_default_is_no_change():
+def test_writing_the_default_scale_is_not_a_change():
     def attend(scale):
         return model_of(lambda self, x: scaled_dot_product_attention(self.q(x), x, x, scale=scale), q=nn.Linear(8, 8))
 
@@ -106,7 +106,7 @@ def test_a_scale_that_is_the_default_is_no_change():
     ],
     ids=["method", "function", "with views"],
 )
-def test_axes_in_another_order_are_one_op_however_it_is_written(rearranged):
+def test_equivalent_permutations_of_axes_are_equal(rearranged):
     def of(rearrange):
         return graph(
             model_of(lambda self, x: self.b(rearrange(self.a(x)).relu()), a=nn.Linear(8, 8), b=nn.Linear(5, 5))
@@ -140,7 +140,7 @@ class Encoder(nn.Module):
 
 
 @pytest.mark.parametrize("is_mirrored", [False, True])
-def test_layers_that_left_their_container_keep_their_order(is_mirrored):
+def test_layers_moved_out_of_their_container_keep_their_order(is_mirrored):
     """Though each of them changed, too."""
 
     def forward(self, x):
@@ -159,7 +159,7 @@ def test_layers_that_left_their_container_keep_their_order(is_mirrored):
     assert renamed == ({value: key for key, value in expected.items()} if is_mirrored else expected)
 
 
-def test_layers_that_became_two_each_are_replaced():
+def test_layers_split_into_two_are_replaced():
     """They are no layers that left a container, though there are several of both."""
 
     def model(*layers):

@@ -15,7 +15,7 @@ def explained(*assumed):
     return explain(Call(model="pkg.Model"), graph, [f"try {i}" for i in range(99)]).splitlines()
 
 
-def test_thirty_lines_tell_evidence_tries_and_choice():
+def test_thirty_lines_contain_evidence_tries_and_choice():
     lines = explained(*(Assumption(subject=f"kwargs.a{i}", value=str(i), reason=f"as in {i}") for i in range(20)))
     assert len(lines) <= 30
     assert "  … 14 more" in lines
@@ -30,6 +30,6 @@ def test_it_stays_short_with_several_rules_and_options():
     assert {"  kwargs.a0: for kwargs.a0", "  inputs.a8: for inputs.a8", "  try 98"} <= {*lines}
 
 
-def test_what_has_the_same_reason_stands_on_one_line():
+def test_assumptions_with_the_same_reason_are_on_one_line():
     lines = explained(*(Assumption(subject=f"kwargs.{name}", value="1", reason="as named") for name in "abc"))
     assert "  kwargs.a, kwargs.b, kwargs.c: as named" in lines

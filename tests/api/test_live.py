@@ -15,15 +15,15 @@ import pytest
 from browser.pages import encoder
 from modeldiagrams import Recording, load_recording
 from modeldiagrams.api.live.feed import Feed
-from modeldiagrams.api.live.server import LiveServer, refusal
-from modeldiagrams.api.live.site import site
+from modeldiagrams.api.live.server import LiveServer, find_refusal
+from modeldiagrams.api.live.site import build_site
 from modeldiagrams.engine.recorded_modules import recorded_modules
 from modeldiagrams.errors import OptionError, RecordingError
 from modeldiagrams.ir.check import check_graph
-from modeldiagrams.watching.file.records import Anomaly, Frame, Key, Loss, Moment, Row, Run
+from modeldiagrams.watching.file.records import Anomaly, FileFrame, Key, Loss, Moment, Row, Run
 from modeldiagrams.watching.file.writer import Writer
 from modeldiagrams.watching.growing import GrowingRecording
-from modeldiagrams.watching.reader import read_from
+from modeldiagrams.watching.reader import read_bytes
 
 TOKEN = "a-token"  # noqa: S105
 GRAPH = encoder(layers=1)
@@ -36,9 +36,9 @@ def request(path=f"/{TOKEN}/", method="GET", kind="http", **headers):
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8123", "localhost:8123", "[::1]:8123", "LocalHost:9000", "127.0.0.1"])
-def test_requests_to_this_machine_with_the_token_are_answered(host):
-    assert refusal(request(host=host), TOKEN) is None
-    assert refusal(request(f"/{TOKEN}/events", host=host, sec_fetch_site="same-origin"), TOKEN) is None
+def test_requests_with_the_token_are_answered(host):
+    assert find_refusal(request(host=host), TOKEN) is None
+    assert find_refusal(request(f"/{TOKEN}/events", host=host, sec_fetch_site="same-origin"), TOKEN) is None
 
 
 @pytest.mark.parametrize(
@@ -46,34 +46,34 @@ def test_requests_to_this_machine_with_the_token_are_answered(host):
     ["evil.example", "evil.example:8123", "127.0.0.1.evil.example", "localhost@evil.example", "localhost:1:2", "",
      "127.0.0.1:8123\r\nx: y", "192.168.0.7:8123", "0.0.0.0:8123"],
 )  # fmt: skip
-def test_names_that_others_give_this_machine_are_refused(host):
-    assert refusal(request(host=host), TOKEN) == 403
+def test_foreign_host_names_are_refused(host):
+    assert find_refusal(request(host=host), TOKEN) == 403
 
 
 def test_a_request_needs_exactly_one_host():
-    assert refusal(request(), TOKEN) == 403
+    assert find_refusal(request(), TOKEN) == 403
     twice = request(host="localhost")
     twice["headers"].append((b"host", b"evil.example"))
-    assert refusal(twice, TOKEN) == 403
+    assert find_refusal(twice, TOKEN) == 403
 
 
 @pytest.mark.parametrize("path", ["/", "//", "", f"/{TOKEN}", "/a-toke/", f"/{TOKEN}x/", "/ä/", "/../", "/\udcff/"])
 def test_without_the_token_nothing_is_answered(path):
-    assert refusal(request(path, host="localhost"), TOKEN) == 403
+    assert find_refusal(request(path, host="localhost"), TOKEN) == 403
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "HEAD", "TRACE"])
 def test_only_get_is_answered(method):
-    assert refusal(request(method=method, host="localhost"), TOKEN) == 405
+    assert find_refusal(request(method=method, host="localhost"), TOKEN) == 405
 
 
 def test_pages_of_other_sites_are_refused():
-    assert refusal(request(host="localhost", sec_fetch_site="cross-site"), TOKEN) == 403
-    assert refusal(request(host="localhost", sec_fetch_site="none"), TOKEN) is None
-    assert refusal(request(kind="websocket", host="localhost"), TOKEN) == 400
+    assert find_refusal(request(host="localhost", sec_fetch_site="cross-site"), TOKEN) == 403
+    assert find_refusal(request(host="localhost", sec_fetch_site="none"), TOKEN) is None
+    assert find_refusal(request(kind="websocket", host="localhost"), TOKEN) == 400
 
 
-def test_a_port_that_is_taken_is_an_error_that_says_so(tmp_path):
+def test_a_taken_port_is_an_error(tmp_path):
     path = tmp_path / "run.mdwatch"
     with LiveServer([path], GRAPH) as first, LiveServer([path], GRAPH) as second:
         assert first.url != second.url
@@ -82,8 +82,8 @@ def test_a_port_that_is_taken_is_an_error_that_says_so(tmp_path):
             LiveServer([path], GRAPH, port)
 
 
-def test_the_page_names_its_file_as_text_and_brings_all_it_needs():
-    files = site(GRAPH, "<script>.mdwatch")
+def test_the_page_escapes_its_file_name_and_has_all_files():
+    files = build_site(GRAPH, "<script>.mdwatch")
     page = files[""].content.decode()
     assert "<title>&lt;script&gt;.mdwatch</title>" in page
     assert 'recording="events"' in page
@@ -150,13 +150,13 @@ def steps(message):
     return page["steps"]
 
 
-def test_readers_get_what_is_new_when_the_file_has_grown(file):
+def test_readers_get_new_data_when_the_file_has_grown(file):
     first, second = messages(Feed([file], GRAPH), lambda: write(file, 5))
     assert (steps(first), steps(second)) == ([0, 1], [0, 1, 2, 3, 4])
     assert first[0] != second[0]
 
 
-def test_a_reader_who_comes_back_gets_nothing_twice(file):
+def test_reconnecting_readers_get_nothing_twice(file):
     feed = Feed([file], GRAPH)
     ((position, *_),) = messages(feed)
 
@@ -171,7 +171,7 @@ def test_a_reader_who_comes_back_gets_nothing_twice(file):
     assert steps(in_loop(come_back())) == [0, 1, 2]
 
 
-def test_a_file_that_is_cut_replaced_or_gone_is_told_and_followed(file, tmp_path):
+def test_truncated_replaced_or_removed_files_are_reported_and_followed(file, tmp_path):
     whole = file.read_bytes()
 
     def cut():
@@ -191,21 +191,21 @@ def test_a_file_that_is_cut_replaced_or_gone_is_told_and_followed(file, tmp_path
     assert steps(found[4]) == list(range(7))
 
 
-def test_only_what_is_new_of_a_file_is_read(tmp_path, monkeypatch):
+def test_only_new_data_is_read(tmp_path, monkeypatch):
     """And the position of a message is how far that was."""
     monkeypatch.setattr("modeldiagrams.api.live.feed._LOOK", 0.01)
     path, read = tmp_path / "run.mdwatch", []
     monkeypatch.setattr(
-        "modeldiagrams.watching.growing.read_from", lambda *at: (read.append(at[1:]), read_from(*at))[1]
+        "modeldiagrams.watching.growing.read_bytes", lambda *at: (read.append(at[1:]), read_bytes(*at))[1]
     )
     writer = Writer(path)
     rows = {Key(node, "activation"): Row(count=10, norm=2.0) for node in NODES}
-    writer.add(Frame(record=Run(step=0, model="mypkg.Net")))
-    writer.add(Frame(record=Moment(step=0, rows=rows)))
+    writer.add(FileFrame(record=Run(step=0, model="mypkg.Net")))
+    writer.add(FileFrame(record=Moment(step=0, rows=rows)))
     sizes = [writer.size]
 
     def grow():
-        writer.add(Frame(record=Moment(step=len(sizes), rows=rows), losses=[Loss(len(sizes), 0.5)]))
+        writer.add(FileFrame(record=Moment(step=len(sizes), rows=rows), losses=[Loss(len(sizes), 0.5)]))
         sizes.append(writer.size)
         with path.open("ab") as file:
             file.write(b"half a frame")
@@ -219,16 +219,16 @@ def test_only_what_is_new_of_a_file_is_read(tmp_path, monkeypatch):
     assert found[-1][2][0]["loss"] == [None, 0.5, 0.5, 0.5]
 
 
-def test_a_growing_recording_says_what_the_whole_one_says(tmp_path):
+def test_a_growing_recording_equals_the_complete_one(tmp_path):
     path = tmp_path / "run.mdwatch"
     growing = GrowingRecording(path, 8, 2)
     writer = Writer(path)
-    writer.add(Frame(record=Run(step=0, model="mypkg.Net")))
+    writer.add(FileFrame(record=Run(step=0, model="mypkg.Net")))
     for step in range(100):
         rows = {Key("embed", "activation"): Row(count=10, norm=1e3 if step == 77 else 2.0, max=float(step))}
-        writer.add(Frame(record=Moment(step=step, rows=rows), losses=[Loss(step, float(step))]))
+        writer.add(FileFrame(record=Moment(step=step, rows=rows), losses=[Loss(step, float(step))]))
         if step == 60:
-            writer.add(Frame(record=Anomaly(step=60, kind="failure", text="a process")))
+            writer.add(FileFrame(record=Anomaly(step=60, kind="failure", text="a process")))
         found, whole = growing.read(), load_recording(path)
         assert found.anomalies == whole.anomalies
         assert found.losses == whole.losses
@@ -236,14 +236,14 @@ def test_a_growing_recording_says_what_the_whole_one_says(tmp_path):
         assert [m.max for moment in found.moments for m in moment.rows.values()][-1] == step
         assert sum(moment.rows[Key("embed", "activation")].moments for moment in found.moments) == step + 1
     assert [anomaly.kind for anomaly in found.anomalies] == ["failure", "jump"]
-    writer.add(Frame(record=Run(step=50, model="mypkg.Net")))  # the training was resumed
+    writer.add(FileFrame(record=Run(step=50, model="mypkg.Net")))  # the training was resumed
     writer.close()
     found, whole = growing.read(), load_recording(path)
     assert found.moments[-1].last == whole.steps[-1] == 49
     assert (found.anomalies, found.losses, found.runs) == (whole.anomalies, whole.losses, whole.runs)
 
 
-def test_several_files_beside_each_other(file, tmp_path):
+def test_several_files_are_followed_together(file, tmp_path):
     other = tmp_path / "other.mdwatch"
     write(other, 3)
     feed = Feed([file, other], GRAPH)
@@ -260,7 +260,7 @@ def test_a_recording_of_another_model_is_a_problem(file):
     assert "another model" in text
 
 
-def test_many_readers_cost_one_reading(file, monkeypatch):
+def test_the_file_is_read_once_for_many_readers(file, monkeypatch):
     reads = []
     lock = threading.Lock()
     feed = Feed([file], GRAPH)

@@ -89,7 +89,7 @@ class Optional(Residual):
     ("model", "shape"),
     [(Residual().train(), (1, 8)), (Residual().eval(), (1, 8)), (Example(), (3, 8)), (Optional(), (1, 8))],
 )
-def test_without_inputs_a_diagram_finds_them_as_documentation_does(model, shape):
+def test_without_inputs_they_are_found_as_in_documentation(model, shape):
     before = model.training
     graph = modeldiagrams.diagram(model).graph
     assert (graph.status.state, graph.model.name, model.training) == ("complete", type(model).__name__, before)
@@ -97,7 +97,7 @@ def test_without_inputs_a_diagram_finds_them_as_documentation_does(model, shape)
     assert graph.assumptions
 
 
-def test_without_inputs_models_that_need_none_are_called_as_they_are():
+def test_models_without_inputs_are_called_without_any():
     class Noise(nn.Module):
         def forward(self, size=3):
             return torch.zeros(size)
@@ -114,11 +114,11 @@ def test_comments_in_the_code_of_a_model_are_read(tmp_path):
     shown.save(tmp_path / "net.json")  # the graph, which has no place for them
     annotated = shown.annotate("fc", text="More.")
     assert [note.text for note in annotated.overlay.notes] == ["Says something of a layer.", "More."]
-    with pytest.raises(modeldiagrams.OptionError, match=r"\.json files can't hold it"):
+    with pytest.raises(modeldiagrams.OptionError, match=r"\.json files can't contain it"):
         annotated.save(tmp_path / "net.json")
 
 
-def test_an_overlay_is_shown_besides_what_the_code_says(tmp_path):
+def test_an_overlay_is_merged_with_comments_in_the_code(tmp_path):
     model, args = tinymodels.Cued().eval(), (torch.ones(1, 4),)
     graph = modeldiagrams.trace(model, args)
     modeldiagrams.annotate(graph, "fc", rename="Projection").save(tmp_path / "said.json")
@@ -128,11 +128,11 @@ def test_an_overlay_is_shown_besides_what_the_code_says(tmp_path):
     assert [note.text for note in shown.overlay.notes] == ["Says something of a layer."]
     assert "Projection" in shown._repr_html_()
     other = modeldiagrams.annotate(modeldiagrams.trace(Residual(), (torch.ones(1, 8),)), "fc1", rename="Other")
-    with pytest.warns(UserWarning, match="the overlay names 'fc1', which Cued does not have"):
+    with pytest.warns(UserWarning, match="Cued has no 'fc1'"):
         modeldiagrams.diagram(model, args, overlay=other)._repr_html_()
 
 
-def test_model_whose_inputs_are_not_found_shows_its_modules_and_says_what_to_do():
+def test_model_without_found_inputs_shows_its_modules_and_a_hint():
     class Stubborn(Residual):
         def forward(self, key):  # noqa: ARG002  (a signature is what is tested)
             raise KeyError("vocabulary")
@@ -156,7 +156,7 @@ def test_eight_small_diagrams_take_less_than_600_kb(kernel):
     assert max(sizes[1:]) < 60_000
 
 
-def test_output_is_html_and_a_picture_for_whatever_shows_no_html(shown):
+def test_output_is_html_with_a_picture_as_fallback(shown):
     output = shown._repr_mimebundle_()
     assert list(output) == ["text/html", "image/svg+xml", "text/plain"]
     picture = ET.fromstring(output["image/svg+xml"])  # noqa: S314  (our own picture)
@@ -173,14 +173,14 @@ def test_without_scripts_and_attributes_picture_and_text_remain(shown):
     assert "To open modules, trust this notebook." in output
 
 
-def test_error_of_the_model_is_text_of_the_output():
+def test_error_of_the_model_is_text_in_the_output():
     with pytest.warns(UserWarning, match="odd"):
         output = modeldiagrams.diagram(Raises(), (torch.ones(3),))._repr_html_()
     text = re.sub("<script>.*?</script>", "", output, flags=re.DOTALL)
     assert re.search(r"Raises raised ValueError: odd &lt;width&gt; 3\n  .*test_notebook.py:\d+ in Raises.forward", text)
 
 
-def test_first_output_brings_the_viewer_for_all(kernel, shown):
+def test_first_output_contains_the_viewer_for_all(kernel, shown):
     kernel("first")
     assert carries(shown)
     assert not carries(shown), "the second output of one cell"
@@ -198,18 +198,18 @@ def test_viewer_stays_with_its_cell(kernel, shown):
     assert carries(shown)
 
 
-def test_notebook_puts_the_viewer_elsewhere(kernel, shown):
+def test_notebook_chooses_another_output_for_the_viewer(kernel, shown):
     kernel("first")
     assert carries(shown)
     kernel("modeldiagrams.notebook()")
     viewer = modeldiagrams.notebook()
     assert carries(viewer)
-    assert "This output holds the viewer" in viewer._repr_html_()
+    assert "This output contains the viewer" in viewer._repr_html_()
     kernel("first")
     assert not carries(shown)
 
 
-def test_each_output_brings_the_viewer_where_outputs_are_apart(kernel, shown, monkeypatch):
+def test_each_output_contains_the_viewer_if_outputs_are_isolated(kernel, shown, monkeypatch):
     assert modeldiagrams.notebook("each") is None
     for cell in ("first", "second"):
         kernel(cell)
@@ -220,11 +220,11 @@ def test_each_output_brings_the_viewer_where_outputs_are_apart(kernel, shown, mo
     assert not notebook_viewer.Outputs()._each
 
 
-def test_each_output_brings_the_viewer_without_a_kernel(shown):
+def test_each_output_contains_the_viewer_without_a_kernel(shown):
     assert carries(shown)
     assert carries(shown)
 
 
-def test_unknown_way_to_bring_the_viewer_is_an_option_error():
+def test_unknown_viewer_mode_is_an_option_error():
     with pytest.raises(modeldiagrams.OptionError, match="option `viewer`: expected 'once' or 'each', got 'never'"):
         modeldiagrams.notebook("never")

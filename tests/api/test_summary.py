@@ -73,7 +73,7 @@ def test_depth_is_the_number_of_levels(graph):
     assert levels() == levels(depth=9) == {0, 1, 2, 3}
 
 
-def test_columns_are_those_that_are_asked_for(graph):
+def test_requested_columns_are_shown(graph):
     title = str(modeldiagrams.summary(graph, columns=["inputs", "activations"])).splitlines()[0]
     assert title.split() == ["Module", "Class", "Input", "shape", "Activations"]
 
@@ -102,7 +102,7 @@ class Recurrent(nn.Module):
         return self.cell(self.gate(x))
 
 
-def test_calls_that_use_weights_again_say_so():
+def test_calls_that_share_weights_are_marked():
     shown = modeldiagrams.summary(modeldiagrams.trace(Recurrent(), (torch.zeros(1, 4),)))
     assert [(row["name"], row["calls"], row["shared"]) for row in shown.rows[1:]] == [
         ("cell", 2, True),
@@ -127,14 +127,14 @@ def test_modules_repeated_together_are_below_one_row():
     assert rows[1]["parameters"] is None
 
 
-def test_numbers_that_are_not_known_are_not_zero(graph):
+def test_unknown_numbers_are_not_zero(graph):
     bare = msgspec.structs.replace(graph.model, flops=None, activation_bytes=None)
     text = str(modeldiagrams.summary(msgspec.structs.replace(graph, model=bare)))
     assert "FLOPs: not counted" in text
     assert text.endswith("178 KiB of parameters (float32), activations not counted")
 
 
-def test_times_have_a_column_where_they_were_measured():
+def test_measured_times_have_a_column():
     model = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
     graph = modeldiagrams.trace(model, (torch.zeros(1, 4),), measure_time=True)
     table = modeldiagrams.summary(graph)
@@ -156,7 +156,7 @@ def test_times_have_a_column_where_they_were_measured():
 def test_times_have_three_digits(nanoseconds, text):
     graph = nested_graph(deep=1, wide=1)
     graph = msgspec.structs.replace(graph, model=msgspec.structs.replace(graph.model, time_ns=nanoseconds))
-    assert f"Own time: {text} inside of operations" in str(modeldiagrams.summary(graph))
+    assert f"Own time: {text} inside operations" in str(modeldiagrams.summary(graph))
 
 
 def test_bytes_follow_the_dtypes():
@@ -205,7 +205,7 @@ def test_functions_are_rows_with_their_arguments():
     ]
 
 
-def test_table_of_a_failed_pass_says_that_it_is_incomplete():
+def test_table_of_a_failed_pass_is_marked_incomplete():
     model = nn.Sequential(nn.Linear(4, 5), nn.Linear(6, 5))
     failed = modeldiagrams.summary(modeldiagrams.trace(model, (torch.zeros(1, 4),)))
     assert "\nIncomplete: the forward pass of Sequential raised RuntimeError: mat1 and mat2" in str(failed)

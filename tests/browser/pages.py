@@ -12,9 +12,9 @@ import msgspec
 from modeldiagrams.engine.builder import DiagramBuilder
 from modeldiagrams.engine.diagram import Diagram, Problem
 from modeldiagrams.html import fragment as page
-from modeldiagrams.html.images import images_list
-from modeldiagrams.html.notes import plain_notes
-from modeldiagrams.html.standalone import standalone
+from modeldiagrams.html.images import render_images
+from modeldiagrams.html.notes import render_plain_notes
+from modeldiagrams.html.standalone import render_standalone
 from modeldiagrams.ir.check import check_graph
 from modeldiagrams.ir.graph import (
     Assumption,
@@ -211,27 +211,31 @@ def write_site(folder: Path, press: Press) -> None:
         "rolled": _fragment(rolled),
         "sized": _fragment(sized),
         "hostile": _fragment(hostile),
-        "rich": page.fragment(rich_, assets="modeldiagrams/", link=_link),
+        "rich": page.render_fragment(rich_, assets="modeldiagrams/", link=_link),
         "hidden": f"<details id='fold'><summary>More</summary>{_fragment(encoder_)}</details>",
-        "noted": FILLER + _fragment(noted) + str(plain_notes(noted)) + FILLER,
-        "pictured": FILLER + _AGAIN + _fragment(pictured) + str(plain_notes(pictured) + images_list(pictured)) + FILLER,
+        "noted": FILLER + _fragment(noted) + str(render_plain_notes(noted)) + FILLER,
+        "pictured": FILLER
+        + _AGAIN
+        + _fragment(pictured)
+        + str(render_plain_notes(pictured) + render_images(pictured))
+        + FILLER,
         "missing": _fragment(press.make(encoder("Missing"))),
         "again": '<script src="modeldiagrams/model-graph.js"></script>' + _fragment(encoder_) * 2,
     }
     for name, body in pages.items():
         text = f"{HEAD}<title>{name}</title>\n<main>{body}</main>\n"
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
-    (folder / "alone.html").write_text(standalone(encoder_), encoding="utf-8")
+    (folder / "alone.html").write_text(render_standalone(encoder_), encoding="utf-8")
     assets = folder / "modeldiagrams"
     assets.mkdir()
     for name, content in page.viewer_files().items():
         shutil.copy(content, assets / name)
     for made in (encoder_, decoder, tall, large, deep, rolled, sized, hostile, rich_, noted, pictured):
-        (assets / f"{made.id}.js").write_text(page.data_script(made), encoding="ascii")
+        (assets / f"{made.id}.js").write_text(page.build_data_script(made), encoding="ascii")
 
 
 def _fragment(made: Diagram) -> str:
-    return page.fragment(made, assets="modeldiagrams/")
+    return page.render_fragment(made, assets="modeldiagrams/")
 
 
 _AGAIN = '<script src="modeldiagrams/notes.js" defer></script>'

@@ -7,7 +7,7 @@ from browser.controls import button, wait_until
 from browser.readers import Readers
 from browser.serving import served
 from browser.versions import NEW, OLD, difference, network, write_page
-from modeldiagrams.html.standalone import standalone
+from modeldiagrams.html.standalone import render_standalone
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.draw import difference_json
 from samples import some
@@ -155,7 +155,7 @@ def test_without_script_links_lead_both_ways(reader_with, changes):
 
 def test_one_file_is_interactive_too(reader, tmp_path, press):
     file = tmp_path / "alone.html"
-    file.write_text(standalone(difference(press, network(**OLD), network(**NEW))), encoding="utf-8")
+    file.write_text(render_standalone(difference(press, network(**OLD), network(**NEW))), encoding="utf-8")
     reader.page.goto(file.as_uri())
     button(reader, "Next change").click()
     wait_change(reader, "Block")

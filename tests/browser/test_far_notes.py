@@ -9,7 +9,7 @@ from browser.controls import button, loaded, settled, wait_until
 from browser.pages import HEAD, encoder
 from browser.test_levels import LABELS, scale
 from modeldiagrams.html import fragment as page
-from modeldiagrams.html.notes import plain_notes
+from modeldiagrams.html.notes import render_plain_notes
 from samples import some
 
 WAYS = ("mouse", "touch", "keys")
@@ -30,8 +30,8 @@ def far(site, press):
         highlight=["layers.3", "layers.4.mlp"],
         rename={"layers.1": "Best"},
     )
-    (site / "modeldiagrams" / f"{made.id}.js").write_text(page.data_script(made), encoding="ascii")
-    text = f"{HEAD}{page.fragment(made, assets='modeldiagrams/')}{plain_notes(made)}"
+    (site / "modeldiagrams" / f"{made.id}.js").write_text(page.build_data_script(made), encoding="ascii")
+    text = f"{HEAD}{page.render_fragment(made, assets='modeldiagrams/')}{render_plain_notes(made)}"
     (site / "far_notes.html").write_text(text, encoding="utf-8")
     return "far_notes.html"
 

@@ -9,7 +9,7 @@ import pytest
 from browser import fuzz
 from modeldiagrams.engine.diagram import Problem
 from modeldiagrams.html import fragment as page
-from modeldiagrams.html.standalone import standalone
+from modeldiagrams.html.standalone import render_standalone
 
 SEEDS = range(4)
 ELEMENTS = {"svg", "g", "rect", "path", "text", "tspan", "title", "circle", "ellipse", "line", "polygon", "polyline"}
@@ -63,10 +63,11 @@ def test_random_graphs_survive_every_interaction(reader, diagrams, tmp_path):
     for name, file in page.viewer_files().items():
         (tmp_path / name).write_bytes(file if isinstance(file, bytes) else file.read_bytes())
     for diagram in diagrams:
-        (tmp_path / f"{diagram.id}.js").write_text(page.data_script(diagram), encoding="ascii")
+        (tmp_path / f"{diagram.id}.js").write_text(page.build_data_script(diagram), encoding="ascii")
     link = "https://example.org/{path}#L{line}"
     text = "".join(
-        page.fragment(msgspec.structs.replace(diagram, source_link=link), assets="", link=_link) for diagram in diagrams
+        page.render_fragment(msgspec.structs.replace(diagram, source_link=link), assets="", link=_link)
+        for diagram in diagrams
     )
     (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{text}", encoding="utf-8")
     reader.page.goto(f"{tmp_path.as_uri()}/page.html")
@@ -141,7 +142,7 @@ def _explore(reader, number):
 def test_random_graphs_work_in_standalone_files(reader, diagrams, tmp_path):
     for diagram in diagrams[:1]:
         file = tmp_path / "alone.html"
-        file.write_text(standalone(diagram), encoding="utf-8")
+        file.write_text(render_standalone(diagram), encoding="utf-8")
         reader.page.goto(file.as_uri())
         _explore(reader, 0)
         assert reader.evaluate(INJECTED) == []

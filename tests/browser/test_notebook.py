@@ -10,7 +10,7 @@ from browser.pages import encoder
 from browser.serving import POLICIES
 from modeldiagrams.api.export import draw_diagram
 from modeldiagrams.engine.diagram import Problem
-from modeldiagrams.html.standalone import notebook_output, notebook_viewer
+from modeldiagrams.html.standalone import build_notebook_viewer, render_notebook_output
 from modeldiagrams.options.parsing import parse_view
 from modeldiagrams.render.draw import Flat, render
 
@@ -34,7 +34,7 @@ ADD = """html => {
 def output(problem: Problem | None = None, **view) -> str:
     graph = encoder()
     diagram = msgspec.structs.replace(draw_diagram(graph, view), problem=problem)
-    return notebook_output(diagram, render(graph, parse_view(view), flat=Flat(outlines=False)).svg)
+    return render_notebook_output(diagram, render(graph, parse_view(view), flat=Flat(outlines=False)).svg)
 
 
 def frame(reader, number: int = 0):
@@ -59,7 +59,7 @@ def notebook(reader, site, server):
 @pytest.mark.parametrize("query", ["", "?vscode"])
 def test_one_viewer_makes_all_outputs_interactive(reader, notebook, query):
     """In an export, or in a page that permits what VS Code does."""
-    notebook(output(depth=0), output(depth=0) + notebook_viewer(), query=query)
+    notebook(output(depth=0), output(depth=0) + build_notebook_viewer(), query=query)
     for number in (0, 1):
         shown = frame(reader, number)
         shown.locator("[data-id='layers.0']").click()
@@ -74,7 +74,7 @@ def test_output_says_what_is_missing_until_the_viewer_comes(reader, notebook):
     assert reader.page.locator("img").is_visible()
     hint = reader.page.locator("small")
     assert hint.inner_text() == "Still picture. To open modules, run modeldiagrams.notebook() in a cell."
-    reader.page.evaluate(ADD, notebook_viewer())
+    reader.page.evaluate(ADD, build_notebook_viewer())
     assert frame(reader).locator("[data-id='layers.0']").is_visible()
     assert not hint.is_visible()
     reader.page.evaluate(ADD, output())
@@ -82,7 +82,7 @@ def test_output_says_what_is_missing_until_the_viewer_comes(reader, notebook):
 
 
 def test_without_scripts_the_still_picture_is_shown(reader_with, tmp_path):
-    (tmp_path / "notebook.html").write_text(output() + notebook_viewer(), encoding="utf-8")
+    (tmp_path / "notebook.html").write_text(output() + build_notebook_viewer(), encoding="utf-8")
     with reader_with(java_script_enabled=False) as reader:
         reader.page.goto(f"{tmp_path.as_uri()}/notebook.html")
         assert reader.page.locator("img").bounding_box()["height"] > 100
@@ -91,7 +91,7 @@ def test_without_scripts_the_still_picture_is_shown(reader_with, tmp_path):
 
 def test_frame_is_as_high_as_picture_and_note(reader, notebook):
     lines = "\n".join(f"line {number}" for number in range(8))
-    notebook(output(Problem(kind="forward", message=f"ValueError: odd\n{lines}")) + notebook_viewer())
+    notebook(output(Problem(kind="forward", message=f"ValueError: odd\n{lines}")) + build_notebook_viewer())
     note = frame(reader).locator(".mg-problem pre")
     assert "ValueError: odd\nline 0" in note.inner_text()
     assert note.locator("..").evaluate("e => e.getBoundingClientRect().bottom <= innerHeight")
@@ -99,7 +99,7 @@ def test_frame_is_as_high_as_picture_and_note(reader, notebook):
 
 
 def test_menu_of_a_small_diagram_has_room(reader, notebook):
-    notebook(output(direction="LR") + notebook_viewer())
+    notebook(output(direction="LR") + build_notebook_viewer())
     shown = frame(reader)
     shown.locator("model-graph").hover()
     shown.locator(".mg-toolbar > button").last.click()
@@ -113,7 +113,7 @@ def test_menu_of_a_small_diagram_has_room(reader, notebook):
 @pytest.mark.requests
 def test_lenses_show_costs(reader, notebook):
     """The output brings them along: there is nothing to load from."""
-    notebook(output(depth=0) + notebook_viewer())
+    notebook(output(depth=0) + build_notebook_viewer())
     shown = frame(reader)
     shown.locator("[data-id='layers.0']").click()
     shown.locator("[data-id='layers.0.mlp']").wait_for()
@@ -126,7 +126,7 @@ def test_lenses_show_costs(reader, notebook):
 
 
 def test_frame_follows_the_colours_of_the_notebook(reader, notebook):
-    notebook(output() + notebook_viewer(), style="background:#111;color:#eee")
+    notebook(output() + build_notebook_viewer(), style="background:#111;color:#eee")
     looks = "e => { const s = getComputedStyle(e); return [s.backgroundColor, s.color, s.colorScheme]; }"
     root = frame(reader).locator("html")
     dark = ["rgb(17, 17, 17)", "rgb(238, 238, 238)", "dark"]

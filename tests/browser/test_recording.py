@@ -14,7 +14,7 @@ from browser.readers import Readers
 from browser.serving import served
 from browser.versions import write_page
 from modeldiagrams import Recording
-from modeldiagrams.html.standalone import standalone
+from modeldiagrams.html.standalone import render_standalone
 from modeldiagrams.watching.file.histogram import Histogram
 from modeldiagrams.watching.file.records import Anomaly, Key, Loss, Moment, Row, Run
 from samples import some
@@ -70,7 +70,7 @@ def trained(tmp_path_factory, press):
     )
     write_page(folder, "one", one)
     write_page(folder, "two", two)
-    (folder / "alone.html").write_text(standalone(one), encoding="utf-8")
+    (folder / "alone.html").write_text(render_standalone(one), encoding="utf-8")
     with served(folder) as address:
         yield address
 

@@ -9,7 +9,7 @@ from browser.controls import wait_until
 from browser.pages import HEAD, encoder
 from browser.serving import served
 from modeldiagrams.html import fragment as page
-from modeldiagrams.html.standalone import standalone
+from modeldiagrams.html.standalone import render_standalone
 from samples import some
 
 HURRY = """() => {
@@ -175,9 +175,9 @@ def huge(site, press):
     graph = encoder("Huge", layers=120)
     assert len(graph.nodes) >= 2000
     made = press.make(graph, depth=2)
-    (site / "modeldiagrams" / f"{made.id}.js").write_text(page.data_script(made), encoding="ascii")
-    (site / "huge.html").write_text(f"{HEAD}{page.fragment(made, assets='modeldiagrams/')}", encoding="utf-8")
-    (site / "huge_one.html").write_text(standalone(made), encoding="utf-8")
+    (site / "modeldiagrams" / f"{made.id}.js").write_text(page.build_data_script(made), encoding="ascii")
+    (site / "huge.html").write_text(f"{HEAD}{page.render_fragment(made, assets='modeldiagrams/')}", encoding="utf-8")
+    (site / "huge_one.html").write_text(render_standalone(made), encoding="utf-8")
     return "huge.html"
 
 

@@ -28,8 +28,8 @@ def drawn_by_chromium(reader, tmp_path):
         shutil.copy(file, tmp_path / name)
 
     def draw(diagram, *toggles):
-        (tmp_path / f"{diagram.id}.js").write_text(page.data_script(diagram), encoding="ascii")
-        (tmp_path / "page.html").write_text(page.fragment(diagram, assets=""), encoding="utf-8")
+        (tmp_path / f"{diagram.id}.js").write_text(page.build_data_script(diagram), encoding="ascii")
+        (tmp_path / "page.html").write_text(page.render_fragment(diagram, assets=""), encoding="utf-8")
         reader.page.goto(f"{tmp_path.as_uri()}/page.html")
         element = reader.page.locator("model-graph")
         for node in toggles:

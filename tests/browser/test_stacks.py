@@ -25,8 +25,8 @@ def stack(site, press):
         for node in graph.nodes
     )
     made = press.make(msgspec.structs.replace(graph, nodes=nodes))
-    (site / "modeldiagrams" / f"{made.id}.js").write_text(page.data_script(made), encoding="ascii")
-    (site / "stack.html").write_text(f"{HEAD}{page.fragment(made, assets='modeldiagrams/')}", encoding="utf-8")
+    (site / "modeldiagrams" / f"{made.id}.js").write_text(page.build_data_script(made), encoding="ascii")
+    (site / "stack.html").write_text(f"{HEAD}{page.render_fragment(made, assets='modeldiagrams/')}", encoding="utf-8")
     return "stack.html"
 
 

@@ -58,11 +58,11 @@ def write_page(folder: Path, name: str, *diagrams: Diagram) -> None:
         for file, content in page.viewer_files().items():
             shutil.copy(content, assets / file)
     body = "".join(
-        f'<figure class="mg-figure">{page.fragment(made, assets="modeldiagrams/")}</figure>' for made in diagrams
+        f'<figure class="mg-figure">{page.render_fragment(made, assets="modeldiagrams/")}</figure>' for made in diagrams
     )
     (folder / f"{name}.html").write_text(f"{HEAD}<title>{name}</title>\n<main>{body}</main>\n", encoding="utf-8")
     for made in diagrams:
-        (assets / f"{made.id}.js").write_text(page.data_script(made), encoding="ascii")
+        (assets / f"{made.id}.js").write_text(page.build_data_script(made), encoding="ascii")
 
 
 MIKE = '<script id="__config" type="application/json">{"version": {"provider": "mike"}}</script>'
@@ -81,7 +81,7 @@ def write_version(folder: Path, head: str, *diagrams: Diagram) -> None:
     assets.mkdir(parents=True)
     for name, content in files.items():
         (assets / name).write_bytes(content)
-    body = "".join(page.fragment(made, assets="modeldiagrams/") for made in diagrams)
+    body = "".join(page.render_fragment(made, assets="modeldiagrams/") for made in diagrams)
     text = f"{HEAD}<title>{folder.name}</title>{head}\n<main><h1>Network</h1>{body}</main>\n"
     (folder / "index.html").write_text(text, encoding="utf-8")
 

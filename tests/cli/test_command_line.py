@@ -25,7 +25,7 @@ import modeldiagrams
 from graphs import small_graph
 from modeldiagrams.api import terminal
 from modeldiagrams.api.target_file import import_path
-from modeldiagrams.api.terminal import progress
+from modeldiagrams.api.terminal import show_progress
 from modeldiagrams.cli import main
 from modeldiagrams.engine.once import TracedModel
 from modeldiagrams.ir.graph import Failure, Status
@@ -58,7 +58,7 @@ def run(monkeypatch, worker):
             ["show", "--direction", "up"],
             "option `direction`: expected TB or LR or a map whose values are TB or LR, got 'up'",
         ),
-        (["show", "--depth", "1", "-o", "x.json"], "option `depth`: .json files hold the whole graph"),
+        (["show", "--depth", "1", "-o", "x.json"], "option `depth`: .json files contain the whole graph"),
         (["summary", "--depth", "0"], "option `depth`: expected a number of levels above 0, got 0"),
         (["summary", "--columns", "flop"], "option `columns`: expected some of inputs, outputs,"),
     ],
@@ -196,7 +196,7 @@ def test_trace_without_inputs_explains_tries_and_exits_with_1(run):
         ),
         (
             ["render", "graph.json", "-o", "out.svg", "--theme", "dark"],
-            "are shown on; a theme is for .png, .pdf and flat .svg files",
+            "around them; a theme is for .png, .pdf and flat .svg files",
         ),
         (["render", "graph.json", "-o", "out.svg", "--direction", "up"], "Error: option `direction`: "),
     ],
@@ -243,16 +243,16 @@ def stderr_until(capsys, text: str) -> str:
 
 def test_log_says_what_takes_long_and_goes_on(capsys, monkeypatch):
     monkeypatch.setattr(terminal, "_EVERY", 0.1)
-    with progress("a short one"):
+    with show_progress("a short one"):
         pass
-    with progress("a long one"):
+    with show_progress("a long one"):
         lines = stderr_until(capsys, "0.1 s\n").splitlines()
     assert lines[:2] == ["a long one …", "a long one … 0.1 s"]
 
 
 def test_terminal_shows_the_seconds_in_one_line(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with progress("tracing"):
+    with show_progress("tracing"):
         printed = stderr_until(capsys, "1 s")
     *shown, blank, rest = (printed + capsys.readouterr().err).split("\r")
     assert shown[:2] == ["tracing …", "tracing … 1 s"]

@@ -29,6 +29,6 @@ def test_metaclass_is_not_asked():
     assert bases_of(INNER) == (INNER, object)
 
 
-def test_module_that_is_no_name_is_left_out():
+def test_module_that_is_not_a_string_is_left_out():
     odd = type("Odd", (), {"__module__": 3})
     assert (module_of(odd), full_name(odd)) == ("", "Odd")

@@ -60,7 +60,7 @@ def test_made_with_changes_with_our_own_code(own_code):
     assert made_with() != before
 
 
-def test_output_of_a_build_is_nothing_to_import(tmp_path):
+def test_output_of_a_build_is_not_importable(tmp_path):
     before = importable_names_digest([tmp_path])
     (tmp_path / "site" / "assets").mkdir(parents=True)
     (tmp_path / "site" / "assets" / "index.html").touch()
@@ -86,7 +86,7 @@ def test_installed_names_are_read_again_only_after_an_installation(tmp_path, mon
     assert importable_names_digest([folder]) != before
 
 
-def test_all_that_the_worker_loads_is_in_the_digest_of_our_code():
+def test_digest_of_our_code_covers_everything_the_worker_loads():
     script = (
         "import modeldiagrams.worker.tracing, sys; print(*[getattr(m, '__file__', '') for m in sys.modules.values()])"
     )
@@ -102,7 +102,7 @@ def test_all_that_the_worker_loads_is_in_the_digest_of_our_code():
     assert found >= {path.relative_to(package).as_posix() for path in data}
 
 
-def test_versions_are_read_without_the_description_of_the_package(monkeypatch):
+def test_versions_are_read_without_parsing_descriptions(monkeypatch):
     expected = {item.name: item.version for item in metadata.distributions()}
     environment._version.cache_clear()
     monkeypatch.setattr(metadata.Distribution, "metadata", property(lambda _: pytest.fail("all metadata was parsed")))

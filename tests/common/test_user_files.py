@@ -72,7 +72,7 @@ def test_project_in_a_virtual_environments_folder_is_the_users():
 
 
 @pytest.mark.parametrize("file", ["_ops.py", "<string>", "<frozen runpy>"])
-def test_names_that_are_no_files_are_not_the_users(file):
+def test_made_up_file_names_are_not_the_users(file):
     assert not is_user_file(file)
 
 
@@ -142,7 +142,7 @@ def test_relative_windows_file_has_forward_slashes():
     assert relative_file(r"C:\project\pkg\mod.py", roots=[r"c:\Project"]) == "pkg/mod.py"
 
 
-def test_of_many_modules_in_one_folder_only_the_folder_is_looked_at(monkeypatch):
+def test_modules_of_one_folder_are_checked_by_folder(monkeypatch):
     asked = []
     within = user_files._is_within
     monkeypatch.setattr(user_files, "_is_within", lambda file, folders: asked.append(file) or within(file, folders))

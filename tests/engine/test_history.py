@@ -15,7 +15,7 @@ from graphs import changed_graph, small_graph
 from modeldiagrams.cli import main
 from modeldiagrams.engine.compare.history import UNRELEASED, history_of
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.html.history import HEIGHT, WIDTH, panels
+from modeldiagrams.html.history import HEIGHT, WIDTH, build_panels
 from modeldiagrams.ir.graph import Failure, Status
 from modeldiagrams.ir.serialize import save
 
@@ -204,7 +204,7 @@ def test_labels_of_the_chart_do_not_overlap(tmp_path):
     repository = Repository(tmp_path)
     for i in range(30):
         repository.release(f"v1.{i}.0", small_graph() if i % 2 else changed_graph())
-    (parameters, *_) = panels(history_of(repository.graph))
+    (parameters, *_) = build_panels(history_of(repository.graph))
     assert len(parameters.bars) == 30
     assert parameters.bars[-1].version == "v1.29.0"
     assert max(bar.height for bar in parameters.bars) == HEIGHT

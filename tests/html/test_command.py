@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 from modeldiagrams.cli.commands import main
-from modeldiagrams.html.command import command_line, view_flags
+from modeldiagrams.html.command import build_command, build_view_flags
 from modeldiagrams.options.parsing import parse_option, parse_options
 
 
@@ -22,7 +22,7 @@ from modeldiagrams.options.parsing import parse_option, parse_options
 )
 def test_line_gives_the_options_of_the_page(content):
     options = parse_options({"model": "pkg.Net", **content})
-    line = f"{command_line(options)} {view_flags(options)}"
+    line = f"{build_command(options)} {build_view_flags(options)}"
     program, command, *rest = shlex.split(line)
     assert (program, command) == ("modeldiagrams", "show")
     given = {
@@ -38,7 +38,7 @@ def test_line_gives_the_options_of_the_page(content):
 
 def test_graph_file_is_rendered():
     options = parse_options({"model": "graphs/net file.json", "depth": 1})
-    line = f"{command_line(options)} {view_flags(options)}"
+    line = f"{build_command(options)} {build_view_flags(options)}"
     assert line == "modeldiagrams render 'graphs/net file.json' -o 'net file.html' --depth 1"
     _, command, *rest = shlex.split(line)
     given = main.get_command(None, command).make_context(command, rest).params
@@ -48,6 +48,6 @@ def test_graph_file_is_rendered():
 def test_picture_files_are_left_out():
     function = {"image": "pkg:shown", "alt": "A table"}
     both = parse_options({"model": "pkg.Net", "embed": {"fc": "images/map.png", "x": function}})
-    assert shlex.split(command_line(both))[3:] == ["--embed", json.dumps({"x": function})]
+    assert shlex.split(build_command(both))[3:] == ["--embed", json.dumps({"x": function})]
     file = parse_options({"model": "pkg.Net", "embed": {"fc": "images/map.png"}})
-    assert command_line(file) == "modeldiagrams show pkg.Net"
+    assert build_command(file) == "modeldiagrams show pkg.Net"

@@ -13,7 +13,7 @@ import modeldiagrams
 from edits.models import DEVELOPMENT
 from edits.score import edited
 from edits.subject import InapplicableError
-from modeldiagrams.api.compared import Compared
+from modeldiagrams.api.compared import DrawnComparison
 from modeldiagrams.errors import RenderError
 
 HOSTILE = "</p><script>alert(1)</script>"
@@ -69,15 +69,15 @@ def marked(svg):
     return found
 
 
-def test_words_of_a_change_are_in_its_box_and_the_rest_is_faded(plain):
-    boxes = marked(Compared(plain, traced(size=5, activation=nn.GELU), details=False).to_svg())
+def test_changed_boxes_name_the_change_and_others_are_faded(plain):
+    boxes = marked(DrawnComparison(plain, traced(size=5, activation=nn.GELU), details=False).to_svg())
     assert boxes["conv"] == ("mg-changed", "~", "kernel_size 3×3 → 5×5, padding 1×1 → 2×2")
     assert boxes["act"] == ("mg-changed", "~", "ReLU → GELU")
     assert {name for name, (look, *_) in boxes.items() if look == "mg-same"} == {"x", "stem", "norm", "output"}
 
 
-def test_what_came_and_what_is_gone_have_signs(plain):
-    boxes = marked(Compared(plain, traced(norm=False, gate=True), details=False).to_svg())
+def test_added_and_removed_boxes_have_signs(plain):
+    boxes = marked(DrawnComparison(plain, traced(norm=False, gate=True), details=False).to_svg())
     assert {name: boxes[name][:2] for name in ("norm", "gate", "mul")} == {
         "norm": ("mg-removed", "−"),
         "gate": ("mg-added", "+"),
@@ -85,16 +85,16 @@ def test_what_came_and_what_is_gone_have_signs(plain):
     }
 
 
-def test_blocks_that_came_stand_beside_those_that_were_there(plain):
-    boxes = marked(Compared(plain, traced(count=5), details=False).to_svg())
+def test_added_blocks_are_next_to_existing_ones(plain):
+    boxes = marked(DrawnComparison(plain, traced(count=5), details=False).to_svg())
     assert {name: look for name, look in boxes.items() if name[0].isdigit()} == {
         "0–2": ("mg-same", "×3", "Block 4 → 4, 3×3"),
         "3–4": ("mg-added", "+ ×2", "Block 4 → 4, 3×3"),
     }
 
 
-def test_every_mark_leads_to_its_change_and_back(plain):
-    html = Compared(plain, traced(size=5, norm=False, gate=True), details=False).to_html()
+def test_marks_and_changes_link_to_each_other(plain):
+    html = DrawnComparison(plain, traced(size=5, norm=False, gate=True), details=False).to_html()
     ids = re.findall(r'id="(difference-[\w-]+)"', html)
     assert len(ids) == len(set(ids))
     links = set(re.findall(r'href="#(difference-[\w-]+)"', html))
@@ -108,8 +108,8 @@ def test_every_mark_leads_to_its_change_and_back(plain):
         assert {f"difference-place-{number}", f"difference-change-{number}"} <= links
 
 
-def test_two_changes_in_one_box_lead_to_it(plain):
-    html = Compared(plain, traced(size=5), details=False).to_html()
+def test_two_changes_in_one_box_link_to_it(plain):
+    html = DrawnComparison(plain, traced(size=5), details=False).to_html()
     links = re.findall(r'<li id="difference-change-\d"><a class="mg-mark" href="#(.*?)"', html)
     assert len(links) == 2
     assert len(set(links)) == 1
@@ -117,11 +117,11 @@ def test_two_changes_in_one_box_lead_to_it(plain):
 
 
 @pytest.mark.parametrize("kind", ["member_added", "kernel", "dropout", "parameter_added", "buffer_added"])
-def test_nothing_that_changed_is_faded(kind):
+def test_changed_boxes_are_not_faded(kind):
     subject = next(subject for subject in DEVELOPMENT if _bears(subject, kind))
     edit = edited(subject, kind)
     for graphs in ((subject.graph, edit.graph), (edit.graph, subject.graph)):
-        compared = Compared(*graphs, details=False)
+        compared = DrawnComparison(*graphs, details=False)
         faded = re.findall(r'class="[^"]*mg-same[^"]*" data-id="([^"]*)"', compared.to_svg())
         told = (change for change in compared.difference.changes if change.level != "detail")
         assert not {place[1] for change in told for place in change.places}.intersection(faded)
@@ -139,22 +139,27 @@ def test_hostile_names_stay_text(plain):
     graph = traced()
     text = modeldiagrams.ir.serialize.serialize(graph).decode().replace("blocks", HOSTILE.replace('"', ""))
     hostile = modeldiagrams.ir.serialize.deserialize(text)
-    html = Compared(plain, hostile, details=True).to_html() + Compared(hostile, plain, details=True).to_html()
+    html = (
+        DrawnComparison(plain, hostile, details=True).to_html()
+        + DrawnComparison(hostile, plain, details=True).to_html()
+    )
     assert "<script>alert" not in html
-    ET.fromstring(Compared(hostile, traced(size=5), details=True).to_svg())  # noqa: S314
+    ET.fromstring(DrawnComparison(hostile, traced(size=5), details=True).to_svg())  # noqa: S314
 
 
-def test_no_picture_of_nothing_and_of_two_architectures(plain):
+def test_no_picture_without_changes_or_of_two_architectures(plain):
     with pytest.raises(RenderError, match="nothing changed, so there is no picture"):
-        Compared(plain, plain, details=True).to_svg()
+        DrawnComparison(plain, plain, details=True).to_svg()
     other = modeldiagrams.trace(nn.LSTM(3, 90).eval(), (torch.zeros(1, 3, 3),))
     with pytest.raises(RenderError, match="two different architectures, so there is no picture"):
-        Compared(plain, other, details=False).to_svg()
-    html = Compared(plain, other, details=False).to_html()
+        DrawnComparison(plain, other, details=False).to_svg()
+    html = DrawnComparison(plain, other, details=False).to_html()
     assert "two different architectures, made of:" in html
     assert "<svg" not in html
 
 
 def test_the_same_graphs_give_the_same_bytes(plain):
     after = traced(size=5, norm=False)
-    assert Compared(plain, after, details=False).to_html() == Compared(plain, after, details=False).to_html()
+    assert (
+        DrawnComparison(plain, after, details=False).to_html() == DrawnComparison(plain, after, details=False).to_html()
+    )

@@ -30,15 +30,15 @@ def test_models_with_hostile_names_can_be_annotated() -> None:
     assert "<svg" in to_svg(graph, overlay=overlay)
 
 
-def test_overlay_of_another_graph_says_what_is_gone() -> None:
+def test_overlay_of_another_graph_warns_about_missing_nodes() -> None:
     other = annotate(hostile_graph(), "constructor", fade=True)
-    with pytest.warns(UserWarning, match=r"the overlay names 'constructor', which Net does not have"):
+    with pytest.warns(UserWarning, match=r"Net has no 'constructor'"):
         to_svg(small_graph(), overlay=other)
 
 
 @pytest.mark.parametrize("suffix", [".json", ".dot", ".mmd"])
-def test_files_without_a_place_for_an_overlay_refuse_it(tmp_path: Path, suffix: str) -> None:
+def test_formats_that_can_not_contain_an_overlay_refuse_it(tmp_path: Path, suffix: str) -> None:
     graph = small_graph()
-    with pytest.raises(OptionError, match=rf"option `overlay`: \{suffix} files can't hold it"):
+    with pytest.raises(OptionError, match=rf"option `overlay`: \{suffix} files can't contain it"):
         write(graph, tmp_path / f"net{suffix}", {}, overlay=annotate(graph, "fc", fade=True))
     assert not [*tmp_path.iterdir()]

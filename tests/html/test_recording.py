@@ -5,9 +5,9 @@ from __future__ import annotations
 from browser.pages import encoder
 from modeldiagrams import Recording
 from modeldiagrams.api.export import draw_diagram
-from modeldiagrams.html.fragment import fragment
+from modeldiagrams.html.fragment import render_fragment
 from modeldiagrams.watching.file.records import Anomaly, Key, Loss, Moment, Row, Run
-from modeldiagrams.watching.page import page_recording
+from modeldiagrams.watching.page import build_page_recording
 
 GRAPH = encoder(layers=1)
 
@@ -15,11 +15,11 @@ GRAPH = encoder(layers=1)
 def page(rows, **parts):
     moments = [Moment(step=10 * i, rows=at) for i, at in enumerate(rows)]
     found = Recording([Run(step=0)], moments, **parts)
-    reduced = page_recording(found, "<run>.mdwatch", [node.id for node in GRAPH.nodes])
-    return fragment(draw_diagram(GRAPH, {}, None, [reduced]), assets="")
+    reduced = build_page_recording(found, "<run>.mdwatch", [node.id for node in GRAPH.nodes])
+    return render_fragment(draw_diagram(GRAPH, {}, None, [reduced]), assets="")
 
 
-def test_findings_and_the_last_figures_are_in_the_page():
+def test_page_has_findings_and_the_last_numbers():
     row = Row(count=100, norm=20.0, mean=-0.5, min=-3.0, bad=7, dead=1, units=4)
     found = [Anomaly(step=10, kind="failure", node="embed", what="activation", text="embed <is> dead")]
     html = page([{}, {Key("embed", "activation"): row}], losses=[Loss(10, 0.25)], noticed=found)
@@ -32,13 +32,13 @@ def test_findings_and_the_last_figures_are_in_the_page():
         assert f"<td>{text}</td>" in cells
 
 
-def test_what_was_not_seen_at_the_last_step_has_no_figures():
+def test_tensors_not_seen_at_the_last_step_have_no_numbers():
     html = page([{Key("embed", "activation"): Row(count=1)}, {Key("head", "activation"): Row(count=1)}])
     assert '<th scope="row">head</th>' in html
     assert '<th scope="row">embed</th>' not in html
 
 
-def test_pages_without_a_training_say_nothing_of_one():
-    html = fragment(draw_diagram(GRAPH, {}), assets="")
+def test_pages_without_a_training_do_not_mention_one():
+    html = render_fragment(draw_diagram(GRAPH, {}), assets="")
     assert "recorded-run" not in html
     assert "recording=" not in html

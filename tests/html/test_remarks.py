@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from graphs import small_graph
-from modeldiagrams.html.texts import remarks
+from modeldiagrams.html.texts import list_remarks
 from modeldiagrams.ir.graph import Guess, OpNode
 
 
@@ -19,7 +19,7 @@ def remarked(**status: object) -> list[str]:
         for node in graph.nodes
     )
     status = msgspec.structs.replace(graph.status, **status)
-    return remarks(msgspec.structs.replace(graph, nodes=nodes, status=status))
+    return list_remarks(msgspec.structs.replace(graph, nodes=nodes, status=status))
 
 
 OPS = [node.id for node in small_graph().nodes if isinstance(node, OpNode)]
@@ -35,7 +35,7 @@ OPS = [node.id for node in small_graph().nodes if isinstance(node, OpNode)]
         ([(None, number) for number in range(8)], "0, 1, 2, 3, 4, 5 and 2 more"),
     ],
 )
-def test_assumed_values_are_told_with_their_lines(guesses, assumed):
+def test_assumed_values_are_listed_with_their_lines(guesses, assumed):
     found = remarked(guesses=tuple(Guess(node=node, value=value, reason="") for node, value in guesses))
     assert found == [f"Python asked for values that were not computed; assumed: {assumed}."]
 

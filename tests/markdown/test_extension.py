@@ -40,7 +40,7 @@ def cache(tmp_path_factory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _shared_cache(cache, monkeypatch):
-    monkeypatch.setattr(extension, "_ZENSICAL_CACHE", str(cache))
+    monkeypatch.setattr(extension, "CACHE", str(cache))
 
 
 class _Context(Extension):
@@ -198,13 +198,13 @@ def test_unchanged_viewer_is_not_written_again(folder):
     assert viewer.stat().st_mtime_ns == before
 
 
-def test_classes_are_autorefs_where_zensical_has_them(folder):
+def test_classes_are_autorefs_if_zensical_has_them(folder):
     html = convert(FENCE, _Context(folder, "a/", "guide/a.md", autorefs=True))
     assert '<autoref identifier="torch.nn.Linear" optional><code>Linear</code></autoref>' in html
     assert "<autoref" not in convert(FENCE, _Context(folder, "a/", "guide/a.md"))
 
 
-def test_zensical_shows_which_model_is_traced(folder, monkeypatch, capsys):
+def test_zensical_shows_the_model_being_traced(folder, monkeypatch, capsys):
     monkeypatch.setattr(Worker, "trace", lambda *_: Refused(problem=Problem(kind="model", message="no")))
     convert("```model-graph\nmypkg.Net\n```", _Context(folder, "a/", "a.md"), on_error="placeholder")
     assert capsys.readouterr().err == "modeldiagrams: tracing mypkg.Net\n"

@@ -91,7 +91,7 @@ def test_warnings_of_fences_in_docstrings_name_the_docstring(host, caplog):
 
 
 @pytest.mark.parametrize("body", ["- a\n- b", "two words", "7"])
-def test_unreadable_body_warns_what_is_expected(body, host, caplog):
+def test_unreadable_body_warns_about_the_expected_form(body, host, caplog):
     html = markdown.markdown(f"```model-graph\n{body}\n```", extensions=[ModelDiagramsExtension(host=host)])
     assert "mg-problem" in html
     (record,) = caplog.records
@@ -140,7 +140,7 @@ def test_fence_with_header_works_in_every_container(container, header, host, cap
 
 
 @pytest.mark.parametrize("header", ["model-graph no.json", "model-graph depth=1", "{model-graph} no.json"])
-def test_header_that_superfences_leaves_as_text_is_warned_of(header, host, caplog):
+def test_header_that_superfences_leaves_as_text_gives_a_warning(header, host, caplog):
     text = f"```\n~~~{header}\n~~~\n```\n\n~~~{header}\nnet.json\n~~~\n\n```model-graph title\nnet.json\n```\n"
     assert header in markdown.markdown(text, extensions=[ModelDiagramsExtension(host=host)])
     assert [one.partition(", because")[0] for one in caplog.messages if "printed" in one] == [
@@ -221,7 +221,7 @@ PAGE = "```model-graph\nnet.json\n```\n\n[the layer](model:{of}fc) and\n\n::: pk
         ("named#", "```model-graph\n{model: net.json, name: named}\n```", ["the layer", "again"]),
     ],
 )
-def test_pieces_of_a_page_that_are_converted_on_their_own_share_its_diagrams(host, caplog, of, piece, words):
+def test_separately_converted_pieces_of_a_page_share_its_diagrams(host, caplog, of, piece, words):
     extensions = [ModelDiagramsExtension(host=host), Pieces(host, piece)]
     html = markdown.markdown(PAGE.format(of=of), extensions=extensions)
     assert not caplog.records
@@ -231,7 +231,7 @@ def test_pieces_of_a_page_that_are_converted_on_their_own_share_its_diagrams(hos
     assert html.count("prose.js") == 1
 
 
-def test_a_piece_that_fails_leaves_the_page_its_links(host, caplog):
+def test_a_failed_piece_keeps_the_links_of_the_page(host, caplog):
     pieces = Pieces(host, "A docstring.")
     pieces.more = (Failing(),)
     html = markdown.markdown(PAGE.format(of=""), extensions=[ModelDiagramsExtension(host=host), pieces])
@@ -239,7 +239,7 @@ def test_a_piece_that_fails_leaves_the_page_its_links(host, caplog):
     assert html.count('class="mg-part"') == 2
 
 
-def test_notes_of_fences_have_code_of_their_own(host, caplog):
+def test_notes_of_fences_may_contain_code(host, caplog):
     note = "fc: |\n    See\n\n    ```python\n    x = 1\n    ```\n\n    - one\n    - two\n"
     text = f"````model-graph\nmodel: net.json\nnotes:\n  {note}````\n\n```python\ny = 2\n```"
     html = markdown.markdown(text, extensions=[ModelDiagramsExtension(host=host)])
@@ -261,14 +261,14 @@ def test_notes_of_fences_have_code_of_their_own(host, caplog):
         ),
     ],
 )
-def test_misplaced_notes_are_told(host, caplog, text, message):
+def test_misplaced_notes_are_reported(host, caplog, text, message):
     tour = "/// model-tour | net.json\n\n//// tour-step | First\nProse.\n////\n"
     markdown.markdown(text.format(tour=tour), extensions=[ModelDiagramsExtension(host=host)])
     (record,) = caplog.records
     assert record.getMessage().startswith(message)
 
 
-def test_notes_of_tours_have_code_of_their_own(host, caplog):
+def test_notes_of_tours_may_contain_code(host, caplog):
     tour = "/// model-tour | net.json\n\n//// tour-step | First\nProse.\n{}\n////\n{}\n///"
     note = "{0} model-note | {1}\nSee:\n\n```python\n{2} = 1\n```\n{0}"
     text = tour.format(note.format("/////", "fc", "x"), note.format("////", "relu", "y"))
@@ -281,7 +281,7 @@ def test_notes_of_tours_have_code_of_their_own(host, caplog):
     assert not caplog.records
 
 
-def test_each_diagram_of_a_page_has_notes_of_its_own(host):
+def test_each_diagram_of_a_page_has_its_own_notes(host):
     fences = [f"```model-graph\nmodel: net.json\nnotes: {{fc: {text}}}\n```" for text in ("One.", "Two.")]
     html = markdown.markdown("\n\n".join(fences), extensions=[ModelDiagramsExtension(host=host)])
     prefixes = re.findall(r'<model-graph[^>]* notes="([^"]+)"', html)
@@ -291,7 +291,7 @@ def test_each_diagram_of_a_page_has_notes_of_its_own(host):
     ]
 
 
-def test_each_tour_of_a_page_has_steps_of_its_own(host):
+def test_each_tour_of_a_page_has_its_own_steps(host):
     tour = "/// model-tour | net.json\n\n//// tour-step | First\n    expand: [fc]\n\nProse.\n////\n///"
     html = markdown.markdown(f"{tour}\n\nText.\n\n{tour}", extensions=[ModelDiagramsExtension(host=host)])
     ids = re.findall(r'id="([^"]+-step-1)"', html)

@@ -14,7 +14,7 @@ import torch
 
 from modeldiagrams import trace
 from modeldiagrams.overlay import comments
-from modeldiagrams.overlay.comments import said_in_code, with_cues
+from modeldiagrams.overlay.comments import add_cues, read_cues
 from modeldiagrams.overlay.resolve import resolve
 
 CODE = """
@@ -69,10 +69,10 @@ def graph(tmp_path, monkeypatch):
         del sys.modules["cued_model"]
 
 
-def test_comments_speak_of_layers_ops_and_functions(graph, tmp_path):
-    cues, wrong = said_in_code(graph, [str(tmp_path / "cued_model.py"), str(tmp_path / "gone.py"), "/usr/lib/x.so"])
+def test_comments_refer_to_layers_ops_and_functions(graph, tmp_path):
+    cues, wrong = read_cues(graph, [str(tmp_path / "cued_model.py"), str(tmp_path / "gone.py"), "/usr/lib/x.so"])
     assert wrong == []
-    overlay, problems = resolve(graph, with_cues({}, cues))
+    overlay, problems = resolve(graph, add_cues({}, cues))
     assert problems == []
     assert [(note.text, note.nodes) for note in overlay.notes] == [
         ('A layer, with "quotes" & <b>signs</b>.', ("blocks.0.fc", "blocks.1.fc")),
@@ -89,32 +89,32 @@ def test_comments_speak_of_layers_ops_and_functions(graph, tmp_path):
     ]
 
 
-def test_pages_say_more_than_comments(graph, tmp_path):
-    cues, _ = said_in_code(graph, [str(tmp_path / "cued_model.py")])
-    overlay, _ = resolve(graph, with_cues({"notes": {"head": "First."}, "hide": ["Linear"]}, cues))
+def test_options_of_pages_override_groups_of_comments(graph, tmp_path):
+    cues, _ = read_cues(graph, [str(tmp_path / "cued_model.py")])
+    overlay, _ = resolve(graph, add_cues({"notes": {"head": "First."}, "hide": ["Linear"]}, cues))
     assert [note.text for note in overlay.notes][:2] == ["First.", 'A layer, with "quotes" & <b>signs</b>.']
     assert overlay.nodes["head"].hide
 
 
 def test_a_comment_follows_the_note_of_its_page(graph, tmp_path):
-    cues, _ = said_in_code(graph, [str(tmp_path / "cued_model.py")])
-    overlay, _ = resolve(graph, with_cues({"notes": {"blocks.0,blocks.1": "Of the page."}}, cues))
+    cues, _ = read_cues(graph, [str(tmp_path / "cued_model.py")])
+    overlay, _ = resolve(graph, add_cues({"notes": {"blocks.0,blocks.1": "Of the page."}}, cues))
     both = [note.text for note in overlay.notes if note.nodes == ("blocks.0", "blocks.1")]
     assert both == ["Of the page.", "Equal blocks."]
     assert overlay.notes[0].text == "Of the page."
 
 
-def test_files_of_the_same_name_elsewhere_say_nothing(graph, tmp_path):
+def test_comments_in_other_files_of_the_same_name_are_ignored(graph, tmp_path):
     other = tmp_path / "folder" / "cued_model.py"
     other.parent.mkdir()
     other.write_text(CODE.replace("Equal blocks", "Other blocks"))
     files = [str(other), str(tmp_path / "cued_model.py")]
-    assert said_in_code(graph, files) == said_in_code(graph, files[1:])
+    assert read_cues(graph, files) == read_cues(graph, files[1:])
 
 
-def test_files_that_are_no_python_say_nothing(graph, tmp_path):
+def test_files_other_than_python_are_ignored(graph, tmp_path):
     (tmp_path / "cued_model.py").write_text(f"{CODE}\n  broken(  # diagram: hide\n")
-    cues, wrong = said_in_code(graph, [str(tmp_path / "cued_model.py")])
+    cues, wrong = read_cues(graph, [str(tmp_path / "cued_model.py")])
     assert not any(cues.values())
     assert wrong == []
 
@@ -185,9 +185,9 @@ def inherited(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
-def test_comments_of_inherited_methods_speak_of_the_classes_that_run_them(inherited):
+def test_comments_in_inherited_methods_refer_to_the_classes_that_run_them(inherited):
     graph, files = inherited()
-    cues, wrong = said_in_code(graph, files)
+    cues, wrong = read_cues(graph, files)
     assert wrong == []
     # `Other` has a `forward` of its own
     assert cues["notes"] == {"child.fc,other.fc": "Made in the base.", "child.fc": "Called in the base."}
@@ -215,13 +215,13 @@ def test_comments_of_inherited_methods_speak_of_the_classes_that_run_them(inheri
         ),
     ],
 )
-def test_comments_that_say_nothing_are_told(inherited, before, after, message):
+def test_invalid_comments_are_reported(inherited, before, after, message):
     graph, files = inherited(base=[(before, after)])
-    _, (problem,) = said_in_code(graph, files)
+    _, (problem,) = read_cues(graph, files)
     assert str(problem).startswith(message)
 
 
-def test_comments_in_code_of_other_models_are_not_told(inherited):
+def test_comments_in_code_of_other_models_are_not_reported(inherited):
     other = """
 class Unused(nn.Module):
     def __init__(self):
@@ -236,7 +236,7 @@ class Unused(nn.Module):
             ("return torch.relu(self.drop(x))\n", f"return torch.relu(self.drop(x))\n{other}"),
         ]
     )
-    _, wrong = said_in_code(graph, files)
+    _, wrong = read_cues(graph, files)
     assert wrong == []
 
 
@@ -289,8 +289,8 @@ def traced(tmp_path, monkeypatch):
     sys.modules.pop("commented_model", None)
 
 
-def test_comments_mean_the_item_that_their_line_names(traced):
-    cues, wrong = said_in_code(*traced(ITEMS))
+def test_comments_refer_to_the_item_named_on_their_line(traced):
+    cues, wrong = read_cues(*traced(ITEMS))
     assert wrong == []
     assert cues["hide"] == ["encoder.drop"]
     assert cues["notes"] == {
@@ -304,7 +304,7 @@ def test_comments_mean_the_item_that_their_line_names(traced):
 @pytest.mark.parametrize(
     ("call", "cued"), [("super(Child, self).__init__()", True), ("Base.__init__(self)", True), ("'super()'", False)]
 )
-def test_a_base_speaks_where_its_method_is_called(traced, call, cued):
+def test_comments_in_a_base_class_apply_where_its_method_is_called(traced, call, cued):
     code = f"""
 from torch import nn
 
@@ -326,25 +326,25 @@ class Child(Base):
 
 Net = Child
 """
-    cues, _ = said_in_code(*traced(code))
+    cues, _ = read_cues(*traced(code))
     assert cues["notes"] == ({"fc": "Made in the base."} if cued else {})
 
 
 @pytest.mark.parametrize(("before", "encoding"), [("\f", "utf-8"), ("", "utf-8-sig")])
-def test_comments_are_read_where_files_have_form_feeds_or_byte_order_marks(traced, before, encoding):
+def test_comments_are_read_in_files_with_form_feeds_or_byte_order_marks(traced, before, encoding):
     code = f"{before}{CODE}".replace("class Net", f"{before}\nclass Net")
-    cues, wrong = said_in_code(*traced(code, encoding))
+    cues, wrong = read_cues(*traced(code, encoding))
     assert wrong == []
     assert cues["notes"]["blocks.0/add,blocks.1/add"] == "The residual."
 
 
-def test_the_search_for_comments_that_match_nothing_takes_no_long(traced, monkeypatch):
+def test_searching_the_nearest_match_is_limited_to_the_models_code(traced, monkeypatch):
     """Code that is not the model's is not searched for the nearest line that would match."""
     asked = []
-    made = comments._Reader._made
-    monkeypatch.setattr(comments._Reader, "_made", lambda self, *at: (asked.append(at), made(self, *at))[1])
+    made = comments._CueReader._find_ops
+    monkeypatch.setattr(comments._CueReader, "_find_ops", lambda self, *at: (asked.append(at), made(self, *at))[1])
     unused = (
         "\n\nclass Unused(nn.Module):\n    def forward(self, x):\n        # diagram: hide\n" + "        x = x\n" * 50
     )
-    said_in_code(*traced(CODE + unused))
+    read_cues(*traced(CODE + unused))
     assert len(asked) < 15

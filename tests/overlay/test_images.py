@@ -19,7 +19,7 @@ import pytest
 from graphs import small_graph, with_repeats
 from modeldiagrams import GraphError, OptionError, Overlay, annotate, to_html, to_pdf, to_png, to_svg
 from modeldiagrams.ir.pictures import as_picture
-from modeldiagrams.overlay.images import image_of
+from modeldiagrams.overlay.images import read_image
 from modeldiagrams.overlay.overlay import Image
 from samples import png
 
@@ -73,7 +73,7 @@ def test_files_and_their_sizes() -> None:
 
 
 def images() -> dict[str, Image]:
-    found = [image_of(file, "text") for file in (png(), JPEG, SVG.encode())]
+    found = [read_image(file, "text") for file in (png(), JPEG, SVG.encode())]
     return {image.source.removeprefix("data:image/").partition(";")[0]: image for image in found}
 
 
@@ -87,14 +87,14 @@ def images() -> dict[str, Image]:
         ("", (300, 150)),
     ],
 )
-def test_svg_has_the_size_that_browsers_show(attributes: str, size: tuple[float, float]) -> None:
-    image = image_of(f'<svg xmlns="http://www.w3.org/2000/svg" {attributes}/>'.encode(), "")
+def test_svg_has_the_same_size_as_in_browsers(attributes: str, size: tuple[float, float]) -> None:
+    image = read_image(f'<svg xmlns="http://www.w3.org/2000/svg" {attributes}/>'.encode(), "")
     assert (image.width, image.height) == size
     assert f'width="{size[0]}" height="{size[1]}"' in content(image)
 
 
 def test_svg_neither_runs_nor_loads_anything() -> None:
-    cleaned = content(image_of(HOSTILE.replace("{png}", base64.b64encode(png()).decode()).encode(), ""))
+    cleaned = content(read_image(HOSTILE.replace("{png}", base64.b64encode(png()).decode()).encode(), ""))
     for gone in ("script", "alert", "onload", "foreignObject", "HTML", "x.example", "javascript", "import", "g.svg"):
         assert gone not in cleaned, gone
     for kept in ('fill="url(#own)"', 'href="#own"', "data:image/png", "rect", "metadata"):
@@ -120,8 +120,8 @@ def test_svg_neither_runs_nor_loads_anything() -> None:
         ),
     ],
 )
-def test_svg_keeps_what_is_drawn(inside: str, cleaned: str) -> None:
-    svg = base64.b64decode(image_of(SVG.replace("<path", f"{inside}<path").encode(), "").source.partition(",")[2])
+def test_svg_keeps_drawn_elements(inside: str, cleaned: str) -> None:
+    svg = base64.b64decode(read_image(SVG.replace("<path", f"{inside}<path").encode(), "").source.partition(",")[2])
     assert f">{cleaned}<path" in svg.decode().replace("ns0:", "")
 
 
@@ -159,9 +159,9 @@ def test_svg_keeps_what_is_drawn(inside: str, cleaned: str) -> None:
         ),
     ],
 )
-def test_what_is_no_image_is_refused(file: bytes, message: str) -> None:
+def test_other_files_are_refused(file: bytes, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        image_of(file, "")
+        read_image(file, "")
 
 
 class Figure:
@@ -182,9 +182,9 @@ class Photo:
 
 
 def test_figures_and_photos_are_png_files() -> None:
-    assert image_of(as_picture(Figure()), "").width == 150
-    assert image_of(as_picture(SimpleNamespace(figure=Figure())), "").width == 150
-    assert image_of(as_picture(Photo()), "").width == 7
+    assert read_image(as_picture(Figure()), "").width == 150
+    assert read_image(as_picture(SimpleNamespace(figure=Figure())), "").width == 150
+    assert read_image(as_picture(Photo()), "").width == 7
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_figures_and_photos_are_png_files() -> None:
     ],
 )
 def test_tables_are_svg_text(table) -> None:
-    svg = content(image_of(as_picture(table), ""))
+    svg = content(read_image(as_picture(table), ""))
     for cell in ("heads", "0.1235", "wide &amp; long", "x" * 39):
         assert f">{cell}" in svg
     assert "x" * 40 not in svg
@@ -222,13 +222,13 @@ def test_file_without_content_is_refused() -> None:
         as_picture(b"")
 
 
-def test_file_that_is_too_large_is_refused_where_it_is_made() -> None:
+def test_too_large_tables_are_refused_when_they_are_made() -> None:
     with pytest.raises(ValueError, match="expected a picture of up to 500 kB, got 500 kB"):
         as_picture(b"x" * 500_001)
 
 
 @pytest.mark.parametrize("table", [[], {}, [[]], [[1]] * 51, [[1] * 13]])
-def test_tables_have_a_size_that_is_legible(table) -> None:
+def test_tables_have_a_legible_size(table) -> None:
     with pytest.raises(ValueError, match=r"expected a table of up to 50 rows and 12 columns, got \d+ rows and \d+"):
         as_picture(table)
 
@@ -294,7 +294,7 @@ def test_text_of_tables_is_in_files_for_print() -> None:
     assert dark(to_pdf(graph, overlay=text)) > dark(to_pdf(graph, overlay=blank)) + 200
 
 
-def test_images_that_a_library_for_print_cannot_read_cost_only_themselves() -> None:
+def test_only_images_that_a_print_library_cannot_read_are_left_out() -> None:
     graph = small_graph()
     without_palette = bytearray(png_of(zlib.compress(b"\0" * 200)))
     without_palette[25] = 3  # the kind of colours

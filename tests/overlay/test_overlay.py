@@ -52,7 +52,7 @@ def test_bad_files_are_refused_with_their_place(tmp_path: Path, text: str, messa
         Overlay.load(tmp_path / "odd.json")
 
 
-def test_what_another_graph_does_not_have_is_told() -> None:
+def test_nodes_missing_in_another_graph_are_reported() -> None:
     assert overlay().gone(small_graph()) == ()
     assert overlay().gone(with_repeats()) == ("fc", "/relu")
 
@@ -78,7 +78,7 @@ def test_merging_keeps_all_groups_of_one_name() -> None:
     assert (both | annotate(graph, "b0, b1", group="Pair")) == both
 
 
-def test_merging_puts_groups_inside_of_others() -> None:
+def test_merging_puts_groups_inside_others() -> None:
     graph = nested_graph(deep=1, wide=6)
     inner, outer = annotate(graph, "b1, b2", group="Inner"), annotate(graph, "b0, b1, b2", group="Outer")
     groups = [("/Inner[]", ("b1", "b2")), ("/Outer[]", ("b0", "/Inner[]"))]
@@ -92,7 +92,7 @@ def test_overlapping_groups_are_not_merged() -> None:
         annotate(graph, "b0, b1", group="A").merge(annotate(graph, "b1, b2", group="B"))
 
 
-def test_what_is_inside_of_what_is_hidden_is_hidden_too() -> None:
+def test_nodes_inside_hidden_nodes_are_hidden() -> None:
     graph = with_repeats()
     group = annotate(graph, "blocks.1.fc1, blocks.1.fc2", group="Both")
     overlay = annotate(graph, "blocks.0", hide=True) | group

@@ -45,7 +45,7 @@ def test_notes_keep_their_order_and_text() -> None:
         ({"order": {"Net": ["relu", "linear"]}}, r"option `order`: nothing directly in Net matches 'linear'"),
     ],
 )
-def test_what_matches_nothing_is_told_with_the_nearest_name(options, message) -> None:
+def test_patterns_without_match_suggest_the_nearest_name(options, message) -> None:
     overlay, problems = resolve(small_graph(), options)
     with pytest.raises(OptionError, match=message):
         raise problems[0]
@@ -58,7 +58,7 @@ def test_a_note_on_nothing_is_kept() -> None:
     assert len(problems) == 1
 
 
-def test_the_class_of_the_model_is_the_whole() -> None:
+def test_the_class_of_the_model_matches_the_model() -> None:
     overlay, problems = resolve(
         small_graph(),
         {"arrange": {"Net": "row"}, "align_items": {"Net": "end"}, "order": {"mypkg.Net": ["relu", "fc"]}},
@@ -75,7 +75,7 @@ def test_siblings_are_a_group_in_each_container() -> None:
     ]
 
 
-def test_groups_hold_groups() -> None:
+def test_groups_contain_groups() -> None:
     wanted = {"Outer": ["Inner", "*.fc3"], "Inner": ["*.fc1", "*.fc2"]}
     overlay, problems = resolve(with_repeats(), {"group": wanted})
     assert problems == []
@@ -85,7 +85,7 @@ def test_groups_hold_groups() -> None:
     ]
 
 
-def test_a_group_with_a_way_out_and_in_again_is_refused() -> None:
+def test_a_group_that_a_path_leaves_and_enters_again_is_refused() -> None:
     overlay, problems = resolve(weighted(with_repeats()), {"group": {"Ends": ["*.fc1", "*.fc3"]}})
     assert overlay.groups == ()
     message = "'Ends': blocks.0.fc1 can't be grouped with the others in blocks.0, because blocks.0.fc2 is between them;"
@@ -93,7 +93,7 @@ def test_a_group_with_a_way_out_and_in_again_is_refused() -> None:
         raise problems[0]
 
 
-def test_what_has_no_weights_and_is_between_belongs_to_a_group() -> None:
+def test_layers_without_weights_between_members_join_a_group() -> None:
     overlay, problems = resolve(with_repeats(), {"group": {"All": ["*.fc1", "*.fc3"]}})
     assert problems == []
     assert overlay.groups[0].nodes == ("blocks.0.fc1", "blocks.0.fc2", "blocks.0.fc3")
@@ -109,7 +109,7 @@ def weighted(graph: Graph) -> Graph:
     return msgspec.structs.replace(graph, nodes=tuple(nodes))
 
 
-def test_stretches_of_one_name_are_groups_of_their_own() -> None:
+def test_separate_runs_of_one_name_are_separate_groups() -> None:
     graph = weighted(nested_graph(deep=1, wide=6))
     overlay, problems = resolve(graph, {"group": {"Pair": ["b0", "b1", "b3", "b4"]}})
     assert problems == []
@@ -119,7 +119,7 @@ def test_stretches_of_one_name_are_groups_of_their_own() -> None:
     ]
 
 
-def test_groups_that_overlap_are_refused() -> None:
+def test_overlapping_groups_are_refused() -> None:
     overlay, problems = resolve(with_repeats(), {"group": {"A": ["*.fc1", "*.fc2"], "B": ["*.fc2", "*.fc3"]}})
     assert {group.name for group in overlay.groups} == {"A"}
     with pytest.raises(
@@ -129,7 +129,7 @@ def test_groups_that_overlap_are_refused() -> None:
 
 
 @pytest.mark.parametrize("names", [("All", "Some"), ("Some", "All")])
-def test_a_group_whole_inside_of_another_stands_in_it(names) -> None:
+def test_a_group_entirely_inside_another_becomes_part_of_it(names) -> None:
     members = {"All": ["b0", "b1", "b2"], "Some": ["b0", "b1"]}
     overlay, problems = resolve(nested_graph(deep=1, wide=4), {"group": {name: members[name] for name in names}})
     assert problems == []
@@ -143,7 +143,7 @@ def test_groups_have_a_place_in_the_order_of_their_container() -> None:
     assert overlay.nodes[""].order == ("b3", "/Front[]")
 
 
-def test_a_comma_too_many_means_nothing() -> None:
+def test_extra_commas_are_ignored() -> None:
     overlay, problems = resolve(small_graph(), {"fade": ["fc, , ", "x,"]})
     assert problems == []
     assert [*overlay.nodes] == ["fc", "input:x"]
@@ -165,14 +165,14 @@ def test_groups_are_found_by_their_names() -> None:
     assert overlay.nodes == {"blocks.0/FF[]": Node(fade=True), "blocks.1/FF[]": Node(fade=True)}
 
 
-def test_annotate_says_one_thing_and_overlays_add_up() -> None:
+def test_overlays_of_annotate_can_be_merged() -> None:
     graph = small_graph()
     both = annotate(graph, "fc", text="A layer.", rename="Layer") | annotate(graph, "fc, relu", fade=True)
     assert both.nodes == {"fc": Node(rename="Layer", fade=True), "/relu": Node(fade=True)}
     assert both.notes == (Note(text="A layer.", nodes=("fc",)),)
 
 
-def test_annotate_refuses_what_it_does_not_know() -> None:
+def test_annotate_refuses_unknown_options() -> None:
     with pytest.raises(OptionError, match=r"option `colour`: unknown here; expected text, image, alt, group, rename"):
         annotate(small_graph(), "fc", colour="red")
     with pytest.raises(OptionError, match=r"nothing matches 'fcc'; did you mean 'fc'"):
@@ -191,25 +191,27 @@ def test_annotate_refuses_what_it_does_not_know() -> None:
         ({"hide": "yes"}, "option `hide`: expected True or False, got 'yes'"),
     ],
 )
-def test_annotate_refuses_values_that_no_option_has(said, message) -> None:
+def test_annotate_refuses_invalid_values(said, message) -> None:
     with pytest.raises(OptionError, match=message):
         annotate(small_graph(), "fc", **said)
 
 
-def test_annotate_checks_its_pattern_though_it_says_nothing() -> None:
+def test_annotate_checks_its_pattern_without_options() -> None:
     assert annotate(small_graph(), "fc", highlight=False).nodes == {}
     with pytest.raises(OptionError, match=r"option `pattern`: nothing matches 'fcc'"):
         annotate(small_graph(), "fcc", highlight=False)
 
 
 @pytest.mark.parametrize("pattern", ["torch", "f"])
-def test_the_beginning_of_a_name_is_no_list_of_modules(pattern) -> None:
+def test_a_prefix_of_a_name_is_not_taken_for_a_module_list(pattern) -> None:
     with pytest.raises(OptionError) as caught:
         annotate(small_graph(), pattern, arrange="row")
     assert "not called" not in str(caught.value)
 
 
-def test_a_list_of_modules_can_not_be_arranged() -> None:
+def test_a_module_list_can_not_be_arranged() -> None:
     """A `ModuleList` is not called: what can be arranged is the module around it."""
-    with pytest.raises(OptionError, match=r"nothing matches 'blocks'; it holds modules .* the module around it: '\w+'"):
+    with pytest.raises(
+        OptionError, match=r"nothing matches 'blocks'; it contains modules .* the module around it: '\w+'"
+    ):
         annotate(with_repeats(), "blocks", arrange="row")

@@ -158,7 +158,7 @@ def test_the_difference_is_the_message(runs):
         "FLOPs 32, as before\n"
         "notable   ReLU replaced by GELU at 1\n"
         "checkpoints load (keys: 2 as before)\n"
-        "If that is meant: `pytest --update-architectures` writes it; look at it and commit it"
+        "If that is intended: `pytest --update-architectures` writes it; review and commit it"
     )
     assert "detail    weights frozen ×2 at 0" in message(runs.later, "test_frozen")
 

@@ -137,13 +137,13 @@ def test_invalid_theme_is_an_option_error(nested):
 @pytest.mark.parametrize(
     ("name", "given", "message"),
     [
-        ("a.svg", {"theme": "dark"}, "option `theme`: .svg files have the colours of the page they are shown on"),
-        ("a.html", {"theme": "light"}, "option `theme`: .html files have the colours of the page"),
+        ("a.svg", {"theme": "dark"}, "option `theme`: .svg files take the colours of the page around them"),
+        ("a.html", {"theme": "light"}, "option `theme`: .html files take the colours of the page"),
         ("a.html", {"flat": True}, "option `flat`: .html files have no flat form"),
-        ("a.json", {"theme": "dark"}, "option `theme`: .json files hold no picture"),
+        ("a.json", {"theme": "dark"}, "option `theme`: .json files contain no picture"),
         ("a.dot", {"flat": True}, "option `flat`: .dot files have no flat form"),
-        ("a.mmd", {"theme": "dark"}, "option `theme`: .mmd files hold no picture"),
-        ("a.json", {"view": ["depth"]}, "option `depth`: .json files hold the whole graph"),
+        ("a.mmd", {"theme": "dark"}, "option `theme`: .mmd files contain no picture"),
+        ("a.json", {"view": ["depth"]}, "option `depth`: .json files contain the whole graph"),
         ("a", {}, "option `path`: expected a name ending in .json, .svg, .png, .pdf, .html, .dot, .mmd, got 'a'"),
     ],
 )

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from modeldiagrams import trace
-from modeldiagrams.overlay.images import image_of
+from modeldiagrams.overlay.images import read_image
 from modeldiagrams.overlay.resolve import resolve
 from samples import png
 from truth.models import MODELS
@@ -48,7 +48,7 @@ def translator() -> tuple[nn.Module, torch.Tensor]:
     return class_(*args), x
 
 
-IMAGE = image_of(png(60, 90), "An image")
+IMAGE = read_image(png(60, 90), "An image")
 
 FF = ["*.linear1", "relu", "*.dropout", "*.linear2"]
 

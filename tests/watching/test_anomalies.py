@@ -242,7 +242,7 @@ class Heads(nn.Module):
 
 @pytest.mark.parametrize("scale", [1e-9, 1e6])
 @pytest.mark.parametrize("is_together", [True, False])
-def test_losses_of_different_sizes_are_no_fault(tmp_path, scale, is_together):
+def test_losses_of_different_sizes_are_fine(tmp_path, scale, is_together):
     def losses(out):
         return [out[0] + scale * out[1]] if is_together else [out[0], scale * out[1]]
 
@@ -289,7 +289,7 @@ class Zeros(nn.Module):
         return x.sin() * 0 if self.is_trained else torch.zeros_like(x)
 
 
-def test_a_loss_that_the_model_computes_is_no_measure(tmp_path):
+def test_gradients_are_not_compared_with_a_loss_computed_by_the_model(tmp_path):
     """Its gradient is 1, those of what it is the mean of are smaller by their number."""
 
     class Wide(nn.Module):
@@ -304,7 +304,7 @@ def test_a_loss_that_the_model_computes_is_no_measure(tmp_path):
 
 
 @pytest.mark.parametrize("is_trained", [True, False])
-def test_zeros_without_units_are_dead_where_they_have_a_gradient(tmp_path, is_trained):
+def test_zeros_without_units_are_dead_if_they_have_a_gradient(tmp_path, is_trained):
     class Masked(nn.Module):
         def __init__(self):
             super().__init__()
@@ -319,7 +319,7 @@ def test_zeros_without_units_are_dead_where_they_have_a_gradient(tmp_path, is_tr
     assert [(anomaly.kind, anomaly.node, anomaly.step) for anomaly in found] == ([("dead", "zeros", 2)] * is_trained)
 
 
-def test_a_first_rate_of_zero_leaves_nothing_dead(tmp_path):
+def test_an_initial_learning_rate_of_zero_is_not_reported_as_dead(tmp_path):
     model = nn.Sequential(nn.Linear(16, 16), nn.Linear(16, 4), Loss())
     nn.init.zeros_(model[1].weight)
     nn.init.zeros_(model[1].bias)
@@ -342,12 +342,12 @@ class Wide(nn.Module):
         return [self.head(self.embed(x.argmax(-1))).square().mean()]
 
 
-def test_rows_of_an_embedding_that_the_sample_misses_are_not_frozen(tmp_path):
+def test_an_embedding_is_not_frozen_if_the_sample_misses_its_changed_rows(tmp_path):
     torch.manual_seed(0)
     assert trained(Wide(), tmp_path / "run.mdwatch", lambda out: out, steps=8) == ()
 
 
-def test_a_small_embedding_that_does_not_change_is_frozen(tmp_path):
+def test_a_small_unchanged_embedding_is_frozen(tmp_path):
     torch.manual_seed(0)
     model = Wide()
     model.embed = nn.Embedding(20, 8)
@@ -363,7 +363,7 @@ def test_a_small_embedding_that_does_not_change_is_frozen(tmp_path):
     assert [(anomaly.kind, anomaly.node) for anomaly in found] == [("frozen", "embed")]
 
 
-def test_two_optimizers_that_take_turns_freeze_nothing(tmp_path):
+def test_alternating_optimizers_freeze_nothing(tmp_path):
     """Gradients of both are there in every recorded step, which is always the turn of the same."""
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 4))
@@ -380,7 +380,7 @@ def test_two_optimizers_that_take_turns_freeze_nothing(tmp_path):
 
 
 @pytest.mark.parametrize("factor", [3.0, 5.0])
-def test_gradients_that_grow_little_by_little_explode(tmp_path, factor):
+def test_gradients_that_grow_gradually_explode(tmp_path, factor):
     torch.manual_seed(0)
     model = nn.Sequential(*(Layer(nn.Linear(16, 16)) for _ in range(30)))
     for each in model:
@@ -393,7 +393,7 @@ def test_gradients_that_grow_little_by_little_explode(tmp_path, factor):
     assert exploding.step == 0
 
 
-def test_depth_alone_is_no_explosion(tmp_path):
+def test_depth_alone_does_not_explode(tmp_path):
     torch.manual_seed(0)
     model = nn.Sequential(*(nn.Sequential(nn.Linear(16, 16), nn.ReLU()) for _ in range(30)), nn.Linear(16, 4))
     for each in model[:-1]:
@@ -402,7 +402,7 @@ def test_depth_alone_is_no_explosion(tmp_path):
     assert [anomaly for anomaly in found if anomaly.kind == "exploding"] == []
 
 
-def test_a_few_numbers_that_all_positions_use_do_not_explode(tmp_path):
+def test_parameters_shared_by_all_positions_do_not_explode(tmp_path):
     """Their gradient is the sum over all positions."""
 
     class Conditioned(nn.Module):

@@ -21,9 +21,9 @@ from modeldiagrams import Recording, RecordingError, load_recording
 from modeldiagrams.watching import growing as growing_module
 from modeldiagrams.watching import reader
 from modeldiagrams.watching.file.encoding import Decoder
-from modeldiagrams.watching.file.frames import MAGIC, framed, payloads
-from modeldiagrams.watching.file.histogram import FINEST, INFINITE, NAN, Histogram, bin_edges, merged
-from modeldiagrams.watching.file.records import Anomaly, Frame, Key, Loss, Moment, Row, Run
+from modeldiagrams.watching.file.frames import MAGIC, frame_payload, iter_payloads
+from modeldiagrams.watching.file.histogram import FINEST, INFINITE, NAN, Histogram, bin_edges, merge_histograms
+from modeldiagrams.watching.file.records import Anomaly, FileFrame, Key, Loss, Moment, Row, Run
 from modeldiagrams.watching.file.writer import Writer
 from modeldiagrams.watching.growing import GrowingRecording
 from watching.recordings import BLOCK, CONV, moment, row, small_recording
@@ -48,9 +48,9 @@ def test_a_recording_reads_back_as_it_was(tmp_path):
     assert again.to_bytes() == recording.to_bytes()
 
 
-def test_every_cut_leaves_the_whole_frames(tmp_path):
+def test_a_truncated_file_keeps_its_complete_frames(tmp_path):
     data = small_recording(1).to_bytes()
-    ends = [len(MAGIC), *(end for _, end in payloads(data))]
+    ends = [len(MAGIC), *(end for _, end in iter_payloads(data))]
     path = tmp_path / "run.mdwatch"
     whole = content(Recording())
     for cut in range(len(data) + 1):
@@ -61,33 +61,33 @@ def test_every_cut_leaves_the_whole_frames(tmp_path):
         assert found == whole, cut
 
 
-def test_every_cut_can_be_gone_on_with(tmp_path):
+def test_a_truncated_file_can_be_continued(tmp_path):
     data = small_recording().to_bytes()
     path = tmp_path / "run.mdwatch"
     for cut in range(0, len(data) + 1, 7):
         path.write_bytes(data[:cut])
         writer = Writer(path)
-        writer.add(Frame(record=moment(1000)))
+        writer.add(FileFrame(record=moment(1000)))
         writer.close()
         assert load_recording(path).steps[-1] == 1000
         assert load_recording(path).moments[-1].rows == moment(1000).rows
 
 
-def test_every_damaged_byte_ends_the_recording_before_its_frame():
+def test_reading_stops_before_a_damaged_frame():
     data = small_recording(1).to_bytes()
-    frames = [payload for payload, _ in payloads(data)]
+    frames = [payload for payload, _ in iter_payloads(data)]
     for at in range(len(MAGIC), len(data)):
         damaged = data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :]
-        found = [payload for payload, _ in payloads(damaged)]
+        found = [payload for payload, _ in iter_payloads(damaged)]
         assert found == frames[: len(found)]
         assert len(found) < len(frames)
 
 
-def test_a_run_takes_back_what_earlier_ones_wrote_from_its_first_step_on(tmp_path):
+def test_a_resumed_run_replaces_later_steps_of_earlier_runs(tmp_path):
     small_recording(4).save(tmp_path / "run.mdwatch")  # steps 0, 10, 20, 30
     writer = Writer(tmp_path / "run.mdwatch")
-    writer.add(Frame(record=Run(step=15)))
-    writer.add(Frame(record=moment(20), losses=[Loss(15, 7.0)]))
+    writer.add(FileFrame(record=Run(step=15)))
+    writer.add(FileFrame(record=moment(20), losses=[Loss(15, 7.0)]))
     writer.close()
     found = load_recording(tmp_path / "run.mdwatch")
     assert found.steps == (0, 10, 20)
@@ -96,10 +96,10 @@ def test_a_run_takes_back_what_earlier_ones_wrote_from_its_first_step_on(tmp_pat
     assert len(found.runs) == 2
 
 
-def test_a_step_takes_back_later_ones_of_its_phase(tmp_path):
+def test_a_repeated_step_replaces_later_steps_of_its_phase(tmp_path):
     writer = Writer(tmp_path / "run.mdwatch")
     for record in (moment(0), moment(10), moment(10, "validation"), moment(20), moment(10)):
-        writer.add(Frame(record=record))
+        writer.add(FileFrame(record=record))
     writer.close()
     found = load_recording(tmp_path / "run.mdwatch")
     assert [(m.step, m.phase) for m in found.moments] == [(0, "train"), (10, "validation"), (10, "train")]
@@ -110,16 +110,16 @@ def test_names_are_written_once(tmp_path):
     small_recording(1).save(path)
     writer = Writer(path)
     before = writer.size
-    writer.add(Frame(record=moment(10)))
+    writer.add(FileFrame(record=moment(10)))
     writer.close()
-    payload = list(payloads(path.read_bytes()))[-1][0]
+    payload = list(iter_payloads(path.read_bytes()))[-1][0]
     assert b"block" not in payload
     assert writer.size - before < 200
 
 
 def test_records_of_newer_minor_versions_are_ignored():
     text = json.dumps({"record": {"record": "later", "x": 1}, "more": 2}).encode()
-    assert Decoder().decode(bytes([len(text)]) + text + b"\0") == Frame()
+    assert Decoder().decode(bytes([len(text)]) + text + b"\0") == FileFrame()
 
 
 @pytest.mark.parametrize(
@@ -144,10 +144,10 @@ def test_a_missing_file_is_named(tmp_path):
         load_recording(tmp_path / "nothing.mdwatch")
 
 
-def test_what_could_not_be_written_leaves_the_file_whole(tmp_path):
+def test_a_failed_write_leaves_the_file_intact(tmp_path):
     """A full disk takes a part of a frame and then raises."""
     writer = Writer(tmp_path / "run.mdwatch")
-    writer.add(Frame(record=moment(0)))
+    writer.add(FileFrame(record=moment(0)))
 
     class Full:
         def __init__(self, file):
@@ -164,10 +164,10 @@ def test_what_could_not_be_written_leaves_the_file_whole(tmp_path):
 
     real, writer._file = writer._file, Full(writer._file)
     with pytest.raises(OSError, match="No space"):
-        writer.add(Frame(record=moment(10)))
+        writer.add(FileFrame(record=moment(10)))
     writer._file = real
     assert load_recording(tmp_path / "run.mdwatch").steps == (0,)
-    writer.add(Frame(record=moment(20)))
+    writer.add(FileFrame(record=moment(20)))
     writer.close()
     assert load_recording(tmp_path / "run.mdwatch").steps == (0, 20)
 
@@ -175,10 +175,10 @@ def test_what_could_not_be_written_leaves_the_file_whole(tmp_path):
 def test_a_file_has_one_writer(tmp_path):
     path = tmp_path / "run.mdwatch"
     first = Writer(path)
-    first.add(Frame(record=moment(0)))
+    first.add(FileFrame(record=moment(0)))
     with pytest.raises(RecordingError, match=r"run\.mdwatch: is being written.*another path"):
         Writer(path)
-    first.add(Frame(record=moment(10)))
+    first.add(FileFrame(record=moment(10)))
     assert load_recording(path).steps == (0, 10)  # readers ask for no lock
     first.close()
     Writer(path).close()
@@ -189,7 +189,7 @@ def test_a_file_has_one_writer(tmp_path):
     Writer(path).close()
 
 
-def test_a_closed_file_is_free_though_a_forked_worker_has_it(tmp_path):
+def test_a_closed_file_is_unlocked_although_a_forked_worker_has_it_open(tmp_path):
     writer = Writer(tmp_path / "run.mdwatch")
     held = os.dup(writer._file.fileno())  # as forking does
     writer.close()
@@ -197,18 +197,18 @@ def test_a_closed_file_is_free_though_a_forked_worker_has_it(tmp_path):
     os.close(held)
 
 
-def test_frames_that_two_have_written_are_no_recording(tmp_path):
+def test_frames_of_two_writers_are_not_a_recording(tmp_path):
     """Each of them gave its own numbers to names."""
     path = tmp_path / "run.mdwatch"
-    payload = list(payloads(small_recording(2).to_bytes()))[3][0]  # a later moment: its names are in the first
-    path.write_bytes(MAGIC + framed(payload))
+    payload = list(iter_payloads(small_recording(2).to_bytes()))[3][0]  # a later moment: its names are in the first
+    path.write_bytes(MAGIC + frame_payload(payload))
     growing = GrowingRecording(path, 8, 2)
     for read in (lambda: load_recording(path), lambda: Writer(path), growing.read):
         with pytest.raises(RecordingError, match=r"run\.mdwatch: a frame does not continue those before"):
             read()
 
 
-def test_a_frame_that_cannot_be_unpacked_is_the_end_as_a_damaged_one_is(tmp_path):
+def test_reading_stops_before_a_frame_that_can_not_be_unpacked(tmp_path):
     packed = b"not packed"
     whole = small_recording(2).to_bytes()
     path = tmp_path / "run.mdwatch"
@@ -216,7 +216,7 @@ def test_a_frame_that_cannot_be_unpacked_is_the_end_as_a_damaged_one_is(tmp_path
     assert load_recording(path).to_bytes() == whole
 
 
-def test_a_growing_file_whose_beginning_is_not_written_yet(tmp_path):
+def test_a_growing_file_may_have_an_incomplete_beginning(tmp_path):
     path, data = tmp_path / "run.mdwatch", small_recording().to_bytes()
     growing = GrowingRecording(path, 8, 2)
     for end in range(len(MAGIC) + 1):
@@ -226,20 +226,20 @@ def test_a_growing_file_whose_beginning_is_not_written_yet(tmp_path):
     assert growing.read().steps == load_recording(path).steps
 
 
-def test_validation_in_a_recorded_step_is_no_step_back(tmp_path, monkeypatch):
+def test_validation_in_a_recorded_step_does_not_replace_it(tmp_path, monkeypatch):
     starts = []
-    monkeypatch.setattr(growing_module, "read_from", lambda *at: (starts.append(at[1:]), reader.read_from(*at))[1])
+    monkeypatch.setattr(growing_module, "read_bytes", lambda *at: (starts.append(at[1:]), reader.read_bytes(*at))[1])
     writer = Writer(tmp_path / "run.mdwatch")
     growing = GrowingRecording(tmp_path / "run.mdwatch", 8, 2)
     for step in range(4):
-        writer.add(Frame(record=moment(step)))
-        writer.add(Frame(record=moment(step, "validation")))
+        writer.add(FileFrame(record=moment(step)))
+        writer.add(FileFrame(record=moment(step, "validation")))
         assert growing.read().steps == tuple(range(step + 1))
     writer.close()
     assert starts.count(()) == 1  # the whole file was read at the beginning
 
 
-def test_bins_follow_each_other_without_gaps():
+def test_bins_have_no_gaps():
     edges = [bin_edges(index) for index in range(-INFINITE + 1, INFINITE)]
     assert all(low < high for low, high in edges if low or high)
     assert all(one[1] == other[0] for one, other in itertools.pairwise(edges) if one[1] and other[0])
@@ -251,28 +251,28 @@ def test_bins_follow_each_other_without_gaps():
 def test_coarser_bins_count_the_same_values():
     fine = small_recording(1).moments[0].rows[CONV].histogram
     for per_octave in (2, 1):
-        coarse = merged([fine], per_octave)
+        coarse = merge_histograms([fine], per_octave)
         assert coarse.total == fine.total
         for index, n in coarse.counts.items():
             low, high = bin_edges(index, per_octave)
             assert n == sum(count for a, b, count in fine.bars() if low <= a and b <= high) or abs(index) >= INFINITE
 
 
-def test_quantiles_are_right_to_the_width_of_a_bin():
+def test_quantiles_are_accurate_to_the_width_of_a_bin():
     histogram = Histogram({-257: 25, 0: 25, 257: 50, NAN: 9})
     assert [histogram.quantile(q) for q in (0.1, 0.4, 0.9)] == [-1.125, 0.0, 1.125]
     assert math.isnan(Histogram({NAN: 3}).quantile(0.5))
 
 
-def test_reduced_moments_hold_the_same_values(tmp_path):
+def test_reduced_moments_have_the_same_values(tmp_path):
     whole = small_recording(1000)
     small = whole.reduced()
     assert len([m for m in small.moments if m.phase == "train"]) == 200
     assert small.moments[0].step == 0
     assert small.moments[-1].last == whole.steps[-1]
     assert small.losses == whole.losses
-    fine = merged(m.rows[CONV].histogram for m in whole.moments)
-    assert merged(m.rows[CONV].histogram for m in small.moments) == fine
+    fine = merge_histograms(m.rows[CONV].histogram for m in whole.moments)
+    assert merge_histograms(m.rows[CONV].histogram for m in small.moments) == fine
     for measure, total in (("count", sum), ("zeros", sum), ("bad", sum), ("min", min), ("max", max), ("dead", sum)):
         assert total(getattr(m.rows[CONV], measure) for m in small.moments) == total(
             getattr(m.rows[CONV], measure) for m in whole.moments
@@ -286,7 +286,7 @@ def test_reduced_moments_hold_the_same_values(tmp_path):
     assert again.moments[3].rows[CONV].histogram == small.moments[3].rows[CONV].histogram
 
 
-def test_a_reduced_file_says_all_that_the_whole_one_says(tmp_path):
+def test_a_reduced_file_keeps_notes_losses_and_anomalies(tmp_path):
     """Also what the runs before the last one noted, and losses that are not finite."""
     runs = [Run(step=0, model="mypkg.Net", notes=("first",)), Run(step=20, model="mypkg.Net", notes=("second",))]
     losses = [Loss(step, math.inf if step == 7 else 0.5 * step) for step in range(900)]
@@ -306,15 +306,15 @@ def test_a_reduced_file_says_all_that_the_whole_one_says(tmp_path):
     assert [m.last for m in again.moments] == [90 + 100 * i for i in range(9)]
 
 
-def test_reading_goes_through_what_was_read_only_where_a_run_goes_back(tmp_path, monkeypatch):
+def test_only_new_frames_are_read_unless_a_run_goes_back(tmp_path, monkeypatch):
     """Else a file of ten times the size would take a hundred times as long."""
     calls, before, path = [], reader._before, tmp_path / "run.mdwatch"
     monkeypatch.setattr(reader, "_before", lambda step, written: (calls.append(step), before(step, written))[1])
     writer = Writer(path)
     for start in (0, 20):
-        writer.add(Frame(record=Run(step=start)))
+        writer.add(FileFrame(record=Run(step=start)))
         for step in range(start, 30):
-            writer.add(Frame(record=moment(step), losses=[Loss(step, float(start))]))
+            writer.add(FileFrame(record=moment(step), losses=[Loss(step, float(start))]))
     writer.close()
     found = load_recording(path)
     assert found.steps == tuple(range(30))
@@ -329,7 +329,7 @@ def test_reduced_histograms_keep_their_bins_in_the_file(tmp_path):
     assert again.moments[0].rows[CONV].histogram == small.moments[0].rows[CONV].histogram
 
 
-def test_questions_have_answers():
+def test_recordings_can_be_queried():
     recording = small_recording()
     assert recording.steps == (0, 10, 20)
     assert recording.phases == ("train", "validation")
@@ -358,7 +358,7 @@ def test_reading_needs_no_torch(tmp_path):
     assert subprocess.check_output([sys.executable, "-c", script], text=True) == "(0, 20)\n"
 
 
-def test_the_documented_layout_is_what_is_written():
+def test_files_have_the_documented_layout():
     """Read by what the page says, with nothing of ours."""
     data = small_recording(1).to_bytes()
     at, found = 8, []
@@ -378,7 +378,7 @@ def test_the_documented_layout_is_what_is_written():
     assert Run(step=0).version == "1.0"
 
 
-def test_public_names_are_there():
+def test_public_names_can_be_imported():
     assert modeldiagrams.load_recording is load_recording
     assert row(1).rms > 0
     assert Row(count=0).rms == 0

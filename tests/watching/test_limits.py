@@ -122,7 +122,7 @@ def test_recursion_and_loops(path):
     assert {key.node for key in found.keys if key.kind == "activation"} == {"a", "a#2", "a#3", "", "#2", "#3"}
 
 
-def test_control_flow_that_changes(path):
+def test_changing_control_flow(path):
     class Sometimes(nn.Module):
         def __init__(self):
             super().__init__()
@@ -143,7 +143,7 @@ def test_control_flow_that_changes(path):
     ]
 
 
-def test_micro_batches_that_take_different_ways(path):
+def test_micro_batches_that_take_different_branches(path):
     """What the model returns is what `b` returned in one, and what `a` returned in the other."""
 
     class Sometimes(nn.Module):
@@ -165,7 +165,7 @@ def test_micro_batches_that_take_different_ways(path):
         assert [found[Key(node, kind)].count for node in ("a", "b", "")] == [48, 24, 48]
 
 
-def test_a_forward_that_is_called_directly_is_named(path):
+def test_directly_called_forward_is_reported(path):
     class Direct(nn.Module):
         def __init__(self):
             super().__init__()
@@ -276,7 +276,7 @@ def test_checkpointing_runs_a_call_again_and_counts_it_once(path, reentrant):
         assert (row.norm, row.fires) == (pytest.approx(found[key].norm, rel=1e-5), found[key].fires), key
 
 
-def test_repeated_calls_are_found_though_memory_is_used_again(path):
+def test_repeated_calls_are_found_although_memory_is_reused(path):
     """The memory of what the first of two calls was given is often that of what the next part is given."""
 
     class Deep(nn.Module):
@@ -327,7 +327,7 @@ def test_gradients_are_unscaled_under_amp(path, skipped):
     assert not [anomaly for anomaly in found.anomalies if anomaly.kind == "nonfinite"]
 
 
-def test_clipped_gradients_are_what_the_optimizer_uses(path):
+def test_clipped_gradients_are_recorded(path):
     model = Mlp()
 
     def step(optimizer):
@@ -396,7 +396,7 @@ def test_tied_and_sparse_weights(path):
     assert {key.node for key in found if key.kind == "parameter"} == {"embed", "out"}
 
 
-def test_a_parameter_that_a_module_returns_keeps_no_hook(path):
+def test_a_returned_parameter_keeps_no_hook(path):
     class Positions(nn.Module):
         def __init__(self):
             super().__init__()
@@ -418,7 +418,7 @@ def test_a_parameter_that_a_module_returns_keeps_no_hook(path):
     assert rows(load_recording(path))[Key("positions", "gradient")].count == 6
 
 
-def test_vmap_inference_mode_and_threads_do_not_disturb(path):
+def test_vmap_inference_mode_and_threads_work(path):
     model, batches = Mlp(), vectors(3)
     with watch(model, every=1, path=path) as watcher:
         torch.vmap(model)(batches[0][0])
@@ -459,8 +459,8 @@ def test_optimizers_that_step_in_backward(path):
     assert found[Key("a", "parameter_gradient", "weight")].norm > 0
 
 
-def test_an_error_while_measuring_is_a_warning_once(path, monkeypatch):
-    monkeypatch.setattr("modeldiagrams.watching.recorder.hooks.unit_dimension", lambda *_: 1 / 0)
+def test_an_error_while_measuring_warns_once(path, monkeypatch):
+    monkeypatch.setattr("modeldiagrams.watching.recorder.hooks.find_unit_dimension", lambda *_: 1 / 0)
     model = Mlp()
     with watch(model, every=2, path=path) as watcher, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -50,7 +50,7 @@ SAID = {*CODE} - {"symbolic_trace", "jit.script", "jit.script of a copy", "compi
 
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 @pytest.mark.parametrize("name", CODE)
-def test_it_works_and_is_not_recorded(path, name):
+def test_other_passes_work_and_are_not_recorded(path, name):
     torch._dynamo.reset()
     expected = CODE[name](Mlp())
     model = Mlp()
@@ -77,7 +77,7 @@ def test_a_model_compiled_in_a_recorded_step_is_unseen_from_then_on(path):
     assert found.moments[1].rows[Key("a", "update", "weight")].norm > 0
 
 
-def test_other_models_are_compiled_without_a_warning_and_not_for_each_step(path):
+def test_other_models_are_compiled_once_and_without_a_warning(path):
     torch._dynamo.reset()
     model, other = Mlp(), Mlp()
     with warnings.catch_warnings():

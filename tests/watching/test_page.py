@@ -11,7 +11,7 @@ import pytest
 from modeldiagrams import Recording
 from modeldiagrams.watching.file.histogram import INFINITE, NAN, Histogram, bin_edges
 from modeldiagrams.watching.file.records import Anomaly, Key, Loss, Moment, Row, Run
-from modeldiagrams.watching.page import PageRecording, _size, page_recording
+from modeldiagrams.watching.page import PageRecording, _estimate_size, build_page_recording
 
 OUT, GRADIENT = Key("conv", "activation"), Key("conv", "gradient")
 UPDATE = Key("conv", "update", "weight")
@@ -42,30 +42,30 @@ def the_only(page):
     return tensor
 
 
-def test_values_are_read_back_to_the_width_of_a_rounding():
+def test_values_are_accurate_after_rounding():
     means = [1e-30, -0.5, 0.0, 123.0, 3.4e38]
-    page = page_recording(recording({OUT: row(mean=mean)} for mean in means), "run", ["conv"])
+    page = build_page_recording(recording({OUT: row(mean=mean)} for mean in means), "run", ["conv"])
     assert numbers(the_only(page).values["mean"]) == pytest.approx(means, rel=0.012)
 
 
-def test_what_was_not_seen_or_is_not_finite_has_no_value():
+def test_unseen_and_non_finite_tensors_have_no_value():
     rows = [{OUT: row(mean=2.0)}, {}, {OUT: row(mean=math.nan, bad=3)}]
-    tensor = the_only(page_recording(recording(rows), "run", ["conv"]))
+    tensor = the_only(build_page_recording(recording(rows), "run", ["conv"]))
     assert tensor.seen == "101"
     assert numbers(tensor.values["mean"])[1:] == [None, None]
     assert numbers(tensor.values["bad"], share=True) == [0, None, 0.03]
 
 
-def test_a_share_of_little_is_not_zero():
+def test_a_small_share_is_not_zero():
     rows = [{OUT: row(count=10**9, bad=1, dead=1, units=10**6)}]
-    values = the_only(page_recording(recording(rows), "run", ["conv"])).values
+    values = the_only(build_page_recording(recording(rows), "run", ["conv"])).values
     assert numbers(values["bad"], share=True) == [0.001]
     assert numbers(values["dead"], share=True) == [0.001]
 
 
 def test_moments_are_merged_exactly():
     rows = [{OUT: row(min=-i, max=i, bad=i % 2)} for i in range(400)]
-    page = page_recording(recording(rows, [Loss(step, float(step)) for step in range(4000)]), "run", ["conv"])
+    page = build_page_recording(recording(rows, [Loss(step, float(step)) for step in range(4000)]), "run", ["conv"])
     assert len(page.steps) == 200
     assert page.steps[:2] == (10, 30)
     assert page.loss[:2] == (5.0, 20.5)
@@ -74,15 +74,15 @@ def test_moments_are_merged_exactly():
     assert numbers(values["bad"], share=True)[:2] == [0.005, 0.005]
 
 
-def test_a_loss_that_is_not_finite_is_a_gap():
+def test_a_non_finite_loss_is_a_gap():
     losses = [Loss(0, 1.0), Loss(5, math.inf), Loss(15, 2.0)]
-    page = page_recording(recording([{OUT: row()}] * 3, losses), "run", ["conv"])
+    page = build_page_recording(recording([{OUT: row()}] * 3, losses), "run", ["conv"])
     assert page.loss == (1.0, None, 2.0)
 
 
 def test_heat_has_each_value_in_the_row_of_its_bin():
     histogram = Histogram({300: 40, 220: 20, 0: 30, -220: 10, NAN: 4, INFINITE: 2})
-    tensor = the_only(page_recording(recording([{OUT: row(histogram=histogram)}]), "run", ["conv"]))
+    tensor = the_only(build_page_recording(recording([{OUT: row(histogram=histogram)}]), "run", ["conv"]))
     heat = tensor.heat
     side = heat.highest - heat.lowest + 1
     assert len(heat.rows) == 2 * side + 1
@@ -93,21 +93,21 @@ def test_heat_has_each_value_in_the_row_of_its_bin():
     assert low <= bin_edges(300)[0] < high
 
 
-def test_small_magnitudes_are_with_zero():
+def test_small_magnitudes_count_as_zero():
     histogram = Histogram({1: 1, 250: 999})
-    heat = the_only(page_recording(recording([{OUT: row(histogram=histogram)}]), "run", ["conv"])).heat
+    heat = the_only(build_page_recording(recording([{OUT: row(histogram=histogram)}]), "run", ["conv"])).heat
     assert heat.lowest == heat.highest
     assert heat.rows == ("7", "1", "0")
 
 
 def test_a_tensor_of_zeros_has_no_heat():
     rows = [{OUT: row(histogram=Histogram({0: 100}), norm=0.0)}]
-    assert the_only(page_recording(recording(rows), "run", ["conv"])).heat is None
+    assert the_only(build_page_recording(recording(rows), "run", ["conv"])).heat is None
 
 
-def test_tensors_are_in_the_order_of_the_graph_and_strangers_are_named():
+def test_tensors_are_in_graph_order_and_unknown_nodes_are_named():
     rows = [{Key("b", "activation"): row(), Key("gone", "activation"): row(), Key("a", "activation"): row()}]
-    page = page_recording(recording(rows), "run", ["a", "b"])
+    page = build_page_recording(recording(rows), "run", ["a", "b"])
     assert [tensor.node for tensor in page.tensors] == ["a", "b"]
     assert page.strangers == ("gone",)
     assert page.notes == ("eager",)
@@ -115,7 +115,7 @@ def test_tensors_are_in_the_order_of_the_graph_and_strangers_are_named():
 
 def test_findings_keep_their_order():
     found = [Anomaly(step=step, kind="failure", node="conv", what="activation", text=str(step)) for step in (30, 10)]
-    page = page_recording(recording([{OUT: row()}], anomalies=found), "run", ["conv"])
+    page = build_page_recording(recording([{OUT: row()}], anomalies=found), "run", ["conv"])
     assert [(one.step, one.kind, one.what, one.text) for one in page.findings] == [
         (10, "failure", "activation", "10"),
         (30, "failure", "activation", "30"),
@@ -126,7 +126,7 @@ def test_other_phases_and_inputs_are_left_out():
     rows = [{OUT: row(), Key("conv", "input", "x"): row()}]
     found = recording(rows)
     moments = (*found.moments, Moment(step=5, phase="validation", rows={GRADIENT: row()}))
-    page = page_recording(Recording(found.runs, moments), "run", ["conv"])
+    page = build_page_recording(Recording(found.runs, moments), "run", ["conv"])
     assert [(tensor.kind, tensor.seen) for tensor in page.tensors] == [("activation", "1")]
 
 
@@ -146,15 +146,15 @@ def test_a_page_stays_within_its_budget():
         for i in range(200)
     ]
     found = recording(rows)
-    unlimited = page_recording(found, "run", nodes)
-    limited = page_recording(found, "run", nodes, most_bytes=20_000)
+    unlimited = build_page_recording(found, "run", nodes)
+    limited = build_page_recording(found, "run", nodes, most_bytes=20_000)
     assert len(unlimited.steps) == 200
     assert len(limited.steps) == 100
-    assert _size(limited) <= 20_000 < _size(unlimited)
+    assert _estimate_size(limited) <= 20_000 < _estimate_size(unlimited)
     assert limited.steps[-1] == unlimited.steps[-1]
 
 
-def test_a_model_of_very_many_tensors_stays_within_its_budget_too():
+def test_a_model_with_very_many_tensors_stays_within_its_budget():
     nodes = [f"layers.{i}" for i in range(60)]
     rows = [
         {
@@ -168,21 +168,21 @@ def test_a_model_of_very_many_tensors_stays_within_its_budget_too():
     ]
     found = recording(rows)
     for most in (1_800, 1_400):
-        page = page_recording(found, "run", nodes, most_bytes=most)
-        assert _size(page) <= most
+        page = build_page_recording(found, "run", nodes, most_bytes=most)
+        assert _estimate_size(page) <= most
         assert len(page.tensors) == 60
         assert all(tensor.heat is None for tensor in page.tensors)
         assert page.notes == ("eager", "This model has too many tensors for maps of their values on a page.")
 
 
-def test_the_same_recording_is_the_same_text_and_is_read_back():
+def test_equal_recordings_give_equal_bytes_and_can_be_read_back():
     rows = [{OUT: row(), UPDATE: row(ratio=0.01)}] * 3
-    one, other = (page_recording(recording(rows), "run", ["conv"]) for _ in range(2))
+    one, other = (build_page_recording(recording(rows), "run", ["conv"]) for _ in range(2))
     text = msgspec.json.encode(one)
     assert text == msgspec.json.encode(other)
     assert msgspec.json.decode(text, type=PageRecording) == one
 
 
 def test_an_empty_recording_is_an_empty_page():
-    page = page_recording(Recording(), "run", ["conv"])
+    page = build_page_recording(Recording(), "run", ["conv"])
     assert (page.steps, page.tensors, page.findings) == ((), (), ())

@@ -14,10 +14,10 @@ from torch import nn
 
 from modeldiagrams import watch
 from modeldiagrams.watching.file.encoding import Encoder
-from modeldiagrams.watching.file.frames import MAGIC, framed
-from modeldiagrams.watching.file.records import Frame, Loss, Run
+from modeldiagrams.watching.file.frames import MAGIC, frame_payload
+from modeldiagrams.watching.file.records import FileFrame, Loss, Run
 from modeldiagrams.watching.growing import GrowingRecording
-from modeldiagrams.watching.page import MOST_MOMENTS, PER_OCTAVE, WITH_HEAT, page_recording
+from modeldiagrams.watching.page import MOST_MOMENTS, PER_OCTAVE, WITH_HEAT, build_page_recording
 from modeldiagrams.watching.reader import load_recording
 
 VIEWER = Path(__file__).parents[2] / "viewer"
@@ -58,7 +58,7 @@ def read(tmp_path_factory):
 
 def in_python(path, nodes):
     recording = GrowingRecording(path, MOST_MOMENTS, PER_OCTAVE, WITH_HEAT).read()
-    return json.loads(msgspec.json.encode(page_recording(recording, "run", nodes, most_bytes=1 << 40)))
+    return json.loads(msgspec.json.encode(build_page_recording(recording, "run", nodes, most_bytes=1 << 40)))
 
 
 SAME = ("name", "steps", "loss", "tensors", "strangers")
@@ -91,7 +91,7 @@ def trained(tmp_path_factory):
     return path
 
 
-def test_a_training_is_read_as_python_reads_it(read, trained):
+def test_a_training_is_read_as_in_python(read, trained):
     nodes = [str(i) for i in range(5)]
     (page,) = read([trained.read_bytes()], nodes)
     expected = in_python(trained, nodes)
@@ -101,14 +101,14 @@ def test_a_training_is_read_as_python_reads_it(read, trained):
     assert "was noticed during the training" in page["notes"][-1]
 
 
-def test_nodes_that_a_graph_lacks_are_named(read, trained):
+def test_nodes_missing_in_the_graph_are_named(read, trained):
     (page,) = read([trained.read_bytes()], ["0", "1"])
     assert page["strangers"] == ["2", "3", "4"]
     assert {tensor["node"] for tensor in page["tensors"]} == {"", "0", "1"}
 
 
 @pytest.mark.parametrize(("most", "per_octave"), [(3, 2), (200, 2), (3, 1)])
-def test_a_reduced_recording_is_read_as_python_reads_it(read, trained, tmp_path, most, per_octave):
+def test_a_reduced_recording_is_read_as_in_python(read, trained, tmp_path, most, per_octave):
     path = tmp_path / "reduced.mdwatch"
     load_recording(trained).reduced(most, per_octave).save(path)
     (page,) = read([path.read_bytes()], ["0", "4"])
@@ -119,17 +119,17 @@ def test_a_reduced_recording_is_read_as_python_reads_it(read, trained, tmp_path,
 def test_very_many_moments_are_merged_as_in_python(read, trained, tmp_path):
     moments = [moment for moment in load_recording(trained).moments if moment.phase == "train"]
     encoder, path = Encoder([]), tmp_path / "long.mdwatch"
-    frames = [Frame(record=Run(step=0))]
+    frames = [FileFrame(record=Run(step=0))]
     for step in range(430):
         moment = msgspec.structs.replace(moments[step % len(moments)], step=step, edges=())
-        frames.append(Frame(record=moment, losses=[Loss(step, 1 / (1 + step))]))
-    path.write_bytes(MAGIC + b"".join(framed(encoder.encode(frame)) for frame in frames))
+        frames.append(FileFrame(record=moment, losses=[Loss(step, 1 / (1 + step))]))
+    path.write_bytes(MAGIC + b"".join(frame_payload(encoder.encode(frame)) for frame in frames))
     (page,) = read([path.read_bytes()], ["0", "1", "4"])
     assert comparable(page) == comparable(in_python(path, ["0", "1", "4"]))
     assert len(page["steps"]) == 108
 
 
-def test_a_file_that_is_cut_anywhere_is_read_as_far_as_it_goes(read, trained, tmp_path):
+def test_a_truncated_file_is_read_up_to_its_last_complete_frame(read, trained, tmp_path):
     data = trained.read_bytes()
     cuts = [*range(12), *range(12, len(data), len(data) // 60)]
     pages = read([data[:cut] for cut in cuts], ["0", "4"])
@@ -139,7 +139,7 @@ def test_a_file_that_is_cut_anywhere_is_read_as_far_as_it_goes(read, trained, tm
         assert comparable(page) == comparable(in_python(path, ["0", "4"])), cut
 
 
-def test_a_damaged_frame_is_the_end(read, trained, tmp_path):
+def test_reading_stops_at_a_damaged_frame(read, trained, tmp_path):
     data = bytearray(trained.read_bytes())
     data[len(data) // 2] ^= 1
     path = tmp_path / "damaged.mdwatch"
@@ -149,7 +149,7 @@ def test_a_damaged_frame_is_the_end(read, trained, tmp_path):
     assert 0 < len(page["steps"]) < 11
 
 
-def test_other_files_are_no_recordings(read):
+def test_other_files_are_refused(read):
     empty, other = read([b"", b"PK\3\4 and more"], [])
     assert "it is not a recording" in empty["error"]
     assert "it is not a recording" in other["error"]

@@ -16,8 +16,8 @@ import modeldiagrams
 from modeldiagrams import OptionError, load_recording, watch
 from modeldiagrams.watching.file.histogram import INFINITE, NAN, bin_edges
 from modeldiagrams.watching.file.records import Key
-from modeldiagrams.watching.recorder.copying import copied, on_device
-from modeldiagrams.watching.recorder.measure import measured, sample_of
+from modeldiagrams.watching.recorder.copying import copy_to_host, pack_on_device
+from modeldiagrams.watching.recorder.measurement import measure, take_sample
 from watching.training import Small, changes_nothing, hooks_on, images, listened_to, loss_of, recorded, train, vectors
 
 
@@ -26,7 +26,7 @@ def test_training_is_the_same_bit_for_bit(path):
         assert load_recording(path).steps == tuple(range(0, 20, 3))
 
 
-def test_values_are_those_of_the_tensors(path):
+def test_values_match_the_tensors(path):
     torch.manual_seed(0)
     model, (batch,) = Small().eval(), images(1)
     kept = {}
@@ -64,10 +64,10 @@ def check(row, tensor):
         assert n == int((inside if low or high else values == 0).sum()) or abs(low) < 2.0**-63
 
 
-def test_bins_are_the_same_as_by_arithmetic():
+def test_bins_match_those_computed_by_arithmetic():
     values = torch.tensor([0.0, -0.0, 1.0, 1.24, 1.25, -1.0, 3e-30, 1e30, math.inf, -math.inf, math.nan, 2.0**-64])
-    row = measured(Key("", "activation"), values, values, "data", None)
-    (found,), _ = copied([row])
+    row = measure(Key("", "activation"), values, values, "data", None)
+    (found,), _ = copy_to_host([row])
     counts = dict(zip(found.bins, found.counts, strict=True))
     assert counts == {-INFINITE: 1, -257: 1, 0: 2, 1: 2, 257: 2, 258: 1, INFINITE - 1: 1, INFINITE: 1, NAN: 1}
     assert bin_edges(257) == (1.0, 1.25)
@@ -77,19 +77,19 @@ def test_bins_are_the_same_as_by_arithmetic():
 def test_a_sample_is_a_copy_spread_over_the_tensor():
     tensor = torch.arange(100_003.0)
     for turn in range(5):
-        sample = sample_of(tensor, 1024, turn)
+        sample = take_sample(tensor, 1024, turn)
         assert len(sample) == 1024
         assert len(sample.unique()) == 1024
         assert sample.min() < 1000
         assert sample.max() > 99_000
         assert sample.data_ptr() != tensor.data_ptr()
-    small = sample_of(tensor[:5], 10, 0)
+    small = take_sample(tensor[:5], 10, 0)
     tensor.zero_()
     assert small.tolist() == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
-def test_channels_last_is_measured_alike(path, layout):
+def test_channels_last_gives_the_same_measurements(path, layout):
     torch.manual_seed(0)
     model = Small().to(memory_format=layout).eval()
     batch = images(1)[0][0].contiguous(memory_format=layout)
@@ -103,7 +103,7 @@ def test_channels_last_is_measured_alike(path, layout):
     assert row.norm == pytest.approx(expected.norm().item(), rel=1e-5)
 
 
-def test_modules_are_listened_to_in_recorded_steps_only(path):
+def test_modules_have_listeners_only_in_recorded_steps(path):
     model, batches = Small(), images(5)
     plain = nn.Module._call_impl
     with watch(model, every=2, path=path) as watcher:
@@ -130,7 +130,7 @@ def test_nothing_is_kept_alive(path):
         assert gone() is None
 
 
-def test_a_watcher_that_is_forgotten_leaves_nothing(path):
+def test_a_garbage_collected_watcher_leaves_nothing(path):
     model = Small()
     watcher = watch(model, every=1, path=path)
     assert listened_to(model)
@@ -157,7 +157,7 @@ def test_losses_of_all_steps_are_kept(path):
     assert [loss.value for loss in found] == pytest.approx(losses)
 
 
-def test_a_resumed_training_goes_on_in_the_file(path):
+def test_a_resumed_training_continues_the_file(path):
     with watch(Small(), every=2, path=path) as watcher:
         train(watcher._model, images(7), watcher)
     with watch(Small(), every=2, path=path, start=4) as watcher:
@@ -168,7 +168,7 @@ def test_a_resumed_training_goes_on_in_the_file(path):
     assert [run.step for run in found.runs] == [0, 4]
 
 
-def test_phases_are_apart(path):
+def test_phases_are_separate(path):
     model, batches = Small(), images(3)
     with watch(model, every=2, path=path) as watcher:
         train(model, batches[:1], watcher)  # step 1 is not recorded
@@ -226,7 +226,7 @@ def test_bad_arguments_are_named(path, options, problem):
         watch(3, path=path)
 
 
-def test_node_ids_are_those_of_the_graph(path):
+def test_node_ids_match_the_graph(path):
     class Shared(nn.Module):
         def __init__(self):
             super().__init__()
@@ -248,7 +248,7 @@ def test_node_ids_are_those_of_the_graph(path):
     assert {k.tensor for k in found.keys if k.node == "" and k.kind == "activation"} == {*graph.model.outputs}
 
 
-def test_units_are_counted_along_the_dimension_of_the_layer_before(path):
+def test_units_are_counted_along_the_dimension_of_the_previous_layer(path):
     class Tokens(nn.Module):
         def __init__(self):
             super().__init__()
@@ -265,12 +265,12 @@ def test_units_are_counted_along_the_dimension_of_the_layer_before(path):
     assert rows[Key("act2", "activation")].units == 7
 
 
-def test_no_value_is_asked_of_an_accelerator():
+def test_measuring_does_not_synchronize_an_accelerator():
     """Under fake tensors any question for a value raises; one tensor is left to be copied."""
     with FakeTensorMode():
         tensors = [torch.empty(4, 3, 9, device="cuda") for _ in range(3)]
-        rows = [measured(Key("", "activation"), t, sample_of(t, 50, 1), "data", 1) for t in tensors]
-        packed, counts = on_device(rows, [torch.empty((), device="cuda")], torch.device("cuda:0"))
+        rows = [measure(Key("", "activation"), t, take_sample(t, 50, 1), "data", 1) for t in tensors]
+        packed, counts = pack_on_device(rows, [torch.empty((), device="cuda")], torch.device("cuda:0"))
     assert packed.device.type == "cuda"
     assert packed.numel() == 3 * (2048 + 4 + 2 * 3) + 1  # counts have twice the bits
     assert counts == 3 * 2 * 3

@@ -46,13 +46,13 @@ def trained(path, is_watched):
     return model.calls, model.mean.tolist(), model.hidden.requires_grad, x.tolist(), random.random()  # noqa: S311
 
 
-def test_a_pass_that_is_run_again_changes_nothing(path):
+def test_a_repeated_pass_changes_nothing(path):
     assert trained(path, is_watched=True) == trained(path, is_watched=False)
     (anomaly,) = load_recording(path).noticed
     assert anomaly.what == "activation"  # it was run again
 
 
-def test_inputs_that_only_hold_tensors(path):
+def test_inputs_that_contain_tensors(path):
     class Packed(nn.Module):
         def __init__(self):
             super().__init__()
@@ -68,7 +68,7 @@ def test_inputs_that_only_hold_tensors(path):
     assert load_recording(path).steps == (0,)
 
 
-def test_an_input_of_any_class_is_not_kept_alive(path):
+def test_inputs_of_any_class_are_not_kept_alive(path):
     class Batch:
         x = torch.ones(2, 3)
 
@@ -85,7 +85,7 @@ def test_an_input_of_any_class_is_not_kept_alive(path):
         assert alive() is None
 
 
-def test_a_model_saved_in_a_recorded_step_needs_nothing_of_ours(path):
+def test_a_model_saved_in_a_recorded_step_does_not_need_this_package(path):
     model, file = nn.Sequential(nn.Linear(3, 3)), io.BytesIO()
     with watch(model, every=1, path=path):
         torch.save(model, file)
@@ -94,12 +94,12 @@ def test_a_model_saved_in_a_recorded_step_needs_nothing_of_ours(path):
     assert torch.load(file, weights_only=False)(torch.ones(2, 3)).shape == (2, 3)
 
 
-def test_a_loss_is_one_number(path):
+def test_a_loss_must_be_one_number(path):
     with watch(nn.Linear(3, 3), path=path) as watcher, pytest.raises(OptionError, match=r"one number.*2"):
         watcher.step(torch.ones(2))
 
 
-def test_a_step_that_a_fused_optimizer_leaves_out_is_no_fault(path):
+def test_a_step_skipped_by_a_fused_optimizer_is_fine(path):
     model = nn.Linear(3, 3)
     optimizer = torch.optim.Adam(model.parameters(), fused=True)
     scaler = torch.amp.GradScaler("cpu", init_scale=2.0**127)
@@ -113,7 +113,7 @@ def test_a_step_that_a_fused_optimizer_leaves_out_is_no_fault(path):
     assert [moment.skipped for moment in found.moments] == [True]
 
 
-def test_a_layer_that_is_frozen_on_purpose_is_no_fault(path):
+def test_an_intentionally_frozen_layer_is_fine(path):
     model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
     optimizer = torch.optim.SGD(model.parameters())
     with watch(model, every=1, path=path) as watcher:
@@ -126,7 +126,7 @@ def test_a_layer_that_is_frozen_on_purpose_is_no_fault(path):
     assert load_recording(path).anomalies == ()
 
 
-def test_gradients_that_a_slow_start_holds_back_do_not_vanish(path):
+def test_small_gradients_of_a_slow_start_do_not_vanish(path):
     model = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 3))
     nn.init.zeros_(model[2].weight)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -166,7 +166,7 @@ def test_gradients_whose_squares_overflow_are_finite(path, dtype, value):
 
 
 @pytest.mark.parametrize("is_gone", [True, False])
-def test_a_pass_whose_inputs_are_gone_is_blamed_on_no_module(path, is_gone):
+def test_a_pass_without_its_inputs_is_not_blamed_on_a_module(path, is_gone):
     class Fault(nn.Module):
         def forward(self, x):
             return x * float("nan")
@@ -182,7 +182,7 @@ def test_a_pass_whose_inputs_are_gone_is_blamed_on_no_module(path, is_gone):
 
 
 @pytest.mark.parametrize("is_training", [True, False])
-def test_a_pass_that_is_run_again_is_not_recorded(path, is_training):
+def test_a_repeated_pass_is_not_recorded(path, is_training):
     model, x = Stateful().train(is_training), torch.ones(2, 3)
     optimizer = torch.optim.SGD(model.parameters())
     with watch(model, every=1, path=path) as watcher:

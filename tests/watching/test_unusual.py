@@ -13,9 +13,9 @@ from torch.utils.checkpoint import checkpoint
 
 from modeldiagrams import load_recording, watch
 from modeldiagrams.watching.file.records import Key, Row
-from modeldiagrams.watching.recorder.copying import copied
-from modeldiagrams.watching.recorder.measure import Measured, sample_of
-from modeldiagrams.watching.recorder.parts import Part, rows_of
+from modeldiagrams.watching.recorder.copying import copy_to_host
+from modeldiagrams.watching.recorder.measurement import Measurement, take_sample
+from modeldiagrams.watching.recorder.partial_rows import PartialRow, merge_partial_rows
 from watching.training import hooks_on, listened_to, loss_of, vectors
 
 
@@ -26,10 +26,10 @@ def warned(caught):
 # tensors
 
 
-def test_a_sample_is_of_the_tensor_and_not_of_its_memory():
+def test_samples_respect_strides():
     pairs = torch.stack([torch.ones(10_000), -torch.ones(10_000)], -1)
-    assert sample_of(pairs[..., 0], 4096, 1).unique().tolist() == [1]
-    assert sample_of(torch.ones(()).expand(100, 100), 4096, 1).unique().tolist() == [1]
+    assert take_sample(pairs[..., 0], 4096, 1).unique().tolist() == [1]
+    assert take_sample(torch.ones(()).expand(100, 100), 4096, 1).unique().tolist() == [1]
 
 
 def test_the_gradient_of_a_sum_is_recorded(path):
@@ -44,24 +44,24 @@ def test_the_gradient_of_a_sum_is_recorded(path):
 
 
 def test_counts_of_very_large_tensors_do_not_wrap():
-    row = Measured(Key("", "activation"), torch.ones(4), 5_000_000_000)
+    row = Measurement(Key("", "activation"), torch.ones(4), 5_000_000_000)
     row.floats = [torch.tensor(1.0)] * 4
     row.ints = [torch.tensor(3_000_000_001), torch.tensor(0), torch.tensor(0)]
-    (found,), extra = copied([row], [torch.tensor(0.5)])
+    (found,), extra = copy_to_host([row], [torch.tensor(0.5)])
     assert (found.ints, found.floats, extra) == ([3_000_000_001, 0, 0], [1.0] * 4, [0.5])
 
 
-def test_norms_of_micro_batches_are_infinite_before_they_do_not_fit():
+def test_overflowing_norms_of_micro_batches_are_infinite():
     key = Key("", "gradient")
-    parts = [Part((key,), Row(count=4, norm=norm), "data", None) for norm in (3e38, 3e38)]
-    assert rows_of(parts[:1])[key].norm == 3e38
-    assert rows_of(parts)[key].norm == math.inf
+    parts = [PartialRow((key,), Row(count=4, norm=norm), "data", None) for norm in (3e38, 3e38)]
+    assert merge_partial_rows(parts[:1])[key].norm == 3e38
+    assert merge_partial_rows(parts)[key].norm == math.inf
 
 
 # updates
 
 
-def test_small_updates_of_doubles_are_right(path):
+def test_small_updates_of_doubles_are_accurate(path):
     model = nn.Linear(4, 4).double()
     nn.init.constant_(model.weight, 10.0)
     before = model.weight.detach().clone()
@@ -74,7 +74,7 @@ def test_small_updates_of_doubles_are_right(path):
     assert row.norm == pytest.approx((model.weight - before).norm().item(), rel=1e-4)
 
 
-def test_of_several_steps_of_an_optimizer_the_first_is_measured(path):
+def test_the_first_of_several_optimizer_steps_is_measured(path):
     model = nn.Linear(4, 4)
     norm = model.weight.norm().item()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -97,14 +97,14 @@ def test_of_several_steps_of_an_optimizer_the_first_is_measured(path):
 
 
 @pytest.mark.parametrize("loss", [-1e39, torch.tensor(-1e39, dtype=torch.float64)])
-def test_a_loss_that_does_not_fit_is_infinite(path, loss):
+def test_an_overflowing_loss_is_infinite(path, loss):
     with watch(nn.Linear(2, 2), every=1, path=path) as watcher:
         watcher.step(loss)
     assert [found.value for found in load_recording(path).losses] == [-math.inf]
 
 
-@pytest.mark.parametrize("what", ["Writer.add", "rows_of"])
-def test_an_error_while_writing_is_a_warning_once(path, monkeypatch, what):
+@pytest.mark.parametrize("what", ["Writer.add", "merge_partial_rows"])
+def test_an_error_while_writing_warns_once(path, monkeypatch, what):
     model = nn.Linear(2, 2)
     with watch(model, every=2, path=path) as watcher, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -115,7 +115,7 @@ def test_an_error_while_writing_is_a_warning_once(path, monkeypatch, what):
     assert ["ZeroDivisionError" in text for text in warned(caught)] == [True]
 
 
-def test_losses_do_not_pile_up_behind_a_full_disk(path, monkeypatch):
+def test_losses_do_not_accumulate_when_the_disk_is_full(path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
@@ -163,7 +163,7 @@ def cache():
     _pytree._deregister_pytree_node(Cache)
 
 
-def test_inputs_that_can_not_be_taken_apart_do_not_disturb(path, cache):
+def test_inputs_that_can_not_be_flattened_are_fine(path, cache):
     class Cached(nn.Linear):
         def forward(self, x, cache):  # noqa: ARG002
             return super().forward(x) / 0
@@ -178,8 +178,8 @@ def test_inputs_that_can_not_be_taken_apart_do_not_disturb(path, cache):
     assert anomaly.what == "loss"
 
 
-def test_an_error_while_looking_is_a_warning_once(path, monkeypatch):
-    monkeypatch.setattr("modeldiagrams.watching.recorder.tripwire._few_small", lambda *_: 1 / 0)
+def test_an_error_while_checking_warns_once(path, monkeypatch):
+    monkeypatch.setattr("modeldiagrams.watching.recorder.tripwire._pick_gradients", lambda *_: 1 / 0)
     model = nn.Linear(3, 3)
     optimizer = torch.optim.SGD(model.parameters())
     with warnings.catch_warnings(record=True) as caught, watch(model, every=9, path=path) as watcher:
@@ -188,12 +188,12 @@ def test_an_error_while_looking_is_a_warning_once(path, monkeypatch):
             model(torch.ones(2, 3)).sum().backward()
             optimizer.step()
             watcher.step()
-    assert ["no longer looks" in text for text in warned(caught)] == [True]
+    assert ["no longer checks" in text for text in warned(caught)] == [True]
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning", "ignore:.*torch.jit:FutureWarning")
 @pytest.mark.parametrize("every", [1, 9])
-def test_scripted_parts_do_not_disturb(path, every):
+def test_scripted_modules_work(path, every):
     model = nn.Sequential(nn.Linear(4, 4), torch.jit.script(nn.Linear(4, 1)))
     optimizer = torch.optim.SGD(model.parameters())
     with warnings.catch_warnings(record=True) as caught:
@@ -208,7 +208,7 @@ def test_scripted_parts_do_not_disturb(path, every):
     assert hooks_on(model) == listened_to(model) == []
 
 
-def test_a_pass_that_is_run_again_leaves_autograd_what_it_needs(path):
+def test_a_repeated_pass_keeps_what_autograd_needs(path):
     class Two(nn.Module):
         def __init__(self):
             super().__init__()
@@ -236,7 +236,7 @@ def test_a_pass_that_is_run_again_leaves_autograd_what_it_needs(path):
 # checkpoints
 
 
-def test_what_checkpoints_are_between_is_not_compared(path):
+def test_gradients_across_checkpoints_are_not_compared(path):
     class Scaled(nn.Linear):
         def forward(self, x):
             return super().forward(x) * 30

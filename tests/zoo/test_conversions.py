@@ -14,7 +14,7 @@ from playwright.sync_api import sync_playwright
 from browser.conftest import CHROMIUM
 from graphs import HOSTILE_NAMES, hostile_graph, nested_graph
 from modeldiagrams import load, to_dot, to_mermaid
-from modeldiagrams.api.nested import Box, label, levels, printable, walk
+from modeldiagrams.api.nested import Box, build_label, parse_levels, to_printable, walk_boxes
 
 pytestmark = pytest.mark.zoo
 
@@ -38,18 +38,18 @@ def drawn_by_dot(graph, depth: int) -> set[str]:
 
 
 def shown_nodes(graph, depth: int) -> list[Box]:
-    return [node for event, node in walk(graph, levels(depth, None, None)) if event != "close"]
+    return [node for event, node in walk_boxes(graph, parse_levels(depth, None, None)) if event != "close"]
 
 
 @pytest.mark.parametrize("depth", [0, 1, 100])
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_dot_draws_every_name(graph, depth):
-    expected = {squeezed(line) for node in shown_nodes(graph, depth) for line in label(node)} - {""}
+    expected = {squeezed(line) for node in shown_nodes(graph, depth) for line in build_label(node)} - {""}
     assert expected <= drawn_by_dot(graph, depth)
 
 
 def test_dot_draws_the_names_of_ports():
-    assert {squeezed(printable(f"{name}0")) for name in HOSTILE_NAMES} <= drawn_by_dot(hostile_graph(), 0)
+    assert {squeezed(to_printable(f"{name}0")) for name in HOSTILE_NAMES} <= drawn_by_dot(hostile_graph(), 0)
 
 
 @pytest.fixture(scope="session")
@@ -81,4 +81,4 @@ def mermaid(tmp_path_factory):
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_mermaid_draws_every_name(graph, depth, mermaid):
     drawn = {squeezed(text) for text in mermaid(to_mermaid(graph, depth=depth))}
-    assert {squeezed(": ".join(label(node))) for node in shown_nodes(graph, depth)} - {""} <= drawn
+    assert {squeezed(": ".join(build_label(node))) for node in shown_nodes(graph, depth)} - {""} <= drawn

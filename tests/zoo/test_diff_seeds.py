@@ -13,5 +13,5 @@ def test_migrated_weights_load_and_give_equal_outputs(seed):
     check_migration(seed)
 
 
-def test_weights_that_have_a_counterpart_give_the_same_results_there():
+def test_mapped_weights_give_the_same_results():
     check_counterparts(range(30))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from modeldiagrams.ir.pictures import as_picture
-from modeldiagrams.overlay.images import image_of
+from modeldiagrams.overlay.images import read_image
 
 APART = str(Path(sys.prefix) / "figures")
 
@@ -35,7 +35,7 @@ def plot():
 def test_a_figure_is_the_same_bytes_each_time(plot):
     first = as_picture(plot.figure)
     assert first == as_picture(plot.figure) == as_picture(plot)
-    image = image_of(first, "")
+    image = read_image(first, "")
     assert (image.width, image.height) == (600, 450)
 
 
@@ -43,11 +43,11 @@ def test_a_figure_is_the_same_bytes_each_time(plot):
 def test_files_that_a_figure_saves_are_images(plot, form):
     file = io.BytesIO()
     plot.figure.savefig(file, format=form)
-    image = image_of(file.getvalue(), "")
+    image = read_image(file.getvalue(), "")
     assert image.width / image.height == pytest.approx(4 / 3)
 
 
 @pytest.mark.parametrize("mode", ["RGB", "RGBA", "L", "P", "1", "LA"])
 def test_images_of_pil_are_png_files(mode):
     new = importlib.import_module("PIL.Image").new
-    assert image_of(as_picture(new(mode, (30, 20))), "").width == 30
+    assert read_image(as_picture(new(mode, (30, 20))), "").width == 30

@@ -38,5 +38,5 @@ def test_readers_do_in_firefox_what_they_do_in_chromium(tmp_path):
 
 def _write_huge(site: Path, press: Press) -> None:
     made = press.make(encoder("Huge", layers=240), depth=2)
-    (site / "modeldiagrams" / f"{made.id}.js").write_text(page.data_script(made), encoding="ascii")
-    (site / "huge.html").write_text(f"{HEAD}{page.fragment(made, assets='modeldiagrams/')}", encoding="utf-8")
+    (site / "modeldiagrams" / f"{made.id}.js").write_text(page.build_data_script(made), encoding="ascii")
+    (site / "huge.html").write_text(f"{HEAD}{page.render_fragment(made, assets='modeldiagrams/')}", encoding="utf-8")

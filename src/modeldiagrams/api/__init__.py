@@ -1,1 +1,1 @@
-"""What `import modeldiagrams` offers to scripts and notebooks."""
+"""The public functions of `import modeldiagrams` for scripts and notebooks."""

@@ -1,4 +1,4 @@
-"""What an author says about nodes, outside of documentation."""
+"""Collects annotations of nodes outside documentation."""
 
 from __future__ import annotations
 
@@ -19,42 +19,40 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.overlay.overlay import Overlay
 
-__all__ = ["annotations_by_options", "annotations_in_code", "authored"]
+__all__ = ["collect_annotations", "prepare_overlay", "read_annotations_in_code"]
 
 
-def annotations_by_options(
-    graph: Graph, given: Mapping[str, Any], make: Make, sources: Sequence[str] = ()
-) -> Annotations:
-    """What options of struct `Author` and comments in code say.
+def collect_annotations(graph: Graph, given: Mapping[str, Any], make: Make, sources: Sequence[str] = ()) -> Annotations:
+    """Collect annotations from options of the struct `Author` and comments in code.
 
     Args:
         graph: The graph with the nodes.
-        given: Option → value. Files are relative to the current folder.
-        make: Calls functions of the author's that make images.
-        sources: Absolute paths of the model's source files, whose comments are read.
+        given: The options by name. Files are relative to the current folder.
+        make: Calls the author's functions that make images.
+        sources: Absolute paths of the model's source files, to read comments from.
 
     Raises:
-        OptionError: for a value that is not of the expected form.
+        OptionError: for an invalid value.
     """
     options = {name: parse_option(name, value) for name, value in given.items()}
     return annotations_of(graph, options, sources, Path.cwd(), make)
 
 
-def annotations_in_code(graph: Graph, model: Any) -> Annotations:
-    """What comments say in the code of a model of this process."""
+def read_annotations_in_code(graph: Graph, model: Any) -> Annotations:
+    """Collect annotations from comments in the code of a model in this process."""
     return annotations_of(graph, {}, sources_of(model), Path.cwd(), without_model)
 
 
-def authored(graph: Graph, overlay: Overlay | None) -> Authored | None:
-    """An overlay as a picture takes it; warns if it names nodes that the graph does not have."""
+def prepare_overlay(graph: Graph, overlay: Overlay | None) -> Authored | None:
+    """Prepare an overlay for a picture; warn if it names nodes that the graph doesn't have."""
     if overlay is None:
         return None
     gone = overlay.gone(graph)
     if gone:
         rest = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
         warnings.warn(
-            f"the overlay names {gone[0]!r}{rest}, which {graph.model.name} does not have; it was made for another"
-            " graph: make it again with `annotate`",
+            f"the overlay was made for another graph: {graph.model.name} has no {gone[0]!r}{rest}; make it again with"
+            " `annotate`",
             stacklevel=4,
         )
     return Authored(overlay=overlay.without_texts().to_json())

@@ -1,4 +1,4 @@
-"""What the fixture `architecture` does: compare a model with its committed graph."""
+"""The fixture `architecture`: compares a model with its committed graph."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Architecture"]
 
-_UPDATE = "`pytest --update-architectures` writes it; look at it and commit it"
+_UPDATE = "`pytest --update-architectures` writes it; review and commit it"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,13 +28,13 @@ class Architecture:
     """The committed graphs of one test."""
 
     folder: Path
-    """Of the test file's graphs."""
+    """The folder of the test file's graphs."""
     test: str
-    """As pytest names it: ``TestNet::test_pass[small]``."""
+    """The test's name in pytest: ``TestNet::test_pass[small]``."""
     root: Path
-    """Messages have paths relative to it."""
+    """The folder that paths in messages are relative to."""
     written: Callable[[str], None] | None = field(repr=False)
-    """Set to write files, and called for each; None to compare."""
+    """Called for each written file; None to compare instead of write."""
     _checked: set[Path] = field(default_factory=set, repr=False)
 
     def check(
@@ -50,15 +50,15 @@ class Architecture:
 
         Args:
             model: The model, in train or eval mode.
-            args: Positional arguments of one call; use the same shapes every time, because the graph depends on them.
+            args: Positional arguments of one call; always use the same shapes, because the graph depends on them.
             kwargs: Keyword arguments of that call.
-            name: Tells the checks of one test apart.
-            fail_on: The least serious level of change that fails; ``any`` includes those without effect on results.
+            name: A name to distinguish several checks of one test.
+            fail_on: The least serious change that fails; ``any`` includes changes without effect on results.
         """
         __tracebackhide__ = True
-        path = self._path(name)
-        graph = _traced(model, args, kwargs)
-        problem = self._problem(path, graph, "detail" if fail_on == "any" else fail_on)
+        path = self._claim_path(name)
+        graph = _trace_model(model, args, kwargs)
+        problem = self._find_problem(path, graph, "detail" if fail_on == "any" else fail_on)
         if problem and self.written:
             save(graph, path)
             self.written(self._shown(path))
@@ -66,7 +66,7 @@ class Architecture:
         if problem:
             raise AssertionError(problem)
 
-    def _path(self, name: str) -> Path:
+    def _claim_path(self, name: str) -> Path:
         __tracebackhide__ = True
         path = self.folder / f"{_file_name(self.test)}{f'.{_file_name(name)}' if name else ''}.json"
         if path in self._checked:
@@ -74,8 +74,8 @@ class Architecture:
         self._checked.add(path)
         return path
 
-    def _problem(self, path: Path, graph: Graph, level: Literal["detail", "notable", "breaking"]) -> str:
-        """Why the committed graph does not stand for this one; "" if it does."""
+    def _find_problem(self, path: Path, graph: Graph, level: Literal["detail", "notable", "breaking"]) -> str:
+        """Explain why the committed graph doesn't match; "" if it does."""
         shown = self._shown(path)
         if not path.exists():
             return f"{shown}: expected the committed graph of this model; {_UPDATE}"
@@ -90,16 +90,16 @@ class Architecture:
         if not found.reaches(level):
             return ""
         text = found.to_text(details=level == "detail")
-        return f"{shown} no longer matches the model.\n{text}\nIf that is meant: {_UPDATE}"
+        return f"{shown} no longer matches the model.\n{text}\nIf that is intended: {_UPDATE}"
 
     def _shown(self, path: Path) -> str:
         return (path.relative_to(self.root) if path.is_relative_to(self.root) else path).as_posix()
 
 
-def _traced(model: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None) -> Graph:
+def _trace_model(model: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None) -> Graph:
     __tracebackhide__ = True
     # through the package, which explains a missing torch
-    from modeldiagrams import trace  # noqa: PLC0415  (it imports torch, which this file needs not)
+    from modeldiagrams import trace  # noqa: PLC0415  (imports torch, which this file doesn't need)
 
     graph = trace(model, args, kwargs)
     if problem := forward_problem(graph.model.name, graph):
@@ -108,6 +108,6 @@ def _traced(model: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None)
 
 
 def _file_name(test: str) -> str:
-    """A name for files of every system: those that lose characters differ in a digest."""
+    """Make a file name that is valid on every system; a digest distinguishes names that lose characters."""
     name = re.sub(r"[^\w.\[\]-]+", "-", test.replace("::", "."))
     return name if name == test.replace("::", ".") else distinct(name, test)

@@ -1,4 +1,4 @@
-"""What changed, as a picture: for the command line."""
+"""Draws what changed between two graphs, for the command line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from modeldiagrams.engine.compare.difference import diff
 from modeldiagrams.engine.diagram import Comparison, Diagram
 from modeldiagrams.errors import RenderError
-from modeldiagrams.html.standalone import standalone
+from modeldiagrams.html.standalone import render_standalone
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.options import Call, Options, View
 from modeldiagrams.render.draw import render_json, with_style
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.render.draw import Picture
 
-__all__ = ["Compared"]
+__all__ = ["DrawnComparison"]
 
 
-class Compared:
-    """A comparison with the picture of what changed.
+class DrawnComparison:
+    """A comparison of two graphs, and its picture.
 
     Attributes:
-        difference: What changed.
+        difference: The difference.
     """
 
     def __init__(self, before: Graph, after: Graph, *, details: bool) -> None:
@@ -31,7 +31,7 @@ class Compared:
         self._comparison = Comparison(before=before, after=after, difference=self.difference, details=details)
 
     def to_svg(self) -> str:
-        """The later model with all that changed marked.
+        """Draw the later model with all changes marked.
 
         Raises:
             RenderError: if there is nothing to mark.
@@ -39,19 +39,19 @@ class Compared:
         if not self._comparison.has_picture:
             reason = "nothing changed" if self.difference.inventory is None else "these are two different architectures"
             raise RenderError(f"{reason}, so there is no picture; `--format text` lists what was found")
-        return with_style(self._picture(), View(), self._comparison.earlier).svg
+        return with_style(self._draw(), View(), self._comparison.earlier).svg
 
     def to_html(self) -> str:
-        """One file with the list of changes, and the picture if there is one."""
+        """Render one file with the list of changes, and the picture if there is one."""
         after = self._comparison.after
-        return standalone(
+        return render_standalone(
             Diagram(
                 id="difference",
                 options=Options(call=Call(model=after.model.class_)),
                 comparison=self._comparison,
-                picture=self._picture() if self._comparison.has_picture else None,
+                picture=self._draw() if self._comparison.has_picture else None,
             )
         )
 
-    def _picture(self) -> Picture:
+    def _draw(self) -> Picture:
         return render_json(serialize(self._comparison.after), View(), beside=self._comparison.earlier)

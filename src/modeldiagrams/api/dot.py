@@ -1,4 +1,4 @@
-"""Graph → Graphviz."""
+"""Converts a graph to Graphviz."""
 
 from __future__ import annotations
 
@@ -6,7 +6,18 @@ import html
 from typing import TYPE_CHECKING, Literal
 
 from modeldiagrams.api.given_graph import check_is_graph
-from modeldiagrams.api.nested import Box, Direction, Levels, Patterns, label, levels, plain_ids, printable, shape, walk
+from modeldiagrams.api.nested import (
+    Box,
+    Direction,
+    Levels,
+    Patterns,
+    build_label,
+    format_shape,
+    parse_levels,
+    to_plain_ids,
+    to_printable,
+    walk_boxes,
+)
 from modeldiagrams.ir.graph import ModuleNode
 from modeldiagrams.render.flat import library
 
@@ -21,12 +32,12 @@ __all__ = ["to_dot"]
 
 _Side = Literal["inputs", "outputs"]
 _End = tuple[str, str]
-"""Id of a node, and a port."""
+"""The id of a node, and a port."""
 
 _RESERVED = "node|edge|graph|digraph|subgraph|strict"
 
 _MOST_PORTS = 12
-"""A box with more than this on one side has no ports there: it would be wider than what it connects."""
+"""The maximum number of ports on one side of a box; with more, it has none there, to limit its width."""
 
 _SHAPES = {
     "input": "oval",
@@ -55,48 +66,48 @@ def to_dot(  # noqa: PLR0913 (options of a view)
     is only needed to draw the result.
 
     Args:
-        graph: What to convert.
+        graph: The graph.
         depth: How many levels of modules are open; by default 1, or 0 if `expand` is given.
-        expand: Patterns of module paths or class names that are also open, as in the option reference.
-        collapse: Patterns of modules that are closed.
+        expand: Patterns of module paths or class names to open as well, see the option reference.
+        collapse: Patterns of modules to close.
         direction: ``TB`` (top to bottom) or ``LR`` (left to right).
-        functions: Whether function calls are boxes, closed unless `expand` names them; if not, their ops are.
+        functions: Whether function calls are boxes, closed unless `expand` names them, instead of their ops.
 
     Returns:
         A `graphviz.Digraph`: its `source` is the text in the DOT language, its `render` draws it.
 
     Raises:
-        OptionError: for a wrong value of an option.
-        RenderError: if graphviz, the Python package, is not installed.
+        OptionError: for an invalid option.
+        RenderError: if the Python package graphviz is not installed.
     """
     check_is_graph(graph)
-    opened = levels(depth, expand, collapse, direction, functions=functions)
+    opened = parse_levels(depth, expand, collapse, direction, functions=functions)
     made = library("graphviz", "dot", "DOT files").Digraph()
-    made.attr(rankdir=direction, label=_escaped(graph.model.name), labelloc="t", fontname="sans-serif")
+    made.attr(rankdir=direction, label=_escape(graph.model.name), labelloc="t", fontname="sans-serif")
     made.attr("node", fontname="sans-serif")
     made.attr("edge", fontname="sans-serif", fontsize="10")
-    ids = plain_ids(graph, _RESERVED)
-    for event, node in walk(graph, opened):
+    ids = to_plain_ids(graph, _RESERVED)
+    for event, node in walk_boxes(graph, opened):
         if event == "close":
             made.body.append("\t}\n")
         elif event == "open":
-            # not Digraph.subgraph, which copies the text of a cluster once for each level around it
+            # not Digraph.subgraph, which copies the text of a cluster for each level around it
             made.body.append(f"\tsubgraph cluster_{ids[node.id]} {{\n")
-            made.attr(label=_escaped(*label(node)), tooltip=_escaped(node.id))
+            made.attr(label=_escape(*build_label(node)), tooltip=_escape(node.id))
         else:
-            made.node(ids[node.id], **_node(node))
-    for source, target, attributes in _edges(graph, opened):
+            made.node(ids[node.id], **_describe_node(node))
+    for source, target, attributes in _iter_edges(graph, opened):
         made.edge(_end(ids, *source), _end(ids, *target), **attributes)
     return made
 
 
-def _edges(graph: Graph, opened: Levels) -> Iterator[tuple[_End, _End, dict[str, str]]]:
-    """An edge for each tensor and each pair of ports, with its attributes."""
+def _iter_edges(graph: Graph, opened: Levels) -> Iterator[tuple[_End, _End, dict[str, str]]]:
+    """Yield an edge with its attributes for each tensor and each pair of ports."""
     for connection in graph.connections(**opened):
         source, target = (_box(graph, end) for end in (connection.source, connection.target))
         style = {} if connection.flow == "data" else {"style": "dashed"}
         for tensor in connection.tensors:
-            attributes = {"label": _escaped(shape(graph, tensor)), **style}
+            attributes = {"label": _escape(format_shape(graph, tensor)), **style}
             for start in _ports(source, "outputs", tensor):
                 for end in _ports(target, "inputs", tensor):
                     yield (source.id, start), (target.id, end), attributes
@@ -110,38 +121,38 @@ def _end(ids: dict[str, str], node: str, port: str) -> str:
     return f"{ids[node]}:{port}" if port else ids[node]
 
 
-def _node(node: Box) -> dict[str, str]:
-    """Graphviz attributes of a node that is not open."""
-    tooltip = _escaped(node.id)
-    rows = [_port_row(node, "inputs"), "<br/>".join(map(html.escape, label(node))), _port_row(node, "outputs")]
+def _describe_node(node: Box) -> dict[str, str]:
+    """Return the Graphviz attributes of a node that is not open."""
+    tooltip = _escape(node.id)
+    rows = [_port_row(node, "inputs"), "<br/>".join(map(html.escape, build_label(node))), _port_row(node, "outputs")]
     if not (rows[0] or rows[2]):
-        return {"label": _escaped(*label(node)), "shape": _SHAPES[node.kind], "tooltip": tooltip}
+        return {"label": _escape(*build_label(node)), "shape": _SHAPES[node.kind], "tooltip": tooltip}
     table = "".join(f"<tr><td>{row}</td></tr>" for row in rows if row)
     return {"label": f'<<table cellspacing="0">{table}</table>>', "shape": "plain", "tooltip": tooltip}
 
 
 def _port_row(node: Box, side: _Side) -> str:
     names = enumerate(_named(node, side))
-    cells = "".join(f'<td port="{side}{i}">{html.escape(printable(name))}</td>' for i, name in names)
+    cells = "".join(f'<td port="{side}{i}">{html.escape(to_printable(name))}</td>' for i, name in names)
     return f'<table border="0" cellborder="1" cellspacing="4"><tr>{cells}</tr></table>' if cells else ""
 
 
 def _ports(node: Box, side: _Side, tensor: str) -> list[str]:
-    """Ports at which a tensor enters or leaves a node; an empty one is the node as a whole."""
+    """Return the ports where a tensor enters or leaves a node; an empty port is the node as a whole."""
     named = _named(node, side)
     return [f"{side}{i}" for i, name in enumerate(named) if named[name] == tensor] or [""]
 
 
 def _named(node: Box, side: _Side) -> dict[str, str]:
-    """Name → tensor, for each port of one side."""
+    """Map the port names of one side to tensors."""
     if not isinstance(node, ModuleNode):
         return {}
     named = node.inputs if side == "inputs" else node.outputs
     return named if 1 < len(named) <= _MOST_PORTS else {}
 
 
-def _escaped(*lines: str) -> str:
-    """Text that Graphviz shows as it is: it would read backslashes, and HTML entities."""
+def _escape(*lines: str) -> str:
+    """Escape text for Graphviz, which would interpret backslashes and HTML entities."""
     quoting = library("graphviz", "dot", "DOT files")
-    text = "\\n".join(quoting.escape(printable(line)).replace("&", "&amp;") for line in lines)
+    text = "\\n".join(quoting.escape(to_printable(line)).replace("&", "&amp;") for line in lines)
     return quoting.nohtml(text)  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""The assumptions about a model as options to paste into documentation."""
+"""Prints the assumptions about a model as options to paste into documentation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["explain", "found_options"]
+__all__ = ["collect_options", "explain"]
 
 _SUBJECT = re.compile(rf"(?P<option>{'|'.join(Call.__struct_fields__)})(\.(?P<name>.+)|\[(?P<position>\d+)\])?")
 
@@ -26,20 +26,20 @@ _MOST_REASONS = 7
 _FEWEST_REASONS = 3
 _FEWEST_TRIES = 2
 _OTHERS = 2 + 1 + _FEWEST_TRIES
-"""Lines around the reasons, and of the tries."""
+"""Lines around the reasons, and lines of tries."""
 
 
-def found_options(call: Call, graph: Graph) -> dict[str, Any]:
-    """The options that the author wrote, completed by what was assumed.
+def collect_options(call: Call, graph: Graph) -> dict[str, Any]:
+    """Complete the author's options with the assumptions.
 
     Args:
-        call: What the author wrote.
+        call: The author's options.
         graph: The traced graph; the values of its assumptions are YAML.
 
     Returns:
-        Option name → plain value, `model` first. They make the same graph without any assumption.
+        Plain values by option name, `model` first. They give the same graph without any assumption.
     """
-    given = msgspec.structs.replace(call, vocabulary=None)  # what it led to is among the assumptions
+    given = msgspec.structs.replace(call, vocabulary=None)  # its effect is among the assumptions
     found = {name: value for name, value in msgspec.structs.asdict(given).items() if value is not None}
     inside: dict[str, dict[str | int, Any]] = {}
     for item in graph.assumptions:
@@ -55,42 +55,42 @@ def found_options(call: Call, graph: Graph) -> dict[str, Any]:
 
 
 def _by_position(values: dict[str | int, Any]) -> dict[str | int, Any] | list[Any]:
-    """A list if all keys are positions."""
+    """Turn a dict into a list if all keys are positions."""
     return values if any(isinstance(key, str) for key in values) else [values[key] for key in sorted(values, key=int)]
 
 
 def explain(call: Call, graph: Graph, tried: Iterable[str]) -> str:
-    """Format the rules that were used, options to paste, and the log of tries.
+    """Format the rules used, options to paste, and the log of tries.
 
     Args:
-        call: What the author wrote.
+        call: The author's options.
         graph: The traced graph.
         tried: The passes of the search for inputs, one line each.
     """
     rules = [f"{item.value}: {item.reason}" for item in graph.assumptions if item.subject == "rule"]
-    found = {name: _text(value) for name, value in found_options(call, graph).items()}
+    found = {name: _format_value(value) for name, value in collect_options(call, graph).items()}
     model = found.pop("model")
     rst = [f".. model-graph:: {model}", *(f"   :{name}: {value}" for name, value in found.items())]
     markdown = ["```model-graph", f"model: {model}", *(f"{name}: {value}" for name, value in found.items()), "```"]
     flags = (f"--{name.replace('_', '-')} {shlex.quote(value)}" for name, value in found.items())
     parts = {
         "Rule": rules or ["1 (explicit options): nothing was assumed"],
-        "Why": _reasons(graph),
+        "Why": _list_reasons(graph),
         "reStructuredText": rst,
         "Markdown": markdown,
         "Command line": [" ".join(["modeldiagrams show", shlex.quote(model), *flags])],
         "Note": [*graph.status.notes] if graph.status.state == "hierarchy" else [],
     }
     used = sum(len(lines) + 2 for title, lines in parts.items() if lines and title != "Why")
-    parts["Why"] = _shortened(parts["Why"], max(_FEWEST_REASONS, min(_MOST_REASONS, _MOST_LINES - used - _OTHERS)))
+    parts["Why"] = _shorten(parts["Why"], max(_FEWEST_REASONS, min(_MOST_REASONS, _MOST_LINES - used - _OTHERS)))
     used += len(parts["Why"]) + 2 if parts["Why"] else 0
-    parts["Tried"] = _shortened([*tried], max(_FEWEST_TRIES, _MOST_LINES - used - 1))
+    parts["Tried"] = _shorten([*tried], max(_FEWEST_TRIES, _MOST_LINES - used - 1))
     blocks = ("\n".join([f"{title}:", *(f"  {line}" for line in lines)]) for title, lines in parts.items() if lines)
     return "\n\n".join(blocks)
 
 
-def _reasons(graph: Graph) -> list[str]:
-    """One line for each reason, with all that it holds for."""
+def _list_reasons(graph: Graph) -> list[str]:
+    """Return one line for each reason, with everything it applies to."""
     subjects: dict[str, list[str]] = {}
     for item in graph.assumptions:
         if item.subject != "rule":
@@ -98,8 +98,8 @@ def _reasons(graph: Graph) -> list[str]:
     return [f"{', '.join(named)}: {reason}" for reason, named in subjects.items()]
 
 
-def _shortened(lines: list[str], most: int) -> list[str]:
-    """The first lines and the last ones, which tell most of a search."""
+def _shorten(lines: list[str], most: int) -> list[str]:
+    """Keep the first and the last lines, which are the most informative ones of a search."""
     if len(lines) <= most:
         return lines
     last = most // 2
@@ -107,6 +107,6 @@ def _shortened(lines: list[str], most: int) -> list[str]:
     return [*lines[:first], f"… {len(lines) - first - last} more", *lines[len(lines) - last :]]
 
 
-def _text(value: Any) -> str:
-    """Plain data as YAML on one line; text as it is."""
+def _format_value(value: Any) -> str:
+    """Format plain data as YAML on one line; text stays unchanged."""
     return value if isinstance(value, str) else yaml_line(value)

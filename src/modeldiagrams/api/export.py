@@ -1,11 +1,11 @@
-"""Graph → file: a picture, an interactive page, or the graph itself. Draws in this process."""
+"""Writes a graph as a picture, an interactive page, or a graph file. Draws in the current process."""
 
 from __future__ import annotations
 
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, get_args
 
-from modeldiagrams.api.annotations import authored
+from modeldiagrams.api.annotations import prepare_overlay
 from modeldiagrams.api.dot import to_dot
 from modeldiagrams.api.given_graph import check_is_graph
 from modeldiagrams.api.mermaid import to_mermaid
@@ -14,7 +14,7 @@ from modeldiagrams.engine.ids import diagram_id
 from modeldiagrams.engine.problems import forward_problem
 from modeldiagrams.engine.recordings import named_files, read_recordings
 from modeldiagrams.errors import OptionError
-from modeldiagrams.html.standalone import standalone
+from modeldiagrams.html.standalone import render_standalone
 from modeldiagrams.ir.documents import write_document
 from modeldiagrams.ir.serialize import save
 from modeldiagrams.options.options import Call, Options, View
@@ -39,11 +39,11 @@ __all__ = ["DRAWN", "Theme", "check_format", "draw_diagram", "to_html", "to_pdf"
 _SUFFIXES = (".json", ".svg", ".png", ".pdf", ".html", ".dot", ".mmd")
 _PICTURES: dict[str, FileForm] = {".svg": "svg", ".png": "png", ".pdf": "pdf"}
 DRAWN = (*_PICTURES, ".html")
-"""Formats with a picture, which shows what is said about nodes."""
+"""Formats with a picture, which shows annotations of nodes."""
 _TEXTS = (".dot", ".mmd")
-"""Formats that other programs lay out and colour."""
+"""Text formats for other programs to lay out."""
 _TEXT_OPTIONS = ("depth", "expand", "collapse", "direction", "functions")
-"""Options of a view that these formats have."""
+"""Options of a view that text formats support."""
 
 
 def to_svg(
@@ -52,26 +52,28 @@ def to_svg(
     """Draw a graph as an SVG file.
 
     Args:
-        graph: What to draw.
-        flat: Whether it is for other programs than browsers (drawing programs, books): without a style sheet, with
-            text as outlines. Otherwise it has light and dark colours, and uses the reader's font.
-        theme: ``light`` (by default) or ``dark``, for a flat picture; others have both.
+        graph: The graph.
+        flat: Whether the picture is for programs other than browsers, such as drawing programs: without a style sheet,
+            with text as outlines. Otherwise it has light and dark colours, and uses the reader's font.
+        theme: ``light`` (default) or ``dark``, for a flat picture; others have both.
         overlay: Names, notes and other annotations of nodes, see `annotate`.
-        **view: `depth`, `expand`, `collapse`, `direction` and `fit`, as in the option reference. With `fit`, the
+        **view: `depth`, `expand`, `collapse`, `direction` and `fit`, see the option reference. With `fit`, the
             direction is the one that shows more, and `depth` and `expand` apply unless they make the picture tiny.
 
     Returns:
         The SVG.
 
     Raises:
-        OptionError: for a wrong keyword, or a theme of a picture that is not flat.
+        OptionError: for an invalid option, or a theme for a picture that is not flat.
         RenderError: if the graph can't be drawn.
     """
     check_is_graph(graph)
     check_format("picture.svg", flat=flat, theme=theme)
     if not flat:
-        return render(graph, parse_view(view), standalone=True, beside=authored(graph, overlay)).svg
-    return render(graph, parse_view(view), flat=Flat(theme=theme or "light"), beside=authored(graph, overlay)).svg
+        return render(graph, parse_view(view), standalone=True, beside=prepare_overlay(graph, overlay)).svg
+    return render(
+        graph, parse_view(view), flat=Flat(theme=theme or "light"), beside=prepare_overlay(graph, overlay)
+    ).svg
 
 
 def to_png(
@@ -80,9 +82,9 @@ def to_png(
     """Draw a graph as a PNG file; needs ``pip install "modeldiagrams[png]"``.
 
     Args:
-        graph: What to draw.
+        graph: The graph.
         theme: ``light`` or ``dark``.
-        scale: Pixels of the file per CSS pixel; fewer if the file would have more than 100 million.
+        scale: Pixels per CSS pixel; reduced if the file would have more than 100 million pixels.
         overlay: As in `to_svg`.
         **view: As in `to_svg`.
 
@@ -90,36 +92,38 @@ def to_png(
         The file's content.
 
     Raises:
-        OptionError: for a wrong keyword.
+        OptionError: for an invalid option.
         RenderError: if resvg-py is not installed, or the graph can't be drawn.
     """
     check_is_graph(graph)
     check_format("picture.png", theme=theme)
     if not (isinstance(scale, int | float) and scale > 0):
         raise OptionError("scale", f"expected a number above 0, got {scale!r}")
-    return as_png(render(graph, parse_view(view), flat=Flat(theme=theme), beside=authored(graph, overlay)), scale)
+    return as_png(
+        render(graph, parse_view(view), flat=Flat(theme=theme), beside=prepare_overlay(graph, overlay)), scale
+    )
 
 
 def to_pdf(graph: Graph, *, theme: Theme = "light", overlay: Overlay | None = None, **view: Any) -> bytes:
-    """Draw a graph as a PDF file of one page, as large as the picture; needs ``pip install "modeldiagrams[pdf]"``.
+    """Draw a graph as a PDF file with one page of the picture's size; needs ``pip install "modeldiagrams[pdf]"``.
 
     Args:
-        graph: What to draw.
+        graph: The graph.
         theme: ``light`` or ``dark``.
         overlay: As in `to_svg`.
         **view: As in `to_svg`.
 
     Returns:
-        The file's content: vector graphics, and text that can be searched.
+        The file's content: vector graphics and searchable text.
 
     Raises:
-        OptionError: for a wrong keyword.
+        OptionError: for an invalid option.
         RenderError: if typst is not installed, or the graph can't be drawn.
     """
     check_is_graph(graph)
     check_format("picture.pdf", theme=theme)
     flat = Flat(theme=theme, outlines=False)
-    return as_pdf(render(graph, parse_view(view), flat=flat, beside=authored(graph, overlay)))
+    return as_pdf(render(graph, parse_view(view), flat=flat, beside=prepare_overlay(graph, overlay)))
 
 
 def to_html(
@@ -132,7 +136,7 @@ def to_html(
     """Draw a graph as one self-contained, interactive HTML file.
 
     Args:
-        graph: What to draw.
+        graph: The graph.
         overlay: As in `to_svg`.
         recording: A file that `watch` wrote, or two files to compare side by side.
         **view: As in `to_svg`.
@@ -141,15 +145,15 @@ def to_html(
         The document. It loads no other files.
 
     Raises:
-        OptionError: for a wrong view keyword.
-        RecordingError: if a file is not a recording, or is one of another model.
+        OptionError: for an invalid option.
+        RecordingError: if a file is not a recording of this model.
         RenderError: if the graph can't be drawn.
     """
     check_is_graph(graph)
-    return standalone(draw_diagram(graph, view, overlay, read_recordings(graph, named_files(recording))))
+    return render_standalone(draw_diagram(graph, view, overlay, read_recordings(graph, named_files(recording))))
 
 
-def write(  # noqa: PLR0913  (one for each way to look at it)
+def write(  # noqa: PLR0913  (options of pictures)
     graph: Graph,
     path: Path,
     view: Mapping[str, Any],
@@ -162,28 +166,30 @@ def write(  # noqa: PLR0913  (one for each way to look at it)
     """Write a graph in the format of the file's suffix; see `ModelDiagram.save`.
 
     Returns:
-        The option of the view that matches no module, if there is one.
+        The option of the view that matches no module, if any.
     """
     check_format(path.name, flat=flat, theme=theme)
     if overlay is not None and path.suffix not in DRAWN:
-        raise OptionError("overlay", f"{path.suffix} files can't hold it; pictures and .html files can")
+        raise OptionError("overlay", f"{path.suffix} files can't contain it; pictures and .html files can")
     if path.suffix == ".json":
         save(graph, path)
         return None
     if path.suffix in _TEXTS:
-        write_document(path, _converted(graph, path.suffix, parse_view(view)).encode())
+        write_document(path, _convert(graph, path.suffix, parse_view(view)).encode())
         return unmatched(graph, parse_view(view))
     if path.suffix == ".html":
         diagram = draw_diagram(graph, view, overlay, recordings)
-        write_document(path, standalone(diagram).encode())
+        write_document(path, render_standalone(diagram).encode())
         return diagram.picture.unmatched if diagram.picture else None
     look = Flat(theme=theme or "light", outlines=path.suffix != ".pdf") if flat or path.suffix != ".svg" else None
-    picture = render(graph, parse_view(view), standalone=look is None, flat=look, beside=authored(graph, overlay))
+    picture = render(
+        graph, parse_view(view), standalone=look is None, flat=look, beside=prepare_overlay(graph, overlay)
+    )
     write_document(path, content_of(picture, _PICTURES[path.suffix]))
     return picture.unmatched
 
 
-def _converted(graph: Graph, suffix: str, view: View) -> str:
+def _convert(graph: Graph, suffix: str, view: View) -> str:
     given = {name: getattr(view, name) for name in _TEXT_OPTIONS if getattr(view, name) is not None}
     return str(to_dot(graph, **given).source) if suffix == ".dot" else to_mermaid(graph, **given)
 
@@ -194,11 +200,11 @@ def check_format(
     """Reject options that a file format would ignore; call it before the graph is traced, loaded or drawn.
 
     Args:
-        name: Of the file; its suffix is the format.
-        flat: Whether the caller wants a flat picture.
-        theme: The colours that the caller wants; None if it has not said.
-        view: Names of the view options that the caller has given.
-        option: What the caller calls the option that names the file.
+        name: The file's name; its suffix is the format.
+        flat: Whether a flat picture is wanted.
+        theme: The colours, if given.
+        view: The names of given view options.
+        option: The caller's name for the option with the file name.
 
     Raises:
         OptionError: for an unknown suffix or theme, and for an option that would be ignored.
@@ -211,7 +217,7 @@ def check_format(
     if flat and suffix not in _PICTURES:
         raise OptionError("flat", f"{suffix} files have no flat form; pictures have: .svg, .png and .pdf")
     if theme is not None and (suffix not in _PICTURES or (suffix == ".svg" and not flat)):
-        reason = "hold no picture" if suffix in {".json", *_TEXTS} else "have the colours of the page they are shown on"
+        reason = "contain no picture" if suffix in {".json", *_TEXTS} else "take the colours of the page around them"
         raise OptionError("theme", f"{suffix} files {reason}; a theme is for .png, .pdf and flat .svg files")
     for given in view if suffix in _TEXTS else ():
         if given not in _TEXT_OPTIONS:
@@ -221,19 +227,19 @@ def check_format(
     if suffix != ".html" and "recording" in view:
         raise OptionError("recording", f"{suffix} files show no training; .html files do")
     for given in view if suffix == ".json" else ():
-        raise OptionError(given, ".json files hold the whole graph, whatever the view")
+        raise OptionError(given, ".json files contain the whole graph, whatever the view")
 
 
 def draw_diagram(
     graph: Graph, view: Mapping[str, Any], overlay: Overlay | None = None, recordings: Sequence[PageRecording] = ()
 ) -> Diagram:
-    """Draw a graph as a diagram outside of documentation."""
+    """Draw a graph as a diagram outside documentation."""
     options = Options(call=Call(model=graph.model.class_), view=parse_view(view))
     return Diagram(
         id=diagram_id(options),
         options=options,
         graph=graph,
-        picture=render(graph, options.view, beside=authored(graph, overlay)),
+        picture=render(graph, options.view, beside=prepare_overlay(graph, overlay)),
         overlay=overlay,
         recordings=tuple(recordings),
         problem=forward_problem(graph.model.name, graph),

@@ -1,4 +1,4 @@
-"""What scripts pass for a graph."""
+"""Checks graphs that scripts pass."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["check_is_graph"]
 
 
 def check_is_graph(given: object) -> None:
-    """Reject what a graph is made of, with the function that makes it.
+    """Check that an argument is a graph; the error names the function that makes one.
 
     Raises:
-        TypeError: if it is no graph.
+        TypeError: if it is not a graph.
     """
     if isinstance(given, Graph):
         return

@@ -1,4 +1,4 @@
-"""Graph files that commands read and write."""
+"""Reads graph files for commands, and protects complete ones."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["is_worse", "loaded"]
+__all__ = ["is_worse", "load_graph_file"]
 
 
-def loaded(graph: Path) -> Graph:
-    """A graph from a file or stdin."""
+def load_graph_file(graph: Path) -> Graph:
+    """Load a graph from a file or stdin."""
     if graph == STDIO:
         return serialize.deserialize(sys.stdin.buffer.read())
     if graph.suffix != ".json" and (graph.suffix == ".py" or not graph.exists()):
@@ -33,7 +33,7 @@ def loaded(graph: Path) -> Graph:
 
 
 def is_worse(graph: Graph, output: Path) -> bool:
-    """Whether a graph would replace one that holds more, or an incomplete one a picture; prints that it does not."""
+    """Whether a graph would replace a more complete one, or an incomplete one a picture; if so, print a message."""
     if graph.status.state == "complete" or not output.is_file():
         return False
     if output.suffix == ".json":

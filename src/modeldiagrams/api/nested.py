@@ -1,4 +1,4 @@
-"""A graph with its modules open down to a depth, in the order in which nested text formats are written."""
+"""Walks a graph whose modules are open down to a depth, in the order of nested text formats."""
 
 from __future__ import annotations
 
@@ -17,14 +17,25 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph, Node
 
-__all__ = ["Box", "Direction", "Levels", "Patterns", "label", "levels", "plain_ids", "printable", "shape", "walk"]
+__all__ = [
+    "Box",
+    "Direction",
+    "Levels",
+    "Patterns",
+    "build_label",
+    "format_shape",
+    "parse_levels",
+    "to_plain_ids",
+    "to_printable",
+    "walk_boxes",
+]
 
 Direction = Literal["TB", "LR"]
 Patterns: TypeAlias = Sequence[str] | str | None
-"""Patterns of module paths or class names, also as one text with commas."""
+"""Patterns of module paths or class names, or one text with commas."""
 
 _LONGEST = 80
-"""Characters of an id, and of one line of a label."""
+"""The maximum length of an id, and of a line of a label."""
 
 
 class Levels(TypedDict):
@@ -36,7 +47,7 @@ class Levels(TypedDict):
     functions: bool
 
 
-def levels(
+def parse_levels(
     depth: int | None,
     expand: Patterns,
     collapse: Patterns,
@@ -44,17 +55,17 @@ def levels(
     *,
     functions: bool | None = None,
 ) -> Levels:
-    """Read options of a view, as in diagrams.
+    """Parse options of a view, as in diagrams.
 
     Args:
-        depth: How many levels of modules are open; by default 1, and 0 where `expand` says which.
-        expand: Patterns of modules that are open as well.
-        collapse: Patterns of modules that are closed.
-        direction: Is checked, too.
-        functions: Whether function calls are boxes; None is yes.
+        depth: How many levels of modules are open; by default 1, or 0 if `expand` is given.
+        expand: Patterns of modules to open as well.
+        collapse: Patterns of modules to close.
+        direction: Only checked.
+        functions: Whether function calls are boxes; None means yes.
 
     Raises:
-        OptionError: for the first that is wrong.
+        OptionError: for the first invalid option.
     """
     if not isinstance(direction, str):
         raise OptionError("direction", f"expected TB or LR here, got {direction!r}")
@@ -70,11 +81,11 @@ def levels(
 
 
 Box: TypeAlias = "Node | FunctionCall"
-"""What is drawn: a node, or a call of a function around several."""
+"""A node, or a function call that contains several."""
 
 
-def walk(graph: Graph, opened: Levels) -> Iterator[tuple[Literal["open", "node", "close"], Box]]:
-    """What to write: the beginning and the end of each open module or function, and all others that show."""
+def walk_boxes(graph: Graph, opened: Levels) -> Iterator[tuple[Literal["open", "node", "close"], Box]]:
+    """Yield the beginning and end of each open module or function, and all other visible nodes."""
     shown = graph.shown(**opened)
     contents = _contents(graph, functions=opened["functions"])
     todo: list[tuple[Literal["node", "close"], Box]] = [("node", box) for box in reversed(contents[None])]
@@ -90,7 +101,7 @@ def walk(graph: Graph, opened: Levels) -> Iterator[tuple[Literal["open", "node",
 
 
 def _contents(graph: Graph, *, functions: bool) -> dict[str | None, list[Box]]:
-    """Id of a module call or function call, None for the model → what is directly inside, in order."""
+    """Map each module call and function call, and None for the model, to its children in order."""
     found: dict[str | None, list[Box]] = defaultdict(list)
     begun: set[str] = set()
     for node in graph.nodes:
@@ -110,15 +121,15 @@ def _first_node(contents: dict[str | None, list[Box]], box: Box) -> Node:
     return box
 
 
-def plain_ids(graph: Graph, reserved: str) -> dict[str, str]:
-    """Ids for other formats: readable, unique even where case doesn't count, of ASCII letters, digits and ``_`` only.
+def to_plain_ids(graph: Graph, reserved: str) -> dict[str, str]:
+    """Make ids for other formats: readable, unique even if case is ignored, of ASCII letters, digits and ``_`` only.
 
     Args:
         graph: The graph.
-        reserved: A regular expression of words in lower case that can't be ids.
+        reserved: A regular expression of lower-case words that can't be ids.
 
     Returns:
-        Id of a node or function call → an id such as ``encoder_layers_0_add_2``.
+        Ids such as ``encoder_layers_0_add_2`` by the ids of nodes and function calls.
     """
     found: dict[str, str] = {}
     numbers: dict[str, int] = {}
@@ -136,8 +147,8 @@ def plain_ids(graph: Graph, reserved: str) -> dict[str, str]:
     return found
 
 
-def label(node: Box) -> list[str]:
-    """The lines that name a box: printable, not blank, and of limited length."""
+def build_label(node: Box) -> list[str]:
+    """Return the lines of a box's label: printable, not blank, and of limited length."""
     if isinstance(node, ModuleNode):
         last = node.path.rpartition(".")[2]
         lines = [last if node.call == 1 else f"{last} (call {node.call})", short_name(node.class_)]
@@ -145,16 +156,16 @@ def label(node: Box) -> list[str]:
         lines = [node.name, "function" if node.function else "record_function"]
     else:
         lines = [short_name(node.name) if node.kind == "op" else node.name or ""]
-    return [line if line.strip() else node.kind for line in map(printable, lines)]
+    return [line if line.strip() else node.kind for line in map(to_printable, lines)]
 
 
-def shape(graph: Graph, tensor: str) -> str:
-    """A tensor's shape as in diagrams, such as ``1×64``; empty if it is not known."""
+def format_shape(graph: Graph, tensor: str) -> str:
+    """Format a tensor's shape as in diagrams, such as ``1×64``; empty if it is unknown."""
     sizes = graph.tensors[tensor].shape
-    return "" if sizes is None else printable("×".join(map(str, sizes)) or "scalar")
+    return "" if sizes is None else to_printable("×".join(map(str, sizes)) or "scalar")
 
 
-def printable(text: str) -> str:
-    """One line of limited length; no format takes control characters, and no file lone surrogates."""
+def to_printable(text: str) -> str:
+    """Turn text into one line of limited length without control characters and lone surrogates."""
     plain = "".join(character if character.isprintable() else " " for character in text)
     return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 1]}…"

@@ -1,4 +1,4 @@
-"""Diagrams in notebooks and scripts: traced and drawn in this process."""
+"""Diagrams in notebooks and scripts, traced and drawn in the current process."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.api.annotations import annotations_in_code, authored
+from modeldiagrams.api.annotations import prepare_overlay, read_annotations_in_code
 from modeldiagrams.api.export import DRAWN, draw_diagram, write
 from modeldiagrams.api.notebook_viewer import OUTPUTS
 from modeldiagrams.engine.problems import forward_problem, in_words
 from modeldiagrams.engine.recordings import named_files, read_recordings
-from modeldiagrams.html.standalone import notebook_output
+from modeldiagrams.html.standalone import render_notebook_output
 from modeldiagrams.options.parsing import parse_view
 from modeldiagrams.overlay.resolve import annotate
 from modeldiagrams.render.draw import Flat, render
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["ModelDiagram", "diagram"]
 
 
-def diagram(  # noqa: PLR0913  (one for each thing to say)
+def diagram(  # noqa: PLR0913  (the most common options)
     model: nn.Module,
     args: tuple[Any, ...] = (),
     kwargs: Mapping[str, Any] | None = None,
@@ -43,12 +43,12 @@ def diagram(  # noqa: PLR0913  (one for each thing to say)
     """Trace a model and show it, e.g. as the last expression of a notebook cell.
 
     If the model raises, you get a warning, and a diagram of what was traced until then. Comments ``# diagram: …`` in
-    the model's files are read.
+    the model's files are used.
 
     Args:
         model: The model, in train or eval mode; the diagram shows that mode.
-        args: Positional arguments of one call. A model that fails without any gets example inputs, found as in
-            documentation; the outline below the picture says which.
+        args: Positional arguments of one call. If the model fails without arguments, example inputs are found as in
+            documentation; the outline below the picture lists them.
         kwargs: Keyword arguments of that call.
         overlay: Annotations of nodes, in addition to comments in the code; see `annotate` and `Overlay.load`.
         recording: A file that `watch` wrote during a training of the model, or two files to compare side by side.
@@ -59,31 +59,33 @@ def diagram(  # noqa: PLR0913  (one for each thing to say)
         The diagram.
 
     Raises:
-        OptionError: for a wrong view keyword.
-        RecordingError: if a file is not a recording, or is one of another model.
-        TypeError: if `model` can't be called or is a class of modules, or `args` is not a tuple.
+        OptionError: for an invalid option.
+        RecordingError: if a file is not a recording of this model.
+        TypeError: if `model` can't be called or is a module class, or if `args` is not a tuple.
         ModelDiagramsError: if PyTorch is not installed.
         TargetError: if example inputs that the model's class offers can't be made.
     """
     parse_view(view)  # before the trace, which may take long
-    graph = _traced(model, args, kwargs, measure_time=measure_time)
+    graph = _trace(model, args, kwargs, measure_time=measure_time)
     if problem := forward_problem(graph.model.name, graph):
         warnings.warn(in_words(problem), stacklevel=2)
-    in_code = annotations_in_code(graph, model)
+    in_code = read_annotations_in_code(graph, model)
     for comment in in_code.problems:
         warnings.warn(str(comment), stacklevel=2)
     recordings = read_recordings(graph, named_files(recording))
-    return ModelDiagram(graph, view, _both(in_code.overlay, overlay), recordings, is_annotated=overlay is not None)
+    return ModelDiagram(
+        graph, view, _merge_overlays(in_code.overlay, overlay), recordings, is_annotated=overlay is not None
+    )
 
 
-def _both(in_code: Overlay | None, given: Overlay | None) -> Overlay | None:
-    """What comments say and what is given; one for another graph is drawn alone, and gets its warning there."""
+def _merge_overlays(in_code: Overlay | None, given: Overlay | None) -> Overlay | None:
+    """Merge the overlays of comments and arguments; one for another graph is returned alone, to be warned about."""
     if in_code is None or given is None or given.graph != in_code.graph:
         return given or in_code
     return in_code | given
 
 
-def _traced(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None, *, measure_time: bool) -> Graph:
+def _trace(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None, *, measure_time: bool) -> Graph:
     # through the package, which explains a missing torch
     from modeldiagrams import trace  # noqa: PLC0415  (graphs can be drawn where torch is not installed)
 
@@ -99,8 +101,8 @@ class ModelDiagram:
     """A traced model that shows itself in a notebook.
 
     Attributes:
-        graph: What was traced.
-        overlay: Annotations of its nodes, by `annotate` or by comments in the model's code; None without any.
+        graph: The traced graph.
+        overlay: Annotations of its nodes by `annotate` or comments in the model's code; None if there are none.
     """
 
     def __init__(
@@ -119,10 +121,10 @@ class ModelDiagram:
         self._is_annotated = is_annotated
 
     def annotate(self, pattern: str, **annotations: Any) -> ModelDiagram:
-        """The same diagram with annotations of nodes.
+        """Return the diagram with further annotations of nodes.
 
         Args:
-            pattern: Which nodes, see `annotate`.
+            pattern: The nodes, see `annotate`.
             **annotations: As in `annotate`: `text`, `rename`, `group`, `highlight=True`, …
 
         Raises:
@@ -136,22 +138,22 @@ class ModelDiagram:
         """Write a file.
 
         Args:
-            path: Its suffix is the format: ``.json`` for the graph, ``.svg``, ``.png`` or ``.pdf`` for the picture,
-                ``.html`` for the interactive diagram, ``.dot`` for Graphviz, ``.mmd`` for Mermaid.
-            flat: Whether an SVG file is for other programs than browsers, see `to_svg`.
-            theme: ``light`` (by default) or ``dark``, for ``.png``, ``.pdf`` and flat ``.svg``.
+            path: The file; its suffix is the format: ``.json`` for the graph, ``.svg``, ``.png`` or ``.pdf`` for the
+                picture, ``.html`` for the interactive diagram, ``.dot`` for Graphviz, ``.mmd`` for Mermaid.
+            flat: Whether an SVG file is for programs other than browsers, see `to_svg`.
+            theme: ``light`` (default) or ``dark``, for ``.png``, ``.pdf`` and flat ``.svg``.
 
         Raises:
-            OptionError: for another suffix, and for `flat`, `theme` or an overlay where the format ignores them.
+            OptionError: for another suffix, or if the format ignores `flat`, `theme` or the overlay.
             RenderError: if the graph can't be drawn, or the library for PNG, PDF or DOT files is not installed.
         """
         suffix = Path(path).suffix
         recordings = self._recordings if suffix == ".html" else ()  # pictures show no training
-        overlay = self.overlay if self._is_annotated or suffix in DRAWN else None  # else only code says anything
+        overlay = self.overlay if self._is_annotated or suffix in DRAWN else None  # drop those from comments only
         write(self.graph, Path(path), self._view, flat=flat, theme=theme, overlay=overlay, recordings=recordings)
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        """What notebooks choose from; those with HTML prefer it."""
+        """Return all formats; notebooks prefer HTML if they support it."""
         svg = self._svg()
         return {"text/html": self._html(svg), "image/svg+xml": svg, "text/plain": repr(self)}
 
@@ -159,14 +161,17 @@ class ModelDiagram:
         return self._html(self._svg())
 
     def _html(self, svg: str) -> str:
-        """The still picture, made interactive by the viewer that one output of the notebook has."""
+        """Render the still picture, which the viewer in one output of the notebook makes interactive."""
         diagram = draw_diagram(self.graph, self._view, self.overlay, self._recordings)
-        return notebook_output(diagram, svg) + OUTPUTS.viewer_if_needed()
+        return render_notebook_output(diagram, svg) + OUTPUTS.viewer_if_needed()
 
     def _svg(self) -> str:
-        """A picture for where nothing is known of styles, scripts and background."""
+        """Render a picture that doesn't depend on styles, scripts and background."""
         return render(
-            self.graph, parse_view(self._view), flat=Flat(outlines=False), beside=authored(self.graph, self.overlay)
+            self.graph,
+            parse_view(self._view),
+            flat=Flat(outlines=False),
+            beside=prepare_overlay(self.graph, self.overlay),
         ).svg
 
     def __repr__(self) -> str:

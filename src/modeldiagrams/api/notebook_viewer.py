@@ -1,4 +1,4 @@
-"""Which outputs of a notebook carry the viewer: it is large, and one output can bring it for all."""
+"""Chooses which outputs of a notebook contain the viewer: it is large, and one output is enough for all."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import sys
 from typing import Literal, NamedTuple
 
 from modeldiagrams.errors import OptionError
-from modeldiagrams.html.standalone import notebook_viewer
+from modeldiagrams.html.standalone import build_notebook_viewer
 
 __all__ = ["OUTPUTS", "NotebookViewer", "notebook"]
 
-_LOADED = "This output holds the viewer of the model diagrams in this notebook."
+_LOADED = "This output contains the viewer of the model diagrams in this notebook."
 
 
 class _Execution(NamedTuple):
     """One run of a cell."""
 
     cell: str
-    """Its id, or its code where the notebook does not tell the id."""
+    """Its id, or its code if the notebook provides no id."""
     message: str
 
 
@@ -27,7 +27,7 @@ def _frames_each_output() -> bool:
 
 
 def _current() -> _Execution | None:
-    """The cell that a Jupyter kernel runs now; None outside of one."""
+    """Return the cell that a Jupyter kernel is running; None outside a kernel."""
     ipython = sys.modules.get("IPython")
     parent = getattr(ipython and ipython.get_ipython(), "get_parent", None)
     if parent is None:
@@ -45,24 +45,24 @@ class Outputs:
         self._carrier: _Execution | None = None
 
     def choose(self, *, each: bool) -> None:
-        """Have each output carry the viewer, or only that of the cell that runs now."""
+        """Choose whether each output contains the viewer, or only that of the current cell."""
         self._each = each
         self._carrier = None
 
     def viewer_if_needed(self) -> str:
-        """The viewer, for an output that is to carry it; otherwise nothing.
+        """Return the viewer if the current output should contain it, or else "".
 
-        Without a kernel nothing is known of other outputs, so each carries it.
+        Without a kernel, nothing is known of other outputs, so each contains it.
         """
         now = _current()
         if self._each or now is None:
-            return notebook_viewer()
+            return build_notebook_viewer()
         before = self._carrier
-        # the output that carried it is gone once its cell runs again
+        # when the cell that contained it runs again, its output is replaced
         if before is not None and (before.cell != now.cell or before.message == now.message):
             return ""
         self._carrier = now
-        return notebook_viewer()
+        return build_notebook_viewer()
 
 
 OUTPUTS = Outputs()
@@ -81,18 +81,18 @@ class NotebookViewer:
 def notebook(viewer: Literal["once", "each"] = "once") -> NotebookViewer | None:
     """Choose which outputs of this notebook contain the viewer, which makes diagrams interactive.
 
-    By default, the first output with a diagram contains it. In Colab and Databricks every output does, because these
-    show each output in a frame of its own.
+    By default, the first output with a diagram contains it. In Colab and Databricks every output does, because they
+    show each output in its own frame.
 
     Args:
         viewer: ``once`` for the output of the cell that calls this as its last expression, ``each`` for every diagram
-            that is shown from now on.
+            shown from now on.
 
     Returns:
         An object that the notebook shows as the viewer; None for ``each``.
 
     Raises:
-        OptionError: for another word.
+        OptionError: for any other value.
     """
     if viewer not in {"once", "each"}:
         raise OptionError("viewer", f"expected 'once' or 'each', got {viewer!r}")

@@ -1,4 +1,4 @@
-"""Graph → pandas."""
+"""Converts a graph to pandas."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["to_pandas"]
 
 
 def to_pandas(graph: Graph) -> pd.DataFrame:
-    """Convert the module calls of a graph to a table, `Graph.module_rows`; needs pandas.
+    """Convert the module calls of a graph, `Graph.module_rows`, to a table; needs pandas.
 
     Args:
-        graph: What to convert.
+        graph: The graph.
 
     Returns:
         A row for each module call, by its id. Numbers that were not counted are missing values.

@@ -1,4 +1,4 @@
-"""The plugin that every pytest run loads where this package is installed: it imports nothing before it is used."""
+"""The plugin for pytest, which every run loads; it imports nothing before it is used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 _WRITTEN = "architecture written"
-"""Name of a test's property; those of other processes (pytest-xdist) come back with their reports."""
+"""The name of a test property, because properties come back from the processes of pytest-xdist."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -24,8 +24,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def architecture(request: pytest.FixtureRequest) -> Architecture:
-    """Compare models with graph files that are committed beside the tests: ``architecture.check(model, (x,))``."""
-    from modeldiagrams.api.architecture import Architecture  # noqa: PLC0415  (no cost for tests that don't use it)
+    """Compare models with graph files committed next to the tests: ``architecture.check(model, (x,))``."""
+    from modeldiagrams.api.architecture import Architecture  # noqa: PLC0415  (only for tests that use it)
 
     return Architecture(
         folder=request.path.parent / "architectures" / request.path.stem,
@@ -38,7 +38,7 @@ def architecture(request: pytest.FixtureRequest) -> Architecture:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name the files that were written, so that they are looked at and committed."""
+    """List the written files, to be reviewed and committed."""
     reports = [report for reports in terminalreporter.stats.values() for report in reports]
     properties = [pair for report in reports for pair in getattr(report, "user_properties", ())]
     for path in sorted({str(path) for name, path in properties if name == _WRITTEN}):

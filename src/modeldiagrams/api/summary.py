@@ -1,4 +1,4 @@
-"""Graph → table of modules, as text for terminals and as HTML for notebooks."""
+"""Makes the table of modules, as text for terminals and as HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from modeldiagrams.api.given_graph import check_is_graph
-from modeldiagrams.api.nested import printable
+from modeldiagrams.api.nested import to_printable
 from modeldiagrams.engine.problems import forward_problem
 from modeldiagrams.errors import OptionError
-from modeldiagrams.html.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, Column, Summary, cell, summarise
-from modeldiagrams.html.table import summary_table
+from modeldiagrams.html.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, Column, Summary, format_cell, summarise
+from modeldiagrams.html.table import render_summary
 from modeldiagrams.render.assets import asset
 from modeldiagrams.render.draw import outline_of
 
@@ -29,22 +29,22 @@ _INDENT = "  "
 def summary(graph: Graph, *, depth: int = LEVELS, columns: Sequence[Column] | None = None) -> ModelSummary:
     """Make a table of a model's modules: ``print(modeldiagrams.summary(graph))``.
 
-    Equal modules that follow each other are one row, such as ``layers.0–11`` with ``×12`` calls. The numbers of a row
-    are those of one call; the totals below the table count every call, and shared weights once. If the pass failed, a
-    line below them says why, as the table then misses modules and costs.
+    Consecutive equal modules are one row, such as ``layers.0–11`` with ``×12`` calls. The numbers of a row are those of
+    one call; the totals below the table count every call, and shared weights once. If the pass failed, the table misses
+    modules and costs, and a line below the totals says why.
 
     Args:
         graph: The traced model.
-        depth: How many levels of modules the table shows.
-        columns: Those after name and class, out of ``inputs``, ``outputs``, ``parameters``, ``trainable``, ``flops``,
-            ``activations``, ``time`` and ``calls``; by default all but inputs and activations, and the time only if it
-            was measured.
+        depth: The number of module levels.
+        columns: The columns after name and class, out of ``inputs``, ``outputs``, ``parameters``, ``trainable``,
+            ``flops``, ``activations``, ``time`` and ``calls``; by default all but inputs and activations, and the time
+            only if it was measured.
 
     Returns:
         The table: text when printed, HTML in a notebook, and `rows` for scripts.
 
     Raises:
-        OptionError: for a depth that is not a number above 0, and for an unknown column.
+        OptionError: for a depth that is not a number above 0, or an unknown column.
         RenderError: if the viewer, which groups equal modules, fails or was not built.
     """
     check_is_graph(graph)
@@ -58,10 +58,10 @@ def summary(graph: Graph, *, depth: int = LEVELS, columns: Sequence[Column] | No
 
 
 def check_table(depth: int, columns: Sequence[str]) -> None:
-    """Reject what `summary` can't show; call it before the graph is traced.
+    """Check the options of `summary`; call it before the graph is traced.
 
     Raises:
-        OptionError: for the first option that is wrong.
+        OptionError: for the first invalid option.
     """
     if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
         raise OptionError("depth", f"expected a number of levels above 0, got {depth!r}")
@@ -74,10 +74,10 @@ class ModelSummary:
     """A table of a model's modules.
 
     Attributes:
-        rows: One dict for each row, the model first, e.g. for ``pandas.DataFrame(table.rows)``, whatever columns are
-            shown: `level` (0 is the model), `name`, `path`, `class_`, `calls`, `shared` (whether it uses weights of
-            another call), `inputs` and `outputs` (name → shape), `parameters`, `trainable`, `flops`,
-            `activation_bytes`, `time_ns`.
+        rows: One dict for each row, the model first, for example for ``pandas.DataFrame(table.rows)``. It has all
+            values, whatever columns are shown: `level` (0 is the model), `name`, `path`, `class_`, `calls`, `shared`
+            (whether it shares weights with another call), `inputs` and `outputs` (shapes by name), `parameters`,
+            `trainable`, `flops`, `activation_bytes`, `time_ns`.
     """
 
     def __init__(self, content: Summary, columns: Sequence[Column]) -> None:
@@ -88,8 +88,14 @@ class ModelSummary:
     def __str__(self) -> str:
         table = [["Module", "Class", *(COLUMNS[name] for name in self._columns)]]
         for row in self._content.rows:
-            name = f"{_INDENT * row.level}{printable(row.name)}"
-            table.append([name, printable(row.class_name), *(printable(cell(row, name)) for name in self._columns)])
+            name = f"{_INDENT * row.level}{to_printable(row.name)}"
+            table.append(
+                [
+                    name,
+                    to_printable(row.class_name),
+                    *(to_printable(format_cell(row, name)) for name in self._columns),
+                ]
+            )
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         is_text = [True, True, *(name in {"inputs", "outputs"} for name in self._columns)]
         lines = [
@@ -107,4 +113,4 @@ class ModelSummary:
 
     def _repr_html_(self) -> str:
         style = asset("table.css").read_text("utf-8")
-        return f"<style>{style}</style>{summary_table(self._content, self._columns)}"
+        return f"<style>{style}</style>{render_summary(self._content, self._columns)}"

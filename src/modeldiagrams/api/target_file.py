@@ -1,4 +1,4 @@
-"""``models/net.py:Net`` → the dotted path and the folder to import it from."""
+"""Turns ``models/net.py:Net`` into a dotted path and the folder to import it from."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ __all__ = ["import_path"]
 
 
 def import_path(target: str, folder: Path) -> tuple[str, list[Path]]:
-    """Turn a target that names a Python file into one that can be imported.
+    """Turn a target that names a Python file into an importable one.
 
     Args:
-        target: As a person writes it: a dotted path, or a file, a colon, and a name in it.
-        folder: The current one; modules in it can be imported.
+        target: A dotted path, or a file, a colon, and a name in it.
+        folder: The current folder, from which modules can be imported.
 
     Returns:
-        The dotted path with a colon, and the folders to import from. As Python does it, a file is imported from the
-        first folder above that is no package.
+        The dotted path with a colon, and the folders to import from. As in Python, a file is imported from the first
+        folder above it that is not a package.
 
     Raises:
-        TargetError: if there is no such file, it can't be imported by its name, or no name in it is given.
+        TargetError: if the file doesn't exist or can't be imported, or if no name in it is given.
     """
     path, _, name = target.rpartition(":") if ".py:" in target else (target, "", "")
     if not path.endswith(".py"):
@@ -34,7 +34,7 @@ def import_path(target: str, folder: Path) -> tuple[str, list[Path]]:
     if not file.is_file():
         raise TargetError(f"there is no file {path}")
     if not name:
-        raise TargetError(f"expected a name in the file, such as `{path}:{_class_in(file)}`, got {target!r}")
+        raise TargetError(f"expected a name in the file, such as `{path}:{_find_class(file)}`, got {target!r}")
     file = file.resolve()
     root = file.parent
     while (root / "__init__.py").is_file() and root.name.isidentifier() and root.parent != root:
@@ -48,8 +48,8 @@ def import_path(target: str, folder: Path) -> tuple[str, list[Path]]:
     return f"{module}:{name}", [*dict.fromkeys([root, folder])]
 
 
-def _class_in(file: Path) -> str:
-    """The last class of a file that looks like a model, because files end with the whole; read without running it."""
+def _find_class(file: Path) -> str:
+    """Find the last class in a file that looks like a model, without running it; the whole model usually comes last."""
     try:
         found = ast.parse(file.read_bytes()).body
     except (OSError, SyntaxError, ValueError, RecursionError):

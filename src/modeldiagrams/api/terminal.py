@@ -1,4 +1,4 @@
-"""What commands print on stderr, and how they end."""
+"""Prints messages of commands on stderr, and sets their exit status."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["PARTIAL", "STDIO", "Failed", "echo", "errors", "exit_if_partial", "progress", "report"]
+__all__ = ["PARTIAL", "STDIO", "CommandError", "echo", "exit_if_partial", "report", "report_errors", "show_progress"]
 
 PARTIAL = 1
 _FAILURE = 2
 _INTERRUPTED = 130
 STDIO = Path("-")
-"""Stands for stdin or stdout."""
+"""Means stdin or stdout."""
 _EVERY = 30
-"""Seconds between two lines of a log that say that a command is still running."""
+"""Seconds between two progress messages in a log."""
 _COUNTED: dict[type, str] = {ModuleNode: "module", OpNode: "op"}
 
 
-class Failed(click.ClickException):
-    """A failure as one paragraph."""
+class CommandError(click.ClickException):
+    """A failed command, with a message of one paragraph."""
 
     exit_code = _FAILURE
 
@@ -46,32 +46,32 @@ class Failed(click.ClickException):
 
 
 def echo(text: object, *, err: bool = False) -> None:
-    """Print text that may hold names and values of a model."""
+    """Print text that may contain names and values of a model."""
     click.echo(readable(str(text)), err=err)
 
 
 @contextmanager
-def errors() -> Iterator[None]:
-    """Turn what goes wrong into one paragraph and an exit status."""
+def report_errors() -> Iterator[None]:
+    """Turn exceptions into one paragraph and an exit status."""
     try:
         yield
-    except (click.ClickException, BrokenPipeError):  # click ends quietly where nobody reads what is printed
+    except (click.ClickException, BrokenPipeError):  # click exits quietly if nobody reads the output
         raise
     except (ModelDiagramsError, OSError) as error:
-        raise Failed(error) from error
+        raise CommandError(error) from error
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
-    except Exception:  # noqa: BLE001  (a bug of ours: print the traceback; the exit status is not that of a partial trace)
+    except Exception:  # noqa: BLE001  (a bug of ours: print the traceback, and exit differently than for a partial trace)
         traceback.print_exc()
         sys.exit(_FAILURE)
 
 
 @contextmanager
-def progress(doing: str) -> Iterator[None]:
-    """Print what is going on and for how long: a line that changes on a terminal, elsewhere one now and then."""
+def show_progress(doing: str) -> Iterator[None]:
+    """Show what a command is doing and for how long: on a terminal in one line, in a log now and then."""
     done = threading.Event()
-    tell = _tell_terminal if sys.stderr.isatty() else _tell_log
-    thread = threading.Thread(target=tell, args=(doing, done), daemon=True)
+    show = _update_terminal if sys.stderr.isatty() else _append_to_log
+    thread = threading.Thread(target=show, args=(doing, done), daemon=True)
     thread.start()
     try:
         yield
@@ -80,7 +80,7 @@ def progress(doing: str) -> Iterator[None]:
         thread.join()
 
 
-def _tell_terminal(doing: str, done: threading.Event) -> None:
+def _update_terminal(doing: str, done: threading.Event) -> None:
     text = f"{doing} …"
     click.echo(text, nl=False, err=True)
     for seconds in itertools.count(1):
@@ -91,9 +91,8 @@ def _tell_terminal(doing: str, done: threading.Event) -> None:
     click.echo(f"\r{' ' * len(text)}\r", nl=False, err=True)
 
 
-def _tell_log(doing: str, done: threading.Event) -> None:
-    """What is over within a second is not worth a line."""
-    if done.wait(1):
+def _append_to_log(doing: str, done: threading.Event) -> None:
+    if done.wait(1):  # not worth a line
         return
     click.echo(f"{doing} …", err=True)
     for count in itertools.count(1):
@@ -104,14 +103,14 @@ def _tell_log(doing: str, done: threading.Event) -> None:
 
 @contextmanager
 def report(output: Path | None) -> Iterator[Callable[..., None]]:
-    """Check that the output can be written; gives a function that says on stderr what was written.
+    """Check that the output can be written, and yield a function that reports on stderr what was written.
 
-    Missing folders above the file's own are more likely mistyped than wanted.
+    Only the file's own folder may be missing; others are more likely typos.
     """
     start = time.monotonic()
     folder = output.absolute().parent if output else Path()
     if not folder.parent.exists():
-        raise Failed(f"{output} can't be written: there is no folder {folder.parent}")
+        raise CommandError(f"{output} can't be written: there is no folder {folder.parent}")
 
     def say(graph: Graph, path: Path | None = output) -> None:
         if path != STDIO:
@@ -123,7 +122,7 @@ def report(output: Path | None) -> Iterator[Callable[..., None]]:
 
 
 def exit_if_partial(target: str, graph: Graph) -> None:
-    """Say what is wrong with a graph, and exit with 1, unless it is complete."""
+    """Warn and exit with status 1 if a graph is incomplete."""
     problem = forward_problem(target, graph)
     if problem:
         echo(f"Warning: {in_words(problem)}", err=True)

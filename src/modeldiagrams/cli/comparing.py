@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from modeldiagrams.api.compared import Compared
-from modeldiagrams.api.terminal import echo, errors
+from modeldiagrams.api.compared import DrawnComparison
+from modeldiagrams.api.terminal import echo, report_errors
 from modeldiagrams.cli.tracing import traced
 from modeldiagrams.engine.compare.check import check
 from modeldiagrams.engine.compare.history import committed_graph, history_of
@@ -57,9 +57,9 @@ def diff_command(before: str, after: str, form: str, fail_on: _FailOn, *, detail
     BEFORE and AFTER are graph files, models as for `trace`, `git:REV:path` of a committed graph file, or addresses of
     graph files (https://…); `-` reads one from stdin.
     """
-    with errors():
+    with report_errors():
         graphs = [graph_of(side, lambda target: traced(target, "auto", {}).graph) for side in (before, after)]
-        compared = Compared(*graphs, details=details)
+        compared = DrawnComparison(*graphs, details=details)
         found = compared.difference
         drawn = {"html": compared.to_html, "svg": compared.to_svg}
         echo(drawn[form]() if form in drawn else _as_text(found, form, details=details))
@@ -85,7 +85,7 @@ def check_command(source: Path, against: str | None, form: str, fail_on: _FailOn
     compared with the graph that `snapshot` wrote. No file is changed. The exit status is 2 if a model can't be traced
     or compared.
     """
-    with errors():
+    with report_errors():
         found = check(source, against)
         echo(_as_text(found, form, details=details))
     _exit(found, fail_on, is_sure=found.is_sure)
@@ -102,7 +102,7 @@ def history_command(model: str, source: Path, since: str | None, form: str) -> N
     MODEL is a graph file, or a model whose graph `snapshot` wrote for the documentation in SOURCE. Only tags that lead
     to the current commit count, in the order of their dates.
     """
-    with errors():
+    with report_errors():
         file = Path(model) if is_graph_file(model) else committed_graph(model, source / SNAPSHOTS)
         found = history_of(file, since)
         echo({"json": found.to_json, "markdown": found.to_markdown}.get(form, found.to_text)())

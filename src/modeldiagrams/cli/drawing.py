@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import click
 
-from modeldiagrams.api.annotations import annotations_by_options
+from modeldiagrams.api.annotations import collect_annotations
 from modeldiagrams.api.export import DRAWN, Theme, check_format, write
-from modeldiagrams.api.graph_files import is_worse, loaded
-from modeldiagrams.api.terminal import STDIO, echo, errors, exit_if_partial, progress, report
+from modeldiagrams.api.graph_files import is_worse, load_graph_file
+from modeldiagrams.api.terminal import STDIO, echo, exit_if_partial, report, report_errors, show_progress
 from modeldiagrams.cli.flags import FORCE, GRAPH_FILE, options_of, trace_options
 from modeldiagrams.cli.tracing import given_options, maker, traced
 from modeldiagrams.engine.embedding import without_model
@@ -50,11 +50,11 @@ def _draw_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("-o", "--output", required=True, type=GRAPH_FILE, help=_DRAWN)
 def render_command(graph: Path, output: Path, *, flat: bool, theme: Theme | None, **view: str | None) -> None:
     """Draw a graph file; `-` reads the graph from stdin."""
-    with errors(), report(output) as say:
+    with report_errors(), report(output) as say:
         look = _Look(given_options(view), flat, theme)
         look.check(output)
-        read = loaded(graph)  # from stdin it comes when another command has traced a model
-        with progress(f"drawing {read.model.name}"):
+        read = load_graph_file(graph)  # from stdin it comes when another command has traced a model
+        with show_progress(f"drawing {read.model.name}"):
             look.draw(read, output)
         say(read)
 
@@ -72,7 +72,7 @@ def show_command(  # noqa: PLR0913  (one for each flag)
 
     TARGET is the model, as for `trace`. Without -o, the interactive page's path is printed.
     """
-    with errors(), report(output) as say:
+    with report_errors(), report(output) as say:
         look = _Look(
             given_options({name: given.pop(name) for name in (*option_names(View, Author), "recording")}), flat, theme
         )
@@ -80,7 +80,7 @@ def show_command(  # noqa: PLR0913  (one for each flag)
         _, graph, _, sources = traced(target, mode, given)
         path = output or Path(re.sub(r"[^\w.-]+", "-", f"{graph.model.name}.html"))
         if force or not is_worse(graph, path):
-            with progress(f"drawing {graph.model.name}"):
+            with show_progress(f"drawing {graph.model.name}"):
                 look.draw(graph, path, maker(target, given), sources)
             say(graph, path)
         if output is None:
@@ -113,7 +113,7 @@ class _Look(NamedTuple):
 
     def _write(self, graph: Graph, file: Path, make: Make, sources: tuple[str, ...]) -> None:
         view, author = self._split()
-        said = annotations_by_options(graph, author, make, sources if file.suffix in DRAWN else ())
+        said = collect_annotations(graph, author, make, sources if file.suffix in DRAWN else ())
         recordings = read_recordings(graph, named_files(self._recording_files()))
         unmatched = write(
             graph, file, view, flat=self.flat, theme=self.theme, overlay=said.overlay, recordings=recordings

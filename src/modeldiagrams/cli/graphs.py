@@ -9,7 +9,7 @@ import click
 
 from modeldiagrams.api.explain import explain
 from modeldiagrams.api.graph_files import is_worse
-from modeldiagrams.api.terminal import STDIO, Failed, echo, errors, exit_if_partial, report
+from modeldiagrams.api.terminal import STDIO, CommandError, echo, exit_if_partial, report, report_errors
 from modeldiagrams.cli.flags import FORCE, GRAPH_FILE, trace_options
 from modeldiagrams.cli.tracing import traced
 from modeldiagrams.ir import serialize
@@ -38,9 +38,9 @@ def trace_command(
     TARGET is a class, a factory function or an instance: a dotted path (mypkg.Model), pkg.mod:attr, or a file and a
     name in it (model.py:Net). Modules in the current directory can be imported.
     """
-    with errors(), report(output) as say:
+    with report_errors(), report(output) as say:
         if output and output != STDIO and output.suffix != ".json":
-            raise Failed(
+            raise CommandError(
                 f"option `-o`: expected a name ending in .json, got {output.name!r};"
                 f" `modeldiagrams show {target} -o {output.name}` draws"
             )

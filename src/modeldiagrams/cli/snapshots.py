@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from modeldiagrams.api.terminal import PARTIAL, errors
+from modeldiagrams.api.terminal import PARTIAL, report_errors
 from modeldiagrams.engine.snapshots import take_snapshots
 
 __all__ = ["snapshot_command"]
@@ -29,7 +29,7 @@ def snapshot_command(source: Path, *, prune: bool, accept: bool) -> None:
     it. Commit them, and the documentation builds without PyTorch.
     """
     start = time.monotonic()
-    with errors():
+    with report_errors():
         report = take_snapshots(source, prune=prune, accept=accept)
     for path in report.written:
         click.echo(path)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from modeldiagrams.api.graph_files import loaded
+from modeldiagrams.api.graph_files import load_graph_file
 from modeldiagrams.api.summary import COLUMNS, DEFAULT_COLUMNS, LEVELS, check_table, summary
-from modeldiagrams.api.terminal import STDIO, Failed, echo, errors, exit_if_partial
+from modeldiagrams.api.terminal import STDIO, CommandError, echo, exit_if_partial, report_errors
 from modeldiagrams.cli.flags import trace_options
 from modeldiagrams.cli.tracing import given_options, traced
 from modeldiagrams.options.options import is_graph_file
@@ -37,13 +37,13 @@ def summary_command(target: str, mode: Mode, depth: int, columns: str | None, **
     line (`layers.0–11`, ×12) with the numbers of one of them.
     """
     names = None if columns is None else cast("list[Column]", [name.strip() for name in columns.split(",")])
-    with errors():
+    with report_errors():
         check_table(depth, names or ())
         if target == str(STDIO) or is_graph_file(target):
             for name in given_options(given):
                 reason = f"{target} is a graph file, so there is nothing to call; remove this option"
-                raise Failed(f"option `{name}`: {reason}")
-            graph = loaded(Path(target))
+                raise CommandError(f"option `{name}`: {reason}")
+            graph = load_graph_file(Path(target))
         else:
             graph = traced(target, mode, given).graph
         echo(summary(graph, depth=depth, columns=names))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from modeldiagrams.api.target_file import import_path
-from modeldiagrams.api.terminal import Failed, progress
+from modeldiagrams.api.terminal import CommandError, show_progress
 from modeldiagrams.engine.once import TracedModel, caller, trace_once
 from modeldiagrams.options.options import is_graph_file
 from modeldiagrams.options.parsing import parse_options
@@ -27,10 +27,10 @@ def given_options(options: dict[str, str | None]) -> dict[str, str]:
 def traced(target: str, mode: Mode, given: dict[str, str | None]) -> TracedModel:
     """Run a model in a process of its own."""
     options, folders = _read(target, given)
-    with progress(f"tracing {target}"):
+    with show_progress(f"tracing {target}"):
         found = trace_once(options, folders, mode)
     if not isinstance(found, TracedModel):
-        raise Failed(found)
+        raise CommandError(found)
     return found
 
 
@@ -42,7 +42,7 @@ def maker(target: str, given: dict[str, str | None]) -> Make:
 def _read(target: str, given: dict[str, str | None]) -> tuple[Options, list[Path]]:
     if is_graph_file(target) and Path(target).is_file():
         drawn = f"{Path(target).stem}.html"
-        raise Failed(
+        raise CommandError(
             f"{target} is a graph file, so there is no model to run; `modeldiagrams render {target} -o {drawn}`"
         )
     model, folders = import_path(target, Path.cwd())

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from modeldiagrams.api.graph_files import loaded
-from modeldiagrams.api.terminal import echo, errors, progress
+from modeldiagrams.api.graph_files import load_graph_file
+from modeldiagrams.api.terminal import echo, report_errors, show_progress
 from modeldiagrams.cli.tracing import traced
 from modeldiagrams.engine.recorded_modules import recorded_modules
 from modeldiagrams.options.options import is_graph_file
@@ -48,9 +48,9 @@ def watch_command(
     """
     from modeldiagrams.api.live.server import LiveServer  # noqa: PLC0415  (asyncio, which no other command needs)
 
-    with errors():
+    with report_errors():
         graph = _graph(recordings[0], model, inputs)
-        with progress(f"drawing {graph.model.name}"):
+        with show_progress(f"drawing {graph.model.name}"):
             server = LiveServer(recordings, graph, port)
         with server:
             echo(server.url)
@@ -64,5 +64,5 @@ def _graph(recording: Path, model: str | None, inputs: str | None) -> Graph:
     if model is None:
         return modules
     if is_graph_file(model):
-        return loaded(Path(model))
+        return load_graph_file(Path(model))
     return traced(model, "auto", {"inputs": inputs}).graph

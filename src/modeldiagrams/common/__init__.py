@@ -1,1 +1,1 @@
-"""What several rooms need and none owns: files, versions, what is installed, whose a file is."""
+"""Helpers for all rooms: files, versions, installed packages, amounts, and which files are the user's."""

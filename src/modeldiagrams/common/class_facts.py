@@ -1,4 +1,4 @@
-"""What classes are called and inherit from, past their metaclasses: these may run any code when they are asked."""
+"""Reads names and bases of classes without asking their metaclasses, which may run any code."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _MRO: Any = vars(type)["__mro__"]
 
 
 def module_of(class_: type) -> str:
-    """Name of the Python module that defines a class; empty if the class has another value there."""
+    """Return the name of the Python module that defines a class; empty if ``__module__`` is not a string."""
     name = _MODULE.__get__(class_)
     return name if isinstance(name, str) else ""
 
 
 def name_of(class_: type) -> str:
-    """As ``__name__``."""
+    """Return ``__name__``."""
     return str(_NAME.__get__(class_))
 
 
 def qualified_name(class_: type) -> str:
-    """As ``__qualname__``, unless the class was renamed, as `torch.fx` renames its own after the traced class."""
+    """Return ``__qualname__``, unless the class was renamed, as `torch.fx` renames its own after the traced class."""
     name, qualified = name_of(class_), str(_QUALNAME.__get__(class_))
     return qualified if qualified.rpartition(".")[2] == name else name
 
@@ -35,12 +35,12 @@ def readable_name(qualified: str) -> str:
 
 
 def full_name(class_: type) -> str:
-    """``mypkg.models.Net``."""
+    """Return the name with its module: ``mypkg.models.Net``."""
     module = module_of(class_)
     return f"{module}.{qualified_name(class_)}" if module else qualified_name(class_)
 
 
 def bases_of(class_: type) -> tuple[type, ...]:
-    """The class and all that it inherits from, as ``__mro__``."""
+    """Return ``__mro__``: the class and all its bases."""
     found: tuple[type, ...] = _MRO.__get__(class_)
     return found

@@ -1,4 +1,4 @@
-"""Types that several threads decode."""
+"""Makes types safe to decode in several threads."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import msgspec
 T = TypeVar("T")
 
 _LOCK = threading.Lock()
-_LEARNT: set[Any] = set()
+_INSPECTED: set[Any] = set()
 
 
 def decodable(kind: type[T]) -> type[T]:
-    """The same type, safe to be decoded by several threads.
+    """Return the same type after msgspec has inspected it in one thread.
 
-    msgspec shows other threads what it learns of a class before it has learnt all (seen in 0.22), so two threads
-    that decode a class for the first time at once end the process. This lets it learn in one thread.
+    Two threads that decode a class for the first time at once crash the process, because msgspec shares what it knows
+    of a class before it is complete (seen in 0.22).
     """
-    if kind not in _LEARNT:
+    if kind not in _INSPECTED:
         with _LOCK:
             msgspec.json.Decoder(kind)
-        _LEARNT.add(kind)
+        _INSPECTED.add(kind)
     return kind

@@ -1,4 +1,4 @@
-"""Writing files in one step, and hashing them."""
+"""Writes files atomically, and hashes them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["digest", "file_digest", "write_atomically"]
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Replace a file in one step, so that no reader sees half of it. Missing folders are made.
+    """Replace a file in one step, so that no reader sees half of it; creates missing folders.
 
-    A file that already holds this data is left alone, so that its modification time stays.
+    A file with the same content is not touched, to keep its modification time.
     """
     with contextlib.suppress(OSError):
         if path.read_bytes() == data:
@@ -25,7 +25,7 @@ def write_atomically(path: Path, data: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        # mkstemp makes private files; ours have the permissions of any other output
+        # mkstemp makes private files, but outputs have the usual permissions
         umask = os.umask(0)
         os.umask(umask)
         Path(temporary).chmod(0o666 & ~umask)
@@ -36,9 +36,9 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def digest(*parts: bytes, size: int = 16) -> str:
-    """Hash of one or more byte strings as `2 * size` hex digits.
+    """Hash one or more byte strings to `2 * size` hex digits.
 
-    Several parts are hashed with their lengths, so that where one ends and the next begins counts.
+    Several parts are hashed with their lengths, so that the boundaries count.
     """
     found = hashlib.blake2b(digest_size=size)
     for part in parts:
@@ -47,7 +47,7 @@ def digest(*parts: bytes, size: int = 16) -> str:
 
 
 def file_digest(path: Path) -> str:
-    """Hash of a file's content, read again only after its modification time or size has changed.
+    """Hash a file's content, which is read again only if its modification time or size has changed.
 
     Raises:
         OSError: if the file can't be read.

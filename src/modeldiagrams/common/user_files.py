@@ -1,4 +1,4 @@
-"""Is this file the user's? The one answer for call sites, tracebacks, crash reports and caches. Imports no torch."""
+"""Decides whether a file is the user's, for call sites, tracebacks, crash reports and caches. Imports no torch."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 __all__ = ["is_library", "is_model_code", "is_ours", "is_user_file", "library_folders", "relative_file", "src_folders"]
 
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
-"""Folders of installed packages, by name: an environment may see those of the system and of the user, too."""
+"""The names of folders of installed packages; an environment may also use those of the system and the user."""
 
 _PACKAGE = str(Path(__file__).parents[1])
 
 _ZIP = f"python{sys.version_info[0]}{sys.version_info[1]}.zip"
-"""Python's own modules, where they are packed."""
+"""The archive that may contain Python's own modules."""
 
 
 def src_folders(folders: Sequence[Path]) -> list[Path]:
-    """The folders ``src`` in these, where projects may keep packages; not a ``src`` that is a package itself."""
+    """Return the ``src`` folders in folders, unless they are packages themselves."""
     found = [folder / "src" for folder in folders]
     return [folder for folder in found if folder.is_dir() and not (folder / "__init__.py").exists()]
 
 
 def is_user_file(file: str) -> bool:
-    """Whether a file is the user's own work: no library, and no name that a module merely claims (``_ops.py``)."""
+    """Whether a file is the user's: no library, and an absolute path, unlike made-up names (``_ops.py``)."""
     return not is_library(file) and PurePath(file).is_absolute()
 
 
@@ -38,15 +38,15 @@ def is_library(file: str, folders: Iterable[str] | None = None) -> bool:
     """Whether a file, or a folder of ``sys.path``, belongs to Python, an installed package, PyTorch or this package.
 
     Args:
-        file: Its path.
-        folders: The `library_folders` of the process that ran the file, if that was another one.
+        file: The path.
+        folders: The `library_folders` of the process that ran the file, if it was another one.
     """
     return _is_library(file, library_folders() if folders is None else tuple(folders))
 
 
 @functools.lru_cache(maxsize=16_384)
 def _is_library(file: str, folders: tuple[str, ...]) -> bool:
-    # thousands of modules lie in hundreds of folders
+    # cached by folder: thousands of modules are in hundreds of folders
     folder = file.rpartition(os.sep)[0]
     return bool(folder and _is_library_path(folder, folders)) or _is_library_path(file, folders)
 
@@ -63,9 +63,9 @@ def is_ours(file: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def is_model_code(file: str) -> bool:
-    """Whether lines of a file may be a model's: a user file's, or those of a model that is installed (transformers).
+    """Whether a file may contain model code: the user's, or that of an installed model (transformers).
 
-    Not PyTorch's, Python's or ours, and no generated code.
+    Code of PyTorch, Python and this package, and generated code, doesn't count.
     """
     if file.startswith("<") or _is_within(file, _tool_folders()):
         return False
@@ -73,20 +73,20 @@ def is_model_code(file: str) -> bool:
 
 
 def library_folders() -> tuple[str, ...]:
-    """Folders of Python, PyTorch and this package, wherever they lie; installed packages are known by name."""
+    """Return the folders of Python, PyTorch and this package; installed packages are recognised by folder names."""
     return (*_python_folders(), *_tool_folders())
 
 
 def relative_file(file: str, module: str | None = None, roots: Iterable[str] = ()) -> str:
-    """A file's path below its import root, so that no message or graph shows where on a machine a project lies.
+    """Return a file's path relative to its import root, so that messages and graphs don't show a machine's folders.
 
     Args:
-        file: Absolute path.
-        module: The module's dotted name, which says how many folders lie between it and the import root.
-        roots: Folders to import from, for a file without a module, or of another name: the innermost counts.
+        file: The absolute path.
+        module: The module's dotted name, which determines the import root.
+        roots: Folders to import from, for a file without a matching module; the innermost counts.
 
     Returns:
-        For example ``transformers/models/bert/modeling_bert.py``; the bare file name where the root is not known.
+        For example ``transformers/models/bert/modeling_bert.py``; only the file name if the root is unknown.
     """
     path = PurePath(file)
     parts = module.split(".") if module else []
@@ -104,15 +104,12 @@ def _python_folders() -> tuple[str, ...]:
 
 
 def _tool_folders() -> tuple[str, ...]:
-    """This package, and PyTorch once it is loaded: a checkout of it is not in a folder of installed packages."""
+    """Return the folders of this package and of PyTorch, if loaded, because it may be a checkout."""
     torch = getattr(sys.modules.get("torch"), "__file__", None)
     return (_PACKAGE, _folder(torch)) if torch else (_PACKAGE,)
 
 
-# asked for every loaded module, and paths take long to parse
-
-
-@functools.cache
+@functools.cache  # called for every loaded module, and paths take long to parse
 def _folder(file: str) -> str:
     return str(PurePath(file).parent)
 

@@ -1,4 +1,4 @@
-"""The version of this package. Not in ``__init__``, which imports the public names: modules below them need it, too."""
+"""The version of this package. It isn't in ``__init__``, because lower modules need it too."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ __all__ = ["own_version"]
 
 @functools.cache
 def own_version() -> str:
-    """The installed version."""
+    """Return the installed version."""
     try:
         return metadata.version("modeldiagrams")
     except metadata.PackageNotFoundError:
-        return "0+unknown"  # run from a checkout that is not installed
+        return "0+unknown"  # a checkout that is not installed

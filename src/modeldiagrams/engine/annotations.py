@@ -8,7 +8,7 @@ import msgspec
 
 from modeldiagrams.engine.diagram import with_problem
 from modeldiagrams.engine.embedding import embedded
-from modeldiagrams.overlay.comments import said_in_code, with_cues
+from modeldiagrams.overlay.comments import add_cues, read_cues
 from modeldiagrams.overlay.resolve import resolve
 from modeldiagrams.worker.dependencies import dependencies
 
@@ -50,11 +50,11 @@ def annotations_of(
         folder: Images are relative to it.
         make: Calls functions of the author's that make images.
     """
-    cues, wrong = said_in_code(graph, sources)
+    cues, wrong = read_cues(graph, sources)
     if not said and not any(cues.values()):
         return Annotations(None, [*wrong])
     found = embedded(said.get("embed") or {}, folder, make)
-    overlay, problems = resolve(graph, with_cues({**said, "embed": found.images}, cues))
+    overlay, problems = resolve(graph, add_cues({**said, "embed": found.images}, cues))
     return Annotations(overlay, [*found.problems, *problems, *wrong], found.sources, found.libraries)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 from modeldiagrams.options.options import is_function, is_graph_file
-from modeldiagrams.overlay.images import image_of
+from modeldiagrams.overlay.images import read_image
 from modeldiagrams.worker import Problem, Refused, Traced
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def embedded(wanted: Mapping[str, Mapping[str, str]], folder: Path, make: Make) 
             else:
                 found.sources.append(str((folder / name).absolute()))
                 content = (folder / name).read_bytes()
-            found.images[pattern] = image_of(content, one.get("alt") or f"Picture of {pattern}")
+            found.images[pattern] = read_image(content, one.get("alt") or f"Picture of {pattern}")
         except OSError as error:
             reason = f"{name}: {error.strerror or error}; expected the path of a PNG, JPEG or SVG file, as in links"
             found.problems.append(OptionError("embed", reason))

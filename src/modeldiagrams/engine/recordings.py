@@ -15,7 +15,14 @@ from modeldiagrams.engine.diagram import with_problem
 from modeldiagrams.errors import ModelDiagramsError, OptionError, RecordingError
 from modeldiagrams.ir.documents import make_schema
 from modeldiagrams.watching.growing import GrowingRecording
-from modeldiagrams.watching.page import MOST_MOMENTS, PER_OCTAVE, VERSION, WITH_HEAT, PageRecording, page_recording
+from modeldiagrams.watching.page import (
+    MOST_MOMENTS,
+    PER_OCTAVE,
+    VERSION,
+    WITH_HEAT,
+    PageRecording,
+    build_page_recording,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +110,7 @@ class LiveRecording:
             recording = self._growing.read()
         except RecordingError as error:
             raise RecordingError(str(error).replace(str(self._file), self._name)) from error
-        page = page_recording(recording, self._file.name, [node.id for node in self._graph.nodes])
+        page = build_page_recording(recording, self._file.name, [node.id for node in self._graph.nodes])
         _check_model(self._graph, self._name, page)
         return self._growing.position, page
 

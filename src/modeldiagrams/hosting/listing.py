@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.parts import Part, find_diagram, find_part
 from modeldiagrams.html.escape import html_text
-from modeldiagrams.html.listing import coloured, listing_html
+from modeldiagrams.html.listing import highlight_code, render_listing
 from modeldiagrams.ir.graph import ModuleNode, OpNode
 from modeldiagrams.ir.lineage import Class, Code, read_source
 from modeldiagrams.ir.queries import short_name
@@ -54,7 +54,7 @@ class Listing(NamedTuple):
     def html(self) -> str:
         """All of it, with lines that are links to their nodes."""
         links = (_link(line.part) if line.part else None for line in self.lines)
-        return listing_html(coloured(self.text), links, f"forward of {self.name}")
+        return render_listing(highlight_code(self.text), links, f"forward of {self.name}")
 
 
 def _link(part: Part) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from modeldiagrams.common.decoding import decodable
-from modeldiagrams.html.fragment import DATA_START, SITE_FILES, data_script, is_interactive, viewer_files
+from modeldiagrams.html.fragment import DATA_START, SITE_FILES, build_data_script, is_interactive, viewer_files
 from modeldiagrams.html.tour import step_file, step_files
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.options.settings import style_rule
@@ -96,13 +96,13 @@ def index_entry(diagram: Diagram, page: str) -> IndexEntry:
 
 
 def diagram_files(diagrams: Iterable[Diagram], keep: Keep | None = None) -> dict[str, bytes]:
-    """The files of these diagrams alone: name → content; `keep` as of `data_script`."""
+    """The files of these diagrams alone: name → content; `keep` as of `build_data_script`."""
     files = {}
     for diagram in diagrams:
         if diagram.graph is not None:
             files[diagram.id + _GRAPH] = serialize(diagram.graph)
         if is_interactive(diagram):
-            files[diagram.id + _DATA] = data_script(diagram, keep).encode()
+            files[diagram.id + _DATA] = build_data_script(diagram, keep).encode()
         files |= step_files(diagram)
     return files
 

@@ -1,1 +1,1 @@
-"""From a diagram to the HTML of a page."""
+"""Renders diagrams as HTML."""

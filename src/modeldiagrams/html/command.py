@@ -1,4 +1,4 @@
-"""The command line that draws a diagram as its page does, for readers to copy."""
+"""Builds the command that draws the same diagram, for readers to copy."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from modeldiagrams.options.options import Options
 
 STX = "\x02"
-"""Begins what stands for finished HTML in texts of Python-Markdown."""
+"""Marks a placeholder for finished HTML in Python-Markdown."""
 
-__all__ = ["command_line", "view_flags"]
+__all__ = ["build_command", "build_view_flags"]
 
 
-def command_line(options: Options) -> str:
-    """`modeldiagrams show …` for what was traced, and what its author says about it, without how much is open.
+def build_command(options: Options) -> str:
+    """Build `modeldiagrams show …` with the model and the author's annotations, without the view.
 
-    Picture files are left out: their paths are relative to the docs' folder, and readers have neither. So are notes
-    that Markdown has read already and marks as its own.
+    Image files are left out, because their paths are relative to the documentation's folder. So are notes that
+    Markdown has already processed.
     """
     model = options.call.model
     start = ["render", model, "-o", f"{PurePath(model).stem}.html"] if is_graph_file(model) else ["show", model]
@@ -32,23 +32,23 @@ def command_line(options: Options) -> str:
     made = {pattern: one for pattern, one in (options.author.embed or {}).items() if is_function(one["image"])}
     notes = {pattern: text for pattern, text in (options.author.notes or {}).items() if STX not in text}
     author = msgspec.structs.replace(options.author, embed=made or None, notes=notes or None)
-    return shlex.join(["modeldiagrams", *start, *_flags(options.call), *_written(device), *_flags(author)])
+    return shlex.join(["modeldiagrams", *start, *_flags(options.call), *_format_flags(device), *_flags(author)])
 
 
-def view_flags(options: Options) -> str:
-    """The rest of that line: what is open at first, as the author chose it."""
+def build_view_flags(options: Options) -> str:
+    """Build the rest of the command: what is open at first."""
     return shlex.join(_flags(options.view))
 
 
 def _flags(group: msgspec.Struct) -> list[str]:
-    return _written({name: value for name, value in msgspec.structs.asdict(group).items() if name != "model"})
+    return _format_flags({name: value for name, value in msgspec.structs.asdict(group).items() if name != "model"})
 
 
-def _written(values: dict[str, Any]) -> list[str]:
+def _format_flags(values: dict[str, Any]) -> list[str]:
     given = {name: msgspec.to_builtins(value) for name, value in values.items() if value not in (None, (), {}, [])}
-    pairs = [(f"--{name.replace('_', '-')}", _text(value)) for name, value in given.items()]
+    pairs = [(f"--{name.replace('_', '-')}", _format_value(value)) for name, value in given.items()]
     return [part for pair in pairs for part in pair]
 
 
-def _text(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""What changed between two versions of a model, for pages: the list, and links between it and the picture."""
+"""Renders the changes between two versions of a model: the list, and links between list and picture."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from markupsafe import Markup
 from modeldiagrams.engine.compare.check import outcome_of
 from modeldiagrams.engine.compare.texts import checkpoint_lines, head_lines
 from modeldiagrams.html.escape import html_text
-from modeldiagrams.html.templating import template
+from modeldiagrams.html.templating import load_template
 
 if TYPE_CHECKING:
     from modeldiagrams.engine.compare.check import Check
@@ -20,11 +20,11 @@ __all__ = [
     "ChangeList",
     "ChangeRow",
     "ModelChanges",
-    "change_list",
-    "changes_html",
-    "difference_html",
-    "linked",
-    "model_changes",
+    "link_marks",
+    "list_changes",
+    "list_model_changes",
+    "render_changes",
+    "render_difference",
 ]
 
 _MARKS = re.compile(r' data-change="([\d ]+)"')
@@ -34,7 +34,7 @@ class ChangeRow(NamedTuple):
     """One change."""
 
     number: int
-    """In the list of all changes, as the picture has it."""
+    """Its position in the list of all changes, as in the picture."""
     sign: str
     level: str
     text: str
@@ -46,20 +46,20 @@ class ChangeList(NamedTuple):
     head: tuple[str, ...]
     rows: tuple[ChangeRow, ...]
     hidden: int
-    """How many changes without effect on results are not in the rows."""
+    """The number of changes without effect on results that have no row."""
     weights: tuple[str, ...]
-    """Whether saved weights load; the verdict first."""
+    """Whether saved weights load, the verdict first."""
 
     @property
     def rest(self) -> str:
-        """What is said below the rows; "" if nothing."""
+        """The text below the rows; may be empty."""
         if not self.rows and not self.hidden:
             return "no change"
         return f"{self.hidden} change{'s'[: self.hidden != 1]} without effect on results" if self.hidden else ""
 
 
 class ModelChanges(NamedTuple):
-    """One model of a documentation."""
+    """The changes of one documented model."""
 
     name: str
     changes: ChangeList | None
@@ -67,11 +67,11 @@ class ModelChanges(NamedTuple):
     """Why there are no changes."""
 
 
-def change_list(difference: Difference, *, details: bool) -> ChangeList:
-    """A difference in words, the most serious changes first.
+def list_changes(difference: Difference, *, details: bool) -> ChangeList:
+    """Describe a difference, the most serious changes first.
 
     Args:
-        difference: What changed.
+        difference: The difference.
         details: Whether changes of level ``detail`` have rows.
     """
     levels = ("breaking", "notable", "detail") if details else ("breaking", "notable")
@@ -85,50 +85,50 @@ def change_list(difference: Difference, *, details: bool) -> ChangeList:
     return ChangeList(tuple(head_lines(difference)), tuple(rows), len(difference.changes) - len(rows), weights)
 
 
-def difference_html(found: ChangeList, anchor: str, svg: str) -> Markup:
-    """The list of changes, each with a link to its place in the picture.
+def render_difference(found: ChangeList, anchor: str, svg: str) -> Markup:
+    """Render the list of changes, each with a link to its mark in the picture.
 
     Args:
-        found: What to list.
-        anchor: What ids begin with, which is unique on the page.
-        svg: The picture, before it is `linked`; "" if there is none.
+        found: The changes.
+        anchor: The prefix of ids, unique on the page.
+        svg: The picture, before `link_marks`; "" if there is none.
     """
-    html = template("difference").render(found=found, anchor=anchor, places=_places(svg))
+    html = load_template("difference").render(found=found, anchor=anchor, places=_find_marks(svg))
     return Markup(html)  # noqa: S704  rendered with autoescape
 
 
-def changes_html(found: Check) -> str:
-    """What changed in all models of a documentation."""
-    return template("changes").render(models=model_changes(found), summary=found.summary())
+def render_changes(found: Check) -> str:
+    """Render the changes of all documented models."""
+    return load_template("changes").render(models=list_model_changes(found), summary=found.summary())
 
 
-def model_changes(found: Check) -> list[ModelChanges]:
-    """Each model that is not as before."""
+def list_model_changes(found: Check) -> list[ModelChanges]:
+    """List the models that changed."""
     return [
         ModelChanges(
             model.name,
-            change_list(model.difference, details=False) if model.difference else None,
+            list_changes(model.difference, details=False) if model.difference else None,
             "" if model.difference else outcome_of(model),
         )
         for model in found.reported()
     ]
 
 
-def linked(svg: str, anchor: str) -> str:
-    """The picture with a link from each mark to its change in the list; the first of each is what the list links to."""
-    first = {place: number for number, place in reversed(_places(svg).items())}
+def link_marks(svg: str, anchor: str) -> str:
+    """Link each mark in the picture to its change in the list; the list links to the first mark of each change."""
+    first = {place: number for number, place in reversed(_find_marks(svg).items())}
 
     def attributes(match: re.Match[str]) -> str:
         place, prefix = match[1].partition(" ")[0], html_text(anchor)
-        # equal changes are at many places
+        # equal changes have many marks
         name = f' id="{prefix}-place-{place}"' if first.pop(place, None) is not None else ""
         return f'{name} href="#{prefix}-change-{place}" aria-label="Show in the list"'
 
     return _MARKS.sub(attributes, svg)
 
 
-def _places(svg: str) -> dict[int, str]:
-    """Change → the mark that stands for it; a box with several changes has one mark."""
+def _find_marks(svg: str) -> dict[int, str]:
+    """Map each change to its mark; a box with several changes has one mark."""
     places: dict[int, str] = {}
     for numbers in _MARKS.findall(svg):
         place = numbers.partition(" ")[0]

@@ -12,14 +12,14 @@ __all__ = ["html_text"]
 
 
 def html_text(value: Any) -> Markup:
-    """Any value as HTML text or attribute value.
+    """Escape any value as HTML text or attribute value.
 
     Args:
-        value: What to show; `Markup` is HTML already and stays as it is.
+        value: The value; `Markup` is already HTML and is returned unchanged.
 
     Returns:
-        Escaped text: no markup, no terminal colours, no control characters, and no ``//`` that a privacy plugin
-        would take for a URL to rewrite.
+        Text without markup, terminal colours, control characters, and ``//``, which privacy plugins would take for a
+        URL to rewrite.
     """
     if isinstance(value, Markup):
         return value

@@ -1,7 +1,7 @@
-"""Diagrams as HTML: the fragment in a page, and its data file.
+"""Renders diagrams as HTML: the fragment in a page, and its data file.
 
 The interface to the browser is the custom element ``<model-graph graph="<id>" src="<data script>">``. Its children are
-what readers see before and without the script: the picture as SVG, a note on a problem, the outline.
+shown until the script has loaded, and without scripts: the picture as SVG, a note on a problem, the outline.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from urllib.parse import quote
 import msgspec
 from markupsafe import Markup
 
-from modeldiagrams.html.command import command_line, view_flags
-from modeldiagrams.html.difference import change_list, difference_html, linked
+from modeldiagrams.html.command import build_command, build_view_flags
+from modeldiagrams.html.difference import link_marks, list_changes, render_difference
 from modeldiagrams.html.escape import html_text
 from modeldiagrams.html.notes import NOTES, notes_prefix
-from modeldiagrams.html.outline import outline, outline_rows
-from modeldiagrams.html.packing import packing_digest, page_data
-from modeldiagrams.html.recording import recorded_runs
-from modeldiagrams.html.table import diagram_summary, summary_table
-from modeldiagrams.html.templating import template
-from modeldiagrams.html.texts import alt_text, caution, note, remarks
+from modeldiagrams.html.outline import list_outline_rows, render_outline
+from modeldiagrams.html.packing import pack_page_data, packing_digest
+from modeldiagrams.html.recording import render_recordings
+from modeldiagrams.html.table import render_summary, summarise_diagram
+from modeldiagrams.html.templating import load_template
+from modeldiagrams.html.texts import describe_picture, describe_problem, explain_caution, list_remarks
 from modeldiagrams.ir.serialize import serialize
 from modeldiagrams.render.assets import asset
 
@@ -46,39 +46,39 @@ __all__ = [
     "SITE_FILES",
     "Keep",
     "Link",
-    "data_script",
-    "difference_body",
-    "element",
+    "build_data_script",
     "figure_classes",
-    "fragment",
     "is_interactive",
+    "render_comparison",
+    "render_element",
+    "render_fragment",
     "viewer_files",
 ]
 
 Keep = Callable[[Sequence[bytes], Callable[[], str]], str]
-"""``(what the data of a page is made from, what makes it) → data``: from a cache, or made."""
+"""``(inputs of the data of a page, function that makes it) → data``, cached or made."""
 
 Link = Callable[[str, str], str]
-"""``(fully qualified class name, its HTML) → HTML``: how a host turns a class mention into a cross reference."""
+"""``(fully qualified class name, its HTML) → HTML``: turns the mention of a class into a cross reference."""
 
 _STATIC_FILES = ("model-graph.css",)
 SCRIPTS = ("model-graph.js", "core.js", "explore.js", "menu.js", "lenses.js", "viz.js")
 COMPARING = "compare.js"
-"""Loaded by those who compare."""
+"""Loaded when readers compare versions."""
 PROSE = "prose.js"
-"""Loaded by pages whose text refers to parts of a diagram."""
+"""Loaded on pages whose text refers to nodes of a diagram."""
 CODE = "code.js"
-"""Loaded by those who zoom in on a diagram whose code the site links to."""
+"""Loaded when readers zoom in on a diagram whose code the site links to."""
 RECORDING = "recording.js"
-"""Loaded by those who look at what a training recorded."""
+"""Loaded when readers open a recording of a training."""
 SITE_FILES = (*_STATIC_FILES, *SCRIPTS, COMPARING, CODE, NOTES, PROSE, RECORDING, "third-party-notices.txt")
-"""The viewer: files that all diagrams of a site share."""
+"""The files of the viewer, which all diagrams of a site share."""
 
 _SMALLEST_SCALE = 0.9
-"""The smallest text, of 10 px, then has 9 px; pictures that are too wide for that scroll instead."""
+"""Shrinks the smallest text from 10 px to 9 px; wider pictures scroll instead."""
 
 
-def fragment(
+def render_fragment(
     diagram: Diagram,
     *,
     assets: str,
@@ -86,45 +86,49 @@ def fragment(
     anchors: Mapping[str, str] | None = None,
     documents: bool = False,
 ) -> str:
-    """The HTML of one diagram, to stand inside a page's content, in a figure that has the `figure_classes`.
+    """Render one diagram, for a figure with the `figure_classes` in the content of a page.
 
     Args:
-        diagram: What to show; a problem becomes a visible note, a missing picture leaves the note.
+        diagram: The diagram; a problem becomes a visible note, also if there is no picture.
         assets: URL prefix from the page to the site's ``modeldiagrams/`` folder, e.g. ``"../modeldiagrams/"``.
-        link: Makes cross references of class mentions in the outline; by default they are plain code.
-        anchors: Node id → the ``id`` of its row in the outline.
-        documents: Whether the page documents classes, which then light their parts.
+        link: Turns class names in the outline into cross references; by default they are plain code.
+        anchors: The ``id`` of each row in the outline, by node id.
+        documents: Whether the page documents classes, which then highlight their nodes.
 
     Returns:
-        Stylesheet link, ``<model-graph>`` and script tag. The script is idempotent, so every fragment brings it.
+        Stylesheet link, ``<model-graph>`` and script tag. The script is idempotent, so every fragment includes it.
     """
     if diagram.options.figure.no_links:
         link = None
     source = f"{assets}{quote(diagram.id)}.js"
     interactive = is_interactive(diagram)
     if diagram.comparison:
-        body = difference_body(diagram, diagram.comparison, source=source)
-        return template("fragment").render(assets=assets, element=body, interactive=interactive, table=None, more=[])
-    html = element(diagram, source=source, link=link, anchors=anchors, has_command=True)
-    summary = diagram_summary(diagram)
-    table = summary_table(summary, link=link) if summary else None
-    said = {NOTES: notes_prefix(diagram), PROSE: diagram.options.tour.steps or documents}
-    more = [script for script, is_needed in said.items() if interactive and is_needed]
-    return template("fragment").render(assets=assets, element=html, interactive=interactive, table=table, more=more)
+        body = render_comparison(diagram, diagram.comparison, source=source)
+        return load_template("fragment").render(
+            assets=assets, element=body, interactive=interactive, table=None, more=[]
+        )
+    html = render_element(diagram, source=source, link=link, anchors=anchors, has_command=True)
+    summary = summarise_diagram(diagram)
+    table = render_summary(summary, link=link) if summary else None
+    needed = {NOTES: notes_prefix(diagram), PROSE: diagram.options.tour.steps or documents}
+    more = [script for script, is_needed in needed.items() if interactive and is_needed]
+    return load_template("fragment").render(
+        assets=assets, element=html, interactive=interactive, table=table, more=more
+    )
 
 
-def difference_body(diagram: Diagram, comparison: Comparison, *, source: str | None = None) -> Markup:
-    """The list of changes, and the picture with links in both directions; arguments as of `element`."""
+def render_comparison(diagram: Diagram, comparison: Comparison, *, source: str | None = None) -> Markup:
+    """Render the list of changes and the picture, with links in both directions; see `render_element`."""
     anchor = _anchor(diagram)
     svg = diagram.picture.svg if diagram.picture else ""
-    found = change_list(comparison.difference, details=comparison.details)
-    listed = difference_html(found, anchor, svg)
+    found = list_changes(comparison.difference, details=comparison.details)
+    listed = render_difference(found, anchor, svg)
     if diagram.picture:
-        picture = msgspec.structs.replace(diagram.picture, svg=linked(svg, anchor), outline=())
+        picture = msgspec.structs.replace(diagram.picture, svg=link_marks(svg, anchor), outline=())
         diagram = msgspec.structs.replace(diagram, picture=picture)
     if not diagram.picture and not diagram.shown_problem:
         return listed
-    return listed + element(diagram, source=source)
+    return listed + render_element(diagram, source=source)
 
 
 def _anchor(diagram: Diagram) -> str:
@@ -141,7 +145,7 @@ DATA_START = "(globalThis.modelDiagramsData??=new Map).set("
 """How all data scripts begin, and no other script."""
 
 
-def data_script(diagram: Diagram, keep: Keep | None = None) -> str:
+def build_data_script(diagram: Diagram, keep: Keep | None = None) -> str:
     """The content of ``modeldiagrams/<id>.js``: a classic script (pages opened from disk can't fetch JSON).
 
     Args:
@@ -169,21 +173,21 @@ def data_script(diagram: Diagram, keep: Keep | None = None) -> str:
     if diagram.picture.steps:
         fields["steps"] = msgspec.json.encode([step.shown() for step in diagram.picture.steps])
     parts = [part for name, value in fields.items() for part in (name.encode(), value)]
-    make = partial(page_data, fields)
+    make = partial(pack_page_data, fields)
     data = keep([packing_digest().encode(), *parts], make) if keep else make()
-    # a privacy plugin rewrites `src=//`, and `<` could end the script where it is inlined
+    # privacy plugins rewrite `src=//`, and `<` could end an inlined script
     key = json.dumps(diagram.id).replace("<", r"\u003c").replace("//", r"/\u002f")
     return f"{DATA_START}{key},'{data}');\n"
 
 
 def viewer_files(*, interactive: bool = True) -> dict[str, Path]:
-    """The files that all diagrams of a site share.
+    """Return the files that all diagrams of a site share.
 
     Args:
-        interactive: Whether any diagram is more than a picture.
+        interactive: Whether any diagram is interactive.
 
     Returns:
-        Name under the site's ``modeldiagrams/`` folder → file.
+        Files by name in the site's ``modeldiagrams/`` folder.
 
     Raises:
         RenderError: if the viewer has not been built.
@@ -192,14 +196,14 @@ def viewer_files(*, interactive: bool = True) -> dict[str, Path]:
 
 
 def is_interactive(diagram: Diagram) -> bool:
-    """Whether readers can open a diagram's modules, so that it needs viewer and data."""
+    """Whether readers can open modules, so that the diagram needs viewer and data."""
     graph = diagram.comparison.after if diagram.comparison else diagram.graph
     if diagram.picture is None or graph is None or diagram.options.figure.static:
         return False
     return bool(graph.nodes)  # an empty model has nothing to open
 
 
-def element(
+def render_element(
     diagram: Diagram,
     *,
     source: str | None = None,
@@ -207,59 +211,59 @@ def element(
     anchors: Mapping[str, str] | None = None,
     has_command: bool = False,
 ) -> Markup:
-    """The ``<model-graph>`` itself.
+    """Render the ``<model-graph>`` element.
 
     Args:
-        diagram: What to show.
-        source: URL of its data script; None where the page has the data.
-        link: As in `fragment`.
-        anchors: As in `fragment`.
-        has_command: Whether readers are offered the command line that draws it.
+        diagram: The diagram.
+        source: URL of its data script; None if the page contains the data.
+        link: As in `render_fragment`.
+        anchors: As in `render_fragment`.
+        has_command: Whether to offer readers the command that draws it.
     """
     figure = diagram.options.figure
     styles = {
-        "width": _length(figure.width),
-        "--mg-height": _length(figure.height),
+        "width": _format_length(figure.width),
+        "--mg-height": _format_length(figure.height),
         "--mg-least": f"{math.ceil(diagram.picture.width * _SMALLEST_SCALE)}px" if diagram.picture else None,
     }
-    html = template("element").render(
+    html = load_template("element").render(
         id=diagram.id,
         source=source,
         source_link=diagram.source_link,
         versions=json.dumps(figure.versions) if isinstance(figure.versions, dict) else figure.versions,
         static=not is_interactive(diagram),
-        command=command_line(diagram.options) if has_command else None,
-        view=view_flags(diagram.options),
+        command=build_command(diagram.options) if has_command else None,
+        view=build_view_flags(diagram.options),
         changes=_anchor(diagram) if diagram.comparison else None,
         recording=diagram.live or ("" if diagram.recordings else None),
         notes=notes_prefix(diagram),
         times=diagram.graph is not None and diagram.graph.model.time_ns is not None,
-        runs=recorded_runs(diagram),
+        runs=render_recordings(diagram),
         align=figure.align,
         style=";".join(f"{name}:{value}" for name, value in styles.items() if value),
-        svg=_labelled(diagram),
-        problem=note(diagram),
-        caution=caution(diagram),
+        svg=_add_label(diagram),
+        problem=describe_problem(diagram),
+        caution=explain_caution(diagram),
         name=diagram.graph.model.name if diagram.graph else None,
-        outline=outline(outline_rows(diagram), link, anchors),
-        remarks=remarks(diagram.graph) if diagram.graph else [],
+        outline=render_outline(list_outline_rows(diagram), link, anchors),
+        remarks=list_remarks(diagram.graph) if diagram.graph else [],
         interactive=is_interactive(diagram),
     )
     return Markup(html)  # noqa: S704  rendered with autoescape
 
 
-def _labelled(diagram: Diagram) -> Markup | None:
-    """The picture with its text alternative."""
+def _add_label(diagram: Diagram) -> Markup | None:
+    """Add the text alternative to the picture."""
     if diagram.picture is None:
         return None
-    # no <title>: browsers would show it as a tooltip everywhere; search engines read the outline
-    # what is inside an image is hidden from screen readers, and a difference has links there
+    # no <title>: browsers would show it as a tooltip everywhere, and search engines read the outline
+    # screen readers ignore the content of an image, but a difference contains links
     role = "group" if diagram.comparison else "img"
-    attributes = f'role="{role}" aria-label="{html_text(alt_text(diagram))}" data-search-exclude'
+    attributes = f'role="{role}" aria-label="{html_text(describe_picture(diagram))}" data-search-exclude'
     labelled = diagram.picture.svg.replace("<svg ", f"<svg {attributes} ", 1)
     return Markup(labelled)  # noqa: S704  drawn and escaped by the viewer
 
 
-def _length(value: str | None) -> str | None:
-    """A CSS length; a plain number means pixels. `Options` has checked the form."""
+def _format_length(value: str | None) -> str | None:
+    """Format a CSS length; a plain number means pixels. `Options` has checked it."""
     return f"{value}px" if value and re.fullmatch(r"[\d.]+", value) else value

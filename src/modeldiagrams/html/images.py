@@ -1,4 +1,4 @@
-"""The author's images in full size, for pages without script and on paper; the picture has them as thumbnails."""
+"""Renders the author's images in full size, for pages without scripts and on paper; the picture has thumbnails."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ if TYPE_CHECKING:
 
     from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["image_classes", "image_id", "images_list", "places_of"]
+__all__ = ["describe_places", "image_classes", "image_id", "render_images"]
 
 _MOST_PLACES = 3
 
 
 def image_id(diagram: Diagram, number: int) -> str:
-    """The id of an image's place on its page; numbers begin with 1."""
+    """Return the id of an image on its page; numbers begin with 1."""
     return f"{diagram.anchor}-image-{number}"
 
 
 def image_classes(diagram: Diagram) -> list[str]:
-    """CSS classes of the list: readers of an interactive diagram see images in a dialog instead."""
+    """Return the CSS classes of the list: interactive diagrams show images in a dialog instead."""
     return ["mg-images", *(["mg-in-dialog"] if is_interactive(diagram) else [])]
 
 
-def places_of(nodes: Sequence[str]) -> str:
-    """The nodes at which an image is, in few words."""
+def describe_places(nodes: Sequence[str]) -> str:
+    """Describe briefly at which nodes an image is."""
     rest = len(nodes) - _MOST_PLACES
     return ", ".join(nodes[:_MOST_PLACES]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def images_list(diagram: Diagram) -> Markup:
-    """The list of images, each with the nodes at which it is, and its text."""
+def render_images(diagram: Diagram) -> Markup:
+    """Render the list of images, each with its nodes and its text."""
     classes = " ".join(image_classes(diagram))
     items = "".join(
         f'<div class="mg-image" id="{html_text(image_id(diagram, number))}"><img src="{html_text(image.source)}"'
         f' alt="{html_text(image.alt)}" width="{image.width:.0f}" height="{image.height:.0f}">'
-        f"<p><code>{html_text(places_of(image.nodes))}</code> {html_text(image.alt)}</p></div>\n"
+        f"<p><code>{html_text(describe_places(image.nodes))}</code> {html_text(image.alt)}</p></div>\n"
         for number, image in enumerate(diagram.overlay.images if diagram.overlay else (), start=1)
     )
     return Markup(f'<div class="{classes}">\n{items}</div>\n') if items else Markup()  # noqa: S704  escaped above

@@ -1,4 +1,4 @@
-"""A listing of code as HTML, coloured by Pygments where it is installed."""
+"""Renders a code listing, coloured by Pygments if it is installed."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from modeldiagrams.html.escape import html_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["coloured", "listing_html"]
+__all__ = ["highlight_code", "render_listing"]
 
 
-def coloured(text: str) -> list[str]:
-    """Lines of Python as HTML; themes have the style sheet."""
+def highlight_code(text: str) -> list[str]:
+    """Turn Python code into lines of HTML; themes have the style sheet."""
     if importlib.util.find_spec("pygments") is None:
         return [html_text(line) for line in text.split("\n")]
-    from pygments import highlight  # type: ignore[import-untyped]  # noqa: PLC0415  (not every host brings it)
+    from pygments import highlight  # type: ignore[import-untyped]  # noqa: PLC0415  (not every host installs it)
     from pygments.formatters.html import HtmlFormatter  # type: ignore[import-untyped]  # noqa: PLC0415
     from pygments.lexers.python import PythonLexer  # type: ignore[import-untyped]  # noqa: PLC0415
 
@@ -25,19 +25,19 @@ def coloured(text: str) -> list[str]:
     return html.removesuffix("\n").split("\n")
 
 
-def listing_html(lines: Sequence[str], links: Iterable[str | None], label: str) -> str:
-    """A listing whose lines are links.
+def render_listing(lines: Sequence[str], links: Iterable[str | None], label: str) -> str:
+    """Render a listing whose lines are links.
 
     Args:
         lines: HTML of each line.
-        links: HTML attributes of each line's link; None for a line without.
-        label: What it is, for readers who do not see it.
+        links: HTML attributes of each line's link; None for a line without a link.
+        label: A description for readers who can't see it.
     """
     html = [
         f'<a class="mg-line" {link}>{line}</a>' if link else f'<span class="mg-line">{line}</span>'
         for line, link in zip(lines, links, strict=True)
     ]
-    # each line is a block of its own: line ends would be empty lines
+    # each line is a block, so line ends would be empty lines
     code = "".join(html)
     return (
         f'<div class="highlight mg-listing" role="region" aria-label="{html_text(label)}" tabindex="0">'

@@ -1,4 +1,4 @@
-"""The outline: the module hierarchy as nested lists, for readers, search and assistive technology."""
+"""Renders the outline: the module hierarchy as nested lists, for readers, search and assistive technology."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["Branch", "outline", "outline_rows", "shown_rows", "tree"]
+__all__ = ["Branch", "build_tree", "list_outline_rows", "render_outline", "shown_rows"]
 
 _ROW_LIMIT = 200
 
 
 @dataclass
 class Branch:
-    """A row with those below it; the root has no row."""
+    """A row and its children; the root has no row."""
 
     row: OutlineRow | None
     children: list[Branch] = field(default_factory=list)
     hidden: int = 0
-    """How many rows directly below it are left out."""
+    """The number of children left out."""
 
 
-def outline_rows(diagram: Diagram) -> Sequence[OutlineRow]:
-    """All modules of a diagram, level by level; without a picture every module call has a row of its own."""
+def list_outline_rows(diagram: Diagram) -> Sequence[OutlineRow]:
+    """Return one row for each module, level by level; without a picture, one for each module call."""
     if diagram.picture:
         return diagram.picture.outline
-    return _ungrouped_rows(diagram.graph) if diagram.graph else ()
+    return _list_module_calls(diagram.graph) if diagram.graph else ()
 
 
-def _ungrouped_rows(graph: Graph) -> Sequence[OutlineRow]:
+def _list_module_calls(graph: Graph) -> Sequence[OutlineRow]:
     children = defaultdict[str | None, list[ModuleNode]](list)
     for node in graph.nodes:
         if isinstance(node, ModuleNode):
@@ -56,12 +56,12 @@ def _ungrouped_rows(graph: Graph) -> Sequence[OutlineRow]:
 
 
 def shown_rows(rows: Sequence[OutlineRow]) -> Sequence[OutlineRow]:
-    """Those that `outline` has; it leaves out the lower levels of a large model."""
+    """Return the rows that `render_outline` shows; it leaves out the lower levels of a large model."""
     return rows[:_ROW_LIMIT]
 
 
-def tree(rows: Sequence[OutlineRow], limit: int = _ROW_LIMIT) -> Branch:
-    """The first rows as a tree; rows come level by level, so that a large model shows its upper levels."""
+def build_tree(rows: Sequence[OutlineRow], limit: int = _ROW_LIMIT) -> Branch:
+    """Build a tree of the first rows; rows come level by level, so these are the upper levels of a large model."""
     root = Branch(None)
     branches: list[Branch] = []
     for row in rows[:limit]:
@@ -76,29 +76,28 @@ def tree(rows: Sequence[OutlineRow], limit: int = _ROW_LIMIT) -> Branch:
     return root
 
 
-def outline(
+def render_outline(
     rows: Sequence[OutlineRow],
     link: Callable[[str, str], str] | None = None,
     anchors: Mapping[str, str] | None = None,
 ) -> Markup | None:
-    """The module hierarchy as nested HTML lists.
+    """Render the module hierarchy as nested HTML lists.
 
-    A row marked ``×n`` stands for repeats. A large model shows its upper levels, and says how many rows are left out
-    below them.
+    A row marked ``×n`` stands for repeats. A large model shows its upper levels, with the number of rows left out.
 
     Args:
-        rows: The diagram's `outline_rows`.
+        rows: The diagram's `list_outline_rows`.
         link: ``(fully qualified class name, its HTML) → HTML``; by default class names are plain code.
-        anchors: Node id → the ``id`` of its row.
+        anchors: The ``id`` of each row, by node id.
 
     Returns:
-        One ``<ul>``; None for a model without inner modules.
+        One ``<ul>``; None for a model without submodules.
     """
-    return _list(tree(rows), link, anchors or {}) if rows else None
+    return _render_list(build_tree(rows), link, anchors or {}) if rows else None
 
 
-def _list(root: Branch, link: Callable[[str, str], str] | None, anchors: Mapping[str, str]) -> Markup:
-    """Nested lists; a stack instead of recursion, because models nest deeply."""
+def _render_list(root: Branch, link: Callable[[str, str], str] | None, anchors: Mapping[str, str]) -> Markup:
+    """Render nested lists, with a stack instead of recursion, because models nest deeply."""
     html: list[str] = []
     stack: list[Branch | str] = [root]
     while stack:
@@ -114,14 +113,14 @@ def _list(root: Branch, link: Callable[[str, str], str] | None, anchors: Mapping
         if item.row:
             anchor = anchors.get(item.row.id)
             html.append(f'<li id="{html_text(anchor)}">' if anchor else "<li>")
-            html.append(_label(item.row, link))
+            html.append(_render_label(item.row, link))
             parts.append("</li>\n")
         stack += reversed(parts)
     return Markup("".join(html))  # noqa: S704  every text in it went through html_text
 
 
-def _label(row: OutlineRow, link: Callable[[str, str], str] | None) -> str:
-    """Name, class and count of a row. Id and full class name let the widget find the node and the link again."""
+def _render_label(row: OutlineRow, link: Callable[[str, str], str] | None) -> str:
+    """Render name, class and count of a row, with id and full class name for the widget to find node and link."""
     parts = [f'<span data-node="{html_text(row.id)}">{html_text(row.name)}</span>']
     if row.class_:
         mention = f"<code>{html_text(row.class_.rpartition('.')[2])}</code>"

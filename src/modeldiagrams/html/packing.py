@@ -1,4 +1,4 @@
-"""Texts as pages carry them: compressed, in characters that no HTML parser, plugin, template or encoding changes."""
+"""Packs texts for pages: compressed, in characters that no HTML parser, plugin, template or encoding changes."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from modeldiagrams.ir.folding import digest_code, fold_graph
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["packed", "packing_digest", "page_data"]
+__all__ = ["pack", "pack_page_data", "packing_digest"]
 
 _GRAPHS = frozenset({"graph", "before"})
-"""Fields of a page's data that are folded."""
+"""Fields of a page's data to fold."""
 
 _SAFE = str.maketrans("&<>`{}", ",./:[]")
-"""Characters of base 85 that mean something elsewhere."""
+"""Replaces characters of base 85 that have a meaning in HTML or templates."""
 
 
-def packed(content: bytes) -> str:
-    """Compressed, and five characters for four bytes; `viewer/src/shared/unpack.ts` reads it."""
+def pack(content: bytes) -> str:
+    """Compress, and encode four bytes as five characters; `viewer/src/shared/unpack.ts` reads it."""
     return base64.b85encode(zlib.compress(content, 9)).decode("ascii").translate(_SAFE)
 
 
-def page_data(fields: Mapping[str, bytes]) -> str:
-    """What a page has of one diagram: an object of these fields, each of them JSON text, packed."""
+def pack_page_data(fields: Mapping[str, bytes]) -> str:
+    """Pack the data of a diagram for a page: an object of these fields, each of them JSON text."""
     values = {name: fold_graph(value) if name in _GRAPHS else value for name, value in fields.items()}
-    return packed(b"{%b}" % b",".join([b'"%b":%b' % (name.encode(), value) for name, value in values.items()]))
+    return pack(b"{%b}" % b",".join([b'"%b":%b' % (name.encode(), value) for name, value in values.items()]))
 
 
 def packing_digest() -> str:
-    """Hash of the code that folds and packs."""
+    """Return a hash of the code that folds and packs."""
     return digest_code(Path(__file__))

@@ -1,4 +1,4 @@
-"""The table of modules: the outline with shapes, parameters and costs."""
+"""Builds the table of modules: the outline with shapes, parameters and costs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 import msgspec
 
 from modeldiagrams.common.amounts import format_bytes, format_flops, format_time
-from modeldiagrams.html.outline import Branch, tree
+from modeldiagrams.html.outline import Branch, build_tree
 from modeldiagrams.ir.graph import OpNode
 from modeldiagrams.ir.queries import short_name
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph, ModuleNode
     from modeldiagrams.render.draw import OutlineRow
 
-__all__ = ["COLUMNS", "DEFAULT_COLUMNS", "LEVELS", "Column", "Summary", "SummaryRow", "cell", "summarise"]
+__all__ = ["COLUMNS", "DEFAULT_COLUMNS", "LEVELS", "Column", "Summary", "SummaryRow", "format_cell", "summarise"]
 
 Column: TypeAlias = Literal["inputs", "outputs", "parameters", "trainable", "flops", "activations", "time", "calls"]
 
@@ -34,36 +34,36 @@ COLUMNS: dict[Column, str] = {
     "time": "Own time",
     "calls": "Calls",
 }
-"""Columns after name and class, and their titles."""
+"""The titles of columns after name and class."""
 DEFAULT_COLUMNS: tuple[Column, ...] = ("outputs", "parameters", "trainable", "flops", "calls")
-"""Those that a table has by default, besides the time where that was measured."""
+"""The default columns; measured times are added."""
 LEVELS = 3
-"""Levels of modules that a table has by default."""
+"""The default number of module levels."""
 
 _ROW_LIMIT = 200
 _SHAPE_LIMIT = 2
-"""Shapes in one cell; of more, only the first is shown."""
+"""The maximum number of shapes in a cell; of more, only the first is shown."""
 _NOTHING = "–"
 Shape = tuple[int | str, ...] | None
 
 
 class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of the table: the model, a module, or equal modules, of which the numbers are those of one.
+    """A row of the table: the model, a module, or equal modules, with the numbers of one of them.
 
     Attributes:
         level: 0 is the model.
-        name: As the row above knows it: ``layers.0–11``; ``… 12 more`` for rows that are left out, without numbers.
-        path: The same from the model on; empty for the model.
-        class_: Fully qualified class; empty for several modules that are repeated together, which are the rows below.
-        calls: How many equal calls the row stands for.
-        shared: Whether some of these calls use the weights of another call.
-        inputs: Argument name → shape.
-        outputs: Path in the returned value → shape.
-        parameters: Of the module and the modules inside of it.
-        trainable: Those of `parameters` that require a gradient.
-        flops: Floating point operations, a multiply-add counts as two; None when not counted.
-        activation_bytes: Bytes of all op outputs; None when not counted.
-        time_ns: Sum of the times of the ops, of the first call that the row stands for; None when not measured.
+        name: The name relative to the row above: ``layers.0–11``; ``… 12 more`` for omitted rows, without numbers.
+        path: The path from the model; empty for the model.
+        class_: The fully qualified class; empty for modules that are repeated together, which are the rows below.
+        calls: The number of equal calls that the row represents.
+        shared: Whether some of these calls share weights with another call.
+        inputs: Shapes by argument name.
+        outputs: Shapes by path in the returned value.
+        parameters: The number of parameters, including modules inside.
+        trainable: The number of parameters that require a gradient.
+        flops: Floating point operations, a multiply-add counts as two; None if not counted.
+        activation_bytes: Bytes of all op outputs; None if not counted.
+        time_ns: The summed times of the ops of the first call; None if not measured.
     """
 
     level: int = 0
@@ -82,7 +82,7 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def class_name(self) -> str:
-        """Short, as in diagrams."""
+        """The short class name, as in diagrams."""
         return short_name(self.class_)
 
 
@@ -90,15 +90,15 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """A table of modules."""
 
     model: str
-    """Its name."""
+    """The model's name."""
     rows: tuple[SummaryRow, ...]
-    """The model, and its modules in execution order."""
+    """The model, then its modules in execution order."""
     totals: dict[str, str]
-    """The totals of the whole model: title → text."""
+    """The totals of the model as texts, by title."""
 
     @property
     def default_columns(self) -> tuple[Column, ...]:
-        """Those after name and class that a table has by default."""
+        """The default columns after name and class."""
         *others, calls = DEFAULT_COLUMNS
         return DEFAULT_COLUMNS if self.rows[0].time_ns is None else (*others, "time", calls)
 
@@ -106,49 +106,49 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 def summarise(
     graph: Graph, outline: Sequence[OutlineRow], levels: int = LEVELS, limit: int | None = _ROW_LIMIT
 ) -> Summary:
-    """Make the table of a graph.
+    """Build the table of a graph.
 
     Args:
         graph: The graph.
         outline: Its outline, which groups repeats and comes level by level.
-        levels: How many levels of modules the table has.
-        limit: Most rows; None for no limit.
+        levels: The number of module levels.
+        limit: The maximum number of rows; None for no limit.
     """
     depths: list[int] = []
     for row in outline:
         depths.append(1 if row.parent is None else depths[row.parent] + 1)
     count = sum(depth <= levels for depth in depths)
-    rows = _rows(graph, tree(outline[:count], limit or count))
-    return Summary(model=graph.model.name, rows=tuple(rows), totals=_totals(graph))
+    rows = _iter_rows(graph, build_tree(outline[:count], limit or count))
+    return Summary(model=graph.model.name, rows=tuple(rows), totals=_describe_totals(graph))
 
 
-def _rows(graph: Graph, root: Branch) -> Iterator[SummaryRow]:
-    """The model and what is below; a stack instead of recursion, because models nest deeply."""
+def _iter_rows(graph: Graph, root: Branch) -> Iterator[SummaryRow]:
+    """Yield the rows of the model, with a stack instead of recursion, because models nest deeply."""
     todo: list[tuple[Branch | str, SummaryRow | None]] = [(root, None)]
     while todo:
         branch, parent = todo.pop()
         if isinstance(branch, str):
-            yield _placed(SummaryRow(name=branch), parent)
+            yield _place_below(SummaryRow(name=branch), parent)
             continue
-        row = _placed(_row(graph, branch.row), parent)
+        row = _place_below(_build_row(graph, branch.row), parent)
         yield row
         if branch.hidden:
             todo.append((f"… {branch.hidden} more", row))
         todo += [(child, row) for child in reversed(branch.children)]
 
 
-def _placed(row: SummaryRow, parent: SummaryRow | None) -> SummaryRow:
-    """The row below another."""
+def _place_below(row: SummaryRow, parent: SummaryRow | None) -> SummaryRow:
+    """Set level and path of a row below another."""
     if parent is None:
         return row
-    # modules that are repeated together are no part of the path
+    # rows of modules that are repeated together have no name in the path
     around = parent.path if parent.class_ else parent.path.removesuffix(parent.name).removesuffix(".")
     path = f"{around}.{row.name}" if around else row.name
     return msgspec.structs.replace(row, level=parent.level + 1, path=path)
 
 
-def _row(graph: Graph, row: OutlineRow | None) -> SummaryRow:
-    """The numbers of a row of the outline; None is the model."""
+def _build_row(graph: Graph, row: OutlineRow | None) -> SummaryRow:
+    """Build the row for a row of the outline; None is the model."""
     if row and not row.class_:
         return SummaryRow(name=row.name, calls=row.times)
     if row and row.id in graph.functions:
@@ -178,22 +178,22 @@ def _row(graph: Graph, row: OutlineRow | None) -> SummaryRow:
     )
 
 
-def _totals(graph: Graph) -> dict[str, str]:
+def _describe_totals(graph: Graph) -> dict[str, str]:
     model, count = graph.model, graph.model.parameters
     frozen = count.total - count.trainable
     trained = f"{frozen:,} of them frozen" if frozen else "all trainable"
-    activations = f"{format_bytes(model.activation_bytes or 0)} of activations{_activation_dtypes(graph)}"
-    time = {"Own time": f"{format_time(model.time_ns)} inside of operations"} if model.time_ns is not None else {}
+    activations = f"{format_bytes(model.activation_bytes or 0)} of activations{_list_activation_dtypes(graph)}"
+    time = {"Own time": f"{format_time(model.time_ns)} inside operations"} if model.time_ns is not None else {}
     return {
         "Parameters": f"{count.total:,}, {trained}" if count.total else "none",
         "FLOPs": f"{format_flops(model.flops)}; a multiply-add counts as two" if model.flops else "not counted",
-        "Memory": f"{_weights(graph)}, {activations if model.activation_bytes else 'activations not counted'}",
+        "Memory": f"{_describe_weights(graph)}, {activations if model.activation_bytes else 'activations not counted'}",
         **time,
     }
 
 
-def _weights(graph: Graph) -> str:
-    """Bytes of all parameters; a tied weight counts once."""
+def _describe_weights(graph: Graph) -> str:
+    """Describe the bytes of all parameters; a tied weight counts once."""
     sizes = Counter[str]()
     seen = set[str]()
     for name, spec in graph.parameters.items():
@@ -203,7 +203,7 @@ def _weights(graph: Graph) -> str:
     return f"{format_bytes(sizes.total())} of parameters{_in_brackets(sizes)}"
 
 
-def _activation_dtypes(graph: Graph) -> str:
+def _list_activation_dtypes(graph: Graph) -> str:
     """The dtypes of what ops newly make."""
     makers = (node for node in graph.nodes if isinstance(node, OpNode) and node.activation_bytes)
     return _in_brackets(Counter(graph.tensors[tensor].dtype for node in makers for tensor in node.outputs))
@@ -214,18 +214,18 @@ def _in_brackets(dtypes: Counter[str]) -> str:
 
 
 def _bits_of(dtype: str) -> int:
-    """Of one element: ``bfloat16`` → 16, ``float8_e4m3fn`` → 8, ``bool`` → 8."""
+    """Return the bits of one element: ``bfloat16`` → 16, ``float8_e4m3fn`` → 8, ``bool`` → 8."""
     bits = re.search(r"\d+", dtype)
     return int(bits[0]) if bits else 8
 
 
-def cell(row: SummaryRow, column: Column) -> str:
-    """The text of one cell."""
-    if not row.class_:  # several modules, or rows that are left out
+def format_cell(row: SummaryRow, column: Column) -> str:
+    """Format one cell."""
+    if not row.class_:  # several modules, or omitted rows
         return f"×{row.calls}" if column == "calls" and row.calls > 1 else ""
     match column:
         case "inputs" | "outputs":
-            return _shapes(row.inputs if column == "inputs" else row.outputs)
+            return _format_shapes(row.inputs if column == "inputs" else row.outputs)
         case "parameters" | "trainable":
             count = row.parameters if column == "parameters" else row.trainable
             return f"{count:,}" if row.parameters else _NOTHING
@@ -239,7 +239,7 @@ def cell(row: SummaryRow, column: Column) -> str:
             return f"{times} shared" if row.shared and row.parameters else times
 
 
-def _shapes(shapes: dict[str, Shape]) -> str:
+def _format_shapes(shapes: dict[str, Shape]) -> str:
     texts = ["×".join(map(str, shape)) or "scalar" for shape in shapes.values() if shape is not None]
     if len(texts) > _SHAPE_LIMIT:
         texts[1:] = [f"… {len(texts) - 1} more"]

@@ -1,4 +1,4 @@
-"""The table of modules as HTML."""
+"""Renders the table of modules as HTML."""
 
 from __future__ import annotations
 
@@ -7,44 +7,46 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from modeldiagrams.html.escape import html_text
-from modeldiagrams.html.outline import outline_rows
-from modeldiagrams.html.summary import COLUMNS, LEVELS, Column, Summary, SummaryRow, cell, summarise
-from modeldiagrams.html.templating import template
+from modeldiagrams.html.outline import list_outline_rows
+from modeldiagrams.html.summary import COLUMNS, LEVELS, Column, Summary, SummaryRow, format_cell, summarise
+from modeldiagrams.html.templating import load_template
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from modeldiagrams.engine.diagram import Diagram
 
-__all__ = ["diagram_summary", "summary_table"]
+__all__ = ["render_summary", "summarise_diagram"]
 
 
-def diagram_summary(diagram: Diagram) -> Summary | None:
-    """The table that a diagram asks for; None where it asks for none, or has no graph."""
+def summarise_diagram(diagram: Diagram) -> Summary | None:
+    """Build the table of a diagram; None if its options ask for none, or without a graph."""
     levels = diagram.options.figure.table
     if levels is False or diagram.graph is None:
         return None
-    return summarise(diagram.graph, outline_rows(diagram), LEVELS if levels is True else levels)
+    return summarise(diagram.graph, list_outline_rows(diagram), LEVELS if levels is True else levels)
 
 
-def summary_table(
+def render_summary(
     summary: Summary,
     columns: Sequence[Column] | None = None,
     link: Callable[[str, str], str] | None = None,
 ) -> Markup:
-    """A table of modules as HTML.
+    """Render a table of modules as HTML.
 
     Args:
-        summary: What to show.
-        columns: Those after name and class; by default `Summary.default_columns`.
+        summary: The table.
+        columns: The columns after name and class; by default `Summary.default_columns`.
         link: ``(fully qualified class name, its HTML) → HTML``; by default class names are plain code.
     """
 
     def class_of(row: SummaryRow) -> Markup:
         mention = f"<code>{html_text(row.class_name)}</code>" if row.class_ else ""
-        # the model's own documentation is where the table stands
+        # the model itself is documented next to the table
         return Markup(link(row.class_, mention) if link and mention and row.level else mention)  # noqa: S704  escaped
 
     shown = summary.default_columns if columns is None else columns
-    html = template("table").render(summary=summary, columns=shown, titles=COLUMNS, class_of=class_of, cell=cell)
+    html = load_template("table").render(
+        summary=summary, columns=shown, titles=COLUMNS, class_of=class_of, cell=format_cell
+    )
     return Markup(html)  # noqa: S704  rendered with autoescape

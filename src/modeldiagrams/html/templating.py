@@ -9,13 +9,13 @@ import jinja2
 
 from modeldiagrams.html.escape import html_text
 
-__all__ = ["template"]
+__all__ = ["load_template"]
 
 _FOLDER = Path(__file__).with_name("templates")
 
 
-def template(name: str) -> jinja2.Template:
-    """A template by its name without suffixes; it escapes every value."""
+def load_template(name: str) -> jinja2.Template:
+    """Load a template by its name without suffixes; it escapes every value."""
     return _environment().get_template(f"{name}.html.jinja")
 
 
@@ -28,5 +28,5 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
-        optimized=False,  # a build compiles each template once, and most render it less often than that pays
+        optimized=False,  # most builds render templates too seldom for this to pay
     )

@@ -1,4 +1,4 @@
-"""What a diagram says in words: its text alternative, notes on its problem and its guesses, remarks on its trace."""
+"""Describes a diagram in words: its text alternative, its problem, its guesses, and remarks on its trace."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
     from modeldiagrams.ir.graph import Graph, Guess
 
-__all__ = ["alt_text", "caution", "note", "remarks"]
+__all__ = ["describe_picture", "describe_problem", "explain_caution", "list_remarks"]
 
-# a note is short, even if a model raises megabytes of text
+# keep notes short, even if a model raises megabytes of text
 _MESSAGE_LIMIT = 4_000
 _FRAME_LIMIT = 12
 _REMARK_LIMIT = 12
@@ -34,23 +34,23 @@ _TITLES = {
 }
 
 
-def alt_text(diagram: Diagram) -> str:
-    """What is read in place of the picture: the author's text, or one made from the graph."""
+def describe_picture(diagram: Diagram) -> str:
+    """Return the text alternative of the picture: the author's text, or a description of the graph."""
     if diagram.options.figure.alt:
         return diagram.options.figure.alt
     if diagram.comparison:
         return f"What changed in {diagram.comparison.after.model.name}, as the list says, marked in its architecture."
-    return _described(diagram.graph) if diagram.graph else diagram.options.call.model
+    return _describe(diagram.graph) if diagram.graph else diagram.options.call.model
 
 
-def _described(graph: Graph) -> str:
-    """One or two sentences that say what the picture shows."""
+def _describe(graph: Graph) -> str:
+    """Describe the picture in one or two sentences."""
     model = graph.model
     modules = (node for node in graph.nodes if isinstance(node, ModuleNode) and node.call == 1)
     children = [node.path for node in modules if graph.hierarchy[node.id] is None]
-    parts = f": {_some(children)}" if children else ""
+    parts = f": {_shorten_list(children)}" if children else ""
     ends = [
-        f"{label}: {_some(list(names))}"
+        f"{label}: {_shorten_list(list(names))}"
         for label, names in (("Inputs", model.inputs), ("Outputs", model.outputs))
         if names
     ]
@@ -62,13 +62,13 @@ def _described(graph: Graph) -> str:
     return ". ".join([f"Architecture of {model.name}{parts}", *ends]) + "."
 
 
-def _some(names: list[str]) -> str:
+def _shorten_list(names: list[str]) -> str:
     shown = ", ".join(names[:_NAME_LIMIT])
     return f"{shown} and {len(names) - _NAME_LIMIT} more" if len(names) > _NAME_LIMIT else shown
 
 
-def note(diagram: Diagram) -> dict[str, Any] | None:
-    """The problem of a diagram as templates show it, bounded; None if there is none to show."""
+def describe_problem(diagram: Diagram) -> dict[str, Any] | None:
+    """Describe the problem of a diagram for templates, with limited length; None if there is none to show."""
     problem = diagram.shown_problem
     if problem is None:
         return None
@@ -86,22 +86,22 @@ def note(diagram: Diagram) -> dict[str, Any] | None:
     return {"kind": problem.kind, "title": title, "message": message, "frames": frames}
 
 
-def caution(diagram: Diagram) -> str | None:
-    """Why the picture may be wrong: answers that decide which branch runs and when a loop ends were assumed.
+def explain_caution(diagram: Diagram) -> str | None:
+    """Explain why the picture may be wrong: values were assumed that decide on branches and loops.
 
-    Assumed sizes are texts; they are marked in the picture itself.
+    Assumed sizes don't count; they are texts, and marked in the picture.
     """
     graph = diagram.graph if diagram.picture else None
     guesses = graph.status.guesses if graph else ()
     deciding = [guess for guess in guesses if guess.node and not isinstance(guess.value, str)]
     if graph is None or not deciding:
         return None
-    values = _assumed(graph, deciding)
+    values = _list_guesses(graph, deciding)
     return f"A real pass may differ: Python asked for values that were not computed, and got {values}."
 
 
-def remarks(graph: Graph) -> list[str]:
-    """What was assumed, and what the trace did not see."""
+def list_remarks(graph: Graph) -> list[str]:
+    """List what was assumed, and what the trace missed."""
     status = graph.status
     found = list(status.notes)
     if status.state == "hierarchy":
@@ -110,7 +110,9 @@ def remarks(graph: Graph) -> list[str]:
         count = len(status.unseen)
         found.append(f"The origin of {count} tensor{'s'[: count != 1]} is unknown.")
     if status.guesses:
-        found.append(f"Python asked for values that were not computed; assumed: {_assumed(graph, status.guesses)}.")
+        found.append(
+            f"Python asked for values that were not computed; assumed: {_list_guesses(graph, status.guesses)}."
+        )
     found += [
         f"Assumed: {item.reason}" if item.subject == "rule" else f"Assumed {item.subject} = {item.value}: {item.reason}"
         for item in graph.assumptions
@@ -118,11 +120,13 @@ def remarks(graph: Graph) -> list[str]:
     return found[:_REMARK_LIMIT]
 
 
-def _assumed(graph: Graph, guesses: Iterable[Guess]) -> str:
-    """The values, and the lines that asked for them."""
+def _list_guesses(graph: Graph, guesses: Iterable[Guess]) -> str:
+    """List assumed values with the lines that asked for them."""
     sources = {node.id: node.source for node in graph.nodes if isinstance(node, OpNode)}
     lines: dict[str, dict[str, None]] = {}
     for guess in guesses:
         source = sources.get(guess.node) if guess.node else None
         lines.setdefault(str(guess.value), {}).update({source: None} if source else {})
-    return _some([f"{value} at {_some([*where])}" if where else value for value, where in lines.items()])
+    return _shorten_list(
+        [f"{value} at {_shorten_list([*where])}" if where else value for value, where in lines.items()]
+    )

@@ -1,4 +1,4 @@
-"""What a tour has in HTML beside its diagram, in every documentation tool: the classes of its parts, pictures of steps.
+"""Defines the HTML of tours for all documentation tools: the classes of its parts, and pictures of steps.
 
 ::
 
@@ -29,10 +29,10 @@ __all__ = [
     "STEPS",
     "STEP_PICTURE",
     "TITLE",
+    "render_step_image",
     "step_alt",
     "step_file",
     "step_files",
-    "step_image",
     "tour_classes",
 ]
 
@@ -45,10 +45,7 @@ STEP_PICTURE = "mg-step-picture"
 
 
 def tour_classes(diagram: Diagram) -> list[str]:
-    """CSS classes around a tour.
-
-    The picture is ready before anything is loaded if the first step shows what the page does.
-    """
+    """Return the CSS classes of a tour; ``mg-begins`` if its first step changes the picture of the page."""
     steps = diagram.picture.steps if diagram.picture else ()
     if not steps or not is_interactive(diagram):
         return ["mg-tour"]
@@ -59,12 +56,12 @@ def tour_classes(diagram: Diagram) -> list[str]:
 
 
 def step_file(diagram_id: str, index: int) -> str:
-    """Name of the still picture of a step, in the site's folder."""
+    """Return the file name of a step's still picture in the site's folder."""
     return f"{diagram_id}.step-{index + 1}.svg"
 
 
 def step_files(diagram: Diagram) -> dict[str, bytes]:
-    """The still pictures of all steps: name → content."""
+    """Return the still pictures of all steps by file name."""
     steps = diagram.picture.steps if diagram.picture else ()
     return {
         step_file(diagram.id, index): with_style(step, diagram.options.view, diagram.beside).svg.encode()
@@ -73,20 +70,20 @@ def step_files(diagram: Diagram) -> dict[str, bytes]:
 
 
 def step_alt(diagram: Diagram, index: int, title: str) -> str:
-    """Text for readers who do not see a step's picture."""
+    """Return the text alternative of a step's picture."""
     name = diagram.graph.model.name if diagram.graph else diagram.options.call.model
-    title = re.sub(rf"^{index + 1}\s*[.):]\s*", "", title)  # authors number them, too
+    title = re.sub(rf"^{index + 1}\s*[.):]\s*", "", title)  # authors may have numbered it
     return f"{name}, step {index + 1}{f': {title}' if title else ''}"
 
 
-def step_image(diagram: Diagram, index: int, *, assets: str, title: str = "") -> str:
-    """The still picture of a step; empty where there is none. Pages with the script load it when they are printed.
+def render_step_image(diagram: Diagram, index: int, *, assets: str, title: str = "") -> str:
+    """Render the still picture of a step, if any. Pages with scripts load it for printing.
 
     Args:
-        diagram: Of the tour.
-        index: Of the step, from 0.
+        diagram: The diagram of the tour.
+        index: The index of the step, from 0.
         assets: URL prefix from the page to the site's folder.
-        title: The step's, as plain text.
+        title: The title of the step, as plain text.
     """
     if diagram.picture is None or index >= len(diagram.picture.steps):
         return ""

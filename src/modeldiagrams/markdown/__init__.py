@@ -1,1 +1,1 @@
-"""Diagrams in Markdown: the fence, and the extension for plain Python-Markdown."""
+"""Diagrams in Markdown: the fence and the Python-Markdown extension."""

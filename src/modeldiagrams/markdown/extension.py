@@ -1,6 +1,6 @@
-"""The fence without MkDocs: plain Python-Markdown, or Zensical. ``markdown_extensions: [modeldiagrams]``.
+"""The extension for Python-Markdown and Zensical: ``markdown_extensions: [modeldiagrams]``.
 
-Neither announces the start or end of a build. So one tracing process serves all pages until the program ends, and each
+Neither announces the start or end of a build. So one tracing process serves all pages until the program ends, and every
 page writes the files in ``modeldiagrams/``.
 """
 
@@ -36,19 +36,19 @@ if TYPE_CHECKING:
 __all__ = ["MarkdownHost", "Services", "makeExtension"]
 
 _ZENSICAL = "rendering_context"
-"""The preprocessor by which Zensical hands over the current page and the site's configuration."""
+"""The preprocessor with which Zensical passes on the current page and the site's configuration."""
 
 _AUTOREFS = "mkdocs-autorefs"
-"""The pattern that Zensical's own autorefs registers, where the site has it."""
+"""The pattern registered by Zensical's autorefs, if the site uses them."""
 
 _OWN_SETTINGS = ("folder", "site_dir", "page")
-"""Settings that replace what Zensical would say."""
+"""Settings that override those of Zensical."""
 
 _log = logging.getLogger("modeldiagrams.markdown")
 
 
 class Services:
-    """The builders and sites of one process: Zensical creates the extension anew for every page."""
+    """The builders and sites of one process; Zensical creates a new extension for every page."""
 
     def __init__(self) -> None:
         self._builders: dict[tuple[Path | None, ...], DiagramBuilder] = {}
@@ -56,7 +56,7 @@ class Services:
         self._lock = threading.Lock()
 
     def builder(self, root: Path, folder: Path, settings: Settings) -> DiagramBuilder:
-        """The builder for models in `root` and graph files in `folder`."""
+        """Return the builder for models in `root` and graph files in `folder`."""
         cache_dir, snapshots = root / settings.cache_dir if settings.cache_dir else None, root / settings.snapshots
         key = (cache_dir, folder, root, snapshots)
         with self._lock:
@@ -67,7 +67,7 @@ class Services:
             return self._builders[key]
 
     def site(self, *folders: Path) -> IncrementalSite:
-        """The site whose ``modeldiagrams/`` folder lies in these places."""
+        """Return the site with a ``modeldiagrams/`` folder in each of these folders."""
         paths = tuple(folder.absolute() / FOLDER for folder in folders)
         with self._lock:
             if paths not in self._sites:
@@ -88,8 +88,8 @@ class MarkdownHost(FenceHost):
     """Serves documents of Python-Markdown, or one page of Zensical.
 
     Attributes:
-        page: URL of the page below the site's root; None if unknown.
-        path: In Zensical, the page's file below the folder of all pages.
+        page: URL of the page relative to the site's root; None if unknown.
+        path: In Zensical, the page's file relative to the folder of all pages.
     """
 
     def __init__(self, settings: Settings, *, folder: Path, site: Path | None = None, page: str | None = None) -> None:
@@ -103,7 +103,7 @@ class MarkdownHost(FenceHost):
         self._has_autorefs = False
 
     def start_document(self, md: markdown.Markdown) -> None:
-        """Learn from Zensical, if it is there, which page this is and where the site is written."""
+        """Get the current page and the site's folder from Zensical, if it is used."""
         if _ZENSICAL in md.preprocessors:
             self._configure_from_zensical(md.preprocessors[_ZENSICAL])
             self._has_autorefs = _AUTOREFS in md.inlinePatterns
@@ -119,36 +119,36 @@ class MarkdownHost(FenceHost):
             folder.write({".gitignore": b"*\n"})
 
     def end_document(self) -> None:
-        """Write what all pages share."""
+        """Write the files that all pages share."""
         if self._site:
             self._site.finish_page(self.settings, has_diagrams=bool(self.diagrams))
 
     def assets_url(self) -> str:
-        """URL prefix from the current page to the site's ``modeldiagrams/`` folder."""
-        # Zensical takes relative URLs as relative to the page's source file, and rewrites them for the page
+        """Return the URL prefix from the current page to the site's ``modeldiagrams/`` folder."""
+        # Zensical expects URLs relative to the page's source file, and rewrites them
         return f"{posixpath.relpath(FOLDER, posixpath.dirname(self.path or self.page or '') or '.')}/"
 
     def graph_file(self, path: str) -> str:
-        """Relative to the page as in Markdown links, or with a leading ``/`` to the folder of all pages."""
+        """Resolve a path relative to the page, as in Markdown links, or with a leading ``/`` to the folder of pages."""
         if not self.path:
             return path
         return posixpath.normpath(posixpath.join("/", posixpath.dirname(self.path), path)).lstrip("/")
 
     def class_link(self, names: Sequence[str], html: str) -> str:
-        """Let Zensical's autorefs resolve it: what is documented is known only after all pages are converted."""
+        """Let Zensical's autorefs resolve the link: it knows all documented classes only after converting all pages."""
         if not self._has_autorefs:
             return html
-        # mkdocstrings registers a class under all its names; PyTorch's inventory has only the last of them
+        # mkdocstrings registers a class under all its names, but PyTorch's inventory has only the last
         name = names[-1] if names[0].startswith("torch.") else names[0]
         return f'<autoref identifier="{html_text(name)}" optional>{html}</autoref>'
 
     def page_source(self) -> str | None:
-        """The page's file: Zensical hands over only what follows the front matter."""
+        """Read the page's file, because Zensical passes only the text after the front matter."""
         file = self._docs / self.path if self._docs else None
         return file.read_text("utf-8-sig", errors="replace") if file and file.is_file() else None
 
     def location(self, line: int | None) -> str:
-        """Name the page, if it is known."""
+        """Describe a location, with the page if it is known."""
         page = self.path or self.page
         if not page:
             return super().location(line)
@@ -158,27 +158,27 @@ class MarkdownHost(FenceHost):
         root = Path(context.config["root_dir"])
         docs = self._docs = root / context.config["docs_dir"]
         self.page, self.path, self._document = context.page.url, context.page.path, context.page
-        # Zensical empties the site before each build, which would lose the files of pages that it does not convert
-        # again; it copies what lies among the pages' files
+        # Zensical empties the site before each build but doesn't convert all pages again, so files written only there
+        # would be lost; it copies files from the folder of pages
         self._site = self._services.site(docs, root / context.config["site_dir"])
         self.settings = with_repository(self.settings, context.config["repo_url"])
         if self.settings.cache_dir is None:
             self.settings = msgspec.structs.replace(self.settings, cache_dir=CACHE)
         self.builder = self._services.builder(root, docs, self.settings)
-        # Zensical shows warnings only
+        # Zensical shows only warnings
         self.builder.tracing.on_trace = lambda model: sys.stderr.write(f"modeldiagrams: tracing {model}\n")
 
 
 def makeExtension(**configs: Any) -> ModelDiagramsExtension:  # noqa: N802  (Python-Markdown's name)
-    """Called by Python-Markdown with the configuration of the extension.
+    """Make the extension; called by Python-Markdown with its configuration.
 
     Args:
-        configs: A site's settings, see `Settings`. Without Zensical also `folder`, which models are imported from and
-            paths are relative to (by default the current one), `site_dir`, where the ``modeldiagrams/`` folder is
-            written (by default nowhere), and `page`, the URL of the page below the site's root.
+        configs: A site's settings, see `Settings`. Without Zensical also `folder`, from which models are imported and
+            to which paths are relative (by default the current folder), `site_dir`, where the ``modeldiagrams/``
+            folder is written (by default nowhere), and `page`, the URL of the page relative to the site's root.
 
     Raises:
-        SettingError: naming the first that is wrong.
+        SettingError: for the first invalid setting.
     """
     own = {name: configs.pop(name) for name in _OWN_SETTINGS if name in configs}
     for name, value in own.items():

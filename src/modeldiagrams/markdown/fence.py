@@ -1,6 +1,6 @@
-"""The ``model-graph`` fence for Python-Markdown: a superfences fence whose body names a model.
+"""The ``model-graph`` fence for Python-Markdown, built on superfences. Its body names a model.
 
-A `FenceHost` adds what only the documentation tool knows.
+Everything specific to a documentation tool is in its `FenceHost`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.changes import all_changes, model_history
 from modeldiagrams.hosting.host import draw, is_left_out
 from modeldiagrams.hosting.parts import placed
-from modeldiagrams.html.difference import changes_html
+from modeldiagrams.html.difference import render_changes
 from modeldiagrams.html.escape import html_text
-from modeldiagrams.html.history import history_html
-from modeldiagrams.markdown.figure import figure
+from modeldiagrams.html.history import render_history
+from modeldiagrams.markdown.figure import render_figure
 from modeldiagrams.markdown.find_fences import (
     CHANGES_FENCE,
     DIFF_FENCE,
@@ -34,8 +34,8 @@ from modeldiagrams.markdown.find_fences import (
     find_fences,
     unread_headers,
 )
-from modeldiagrams.markdown.listing import place_of_listing, with_listings
-from modeldiagrams.markdown.parts import with_parts
+from modeldiagrams.markdown.listing import fill_listings, render_placeholder
+from modeldiagrams.markdown.parts import link_parts
 from modeldiagrams.markdown.reporting import report
 from modeldiagrams.markdown.tour import TourBlocks, Tours
 from modeldiagrams.options.reading import read_body
@@ -48,17 +48,15 @@ if TYPE_CHECKING:
 __all__ = ["FENCE", "IF_POSSIBLE_FENCE", "LOCATION", "ModelDiagramsExtension"]
 
 IF_POSSIBLE_FENCE = "model-graph-if-possible"
-"""The fence of diagrams that a site adds to documented classes: left out where a model needs its author's help."""
+"""The fence of diagrams that a site adds to documented classes; left out if a model needs its author's help."""
 
 LOCATION = "docstring"
-"""Header attribute of a fence that stands in no page's source: where its author wrote it, ``mypkg/models.py:12``."""
+"""Header attribute with the source of a fence that is on no page: ``mypkg/models.py:12``."""
 
 _NOT_RUN = (
     "this `model-graph` fence is printed as code, because another extension (`fenced_code`, also part of"
     " `markdown.extensions.extra`) is listed after `pymdownx.superfences`; list `pymdownx.superfences` last"
 )
-
-
 _UNREAD = (
     "`{}` is printed as text, because the first line of a fence holds its name alone; write the model and its options"
     " in the lines below, `model: mypkg.Model` and `depth: 1`"
@@ -66,9 +64,9 @@ _UNREAD = (
 
 
 class ModelDiagramsExtension(Extension):
-    """Adds the fence to Python-Markdown, and superfences where it is missing.
+    """Adds the fence to Python-Markdown, and superfences if it is missing.
 
-    Holds no state of a conversion: one instance may serve many `Markdown` objects.
+    It keeps no state of a conversion, so one instance may serve many `Markdown` objects.
     """
 
     def __init__(self, host: FenceHost) -> None:
@@ -76,26 +74,26 @@ class ModelDiagramsExtension(Extension):
         self.host = host
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802  (Python-Markdown's name)
-        """Called by Python-Markdown."""
+        """Register the processors; called by Python-Markdown."""
         if not any(isinstance(extension, SuperFencesCodeExtension) for extension in md.registeredExtensions):
             md.registerExtensions(["pymdownx.superfences"], {})
         convert = md.convert
 
-        def convert_noted(source: str) -> str:
+        def convert_document(source: str) -> str:
             with self.host.converting():
                 return convert(source)
 
-        # Python-Markdown calls no extension when a conversion fails
-        md.convert = convert_noted  # type: ignore[method-assign]
-        # before every other preprocessor: the lines are still the author's
+        # a wrapper, because Python-Markdown calls no extension when a conversion fails
+        md.convert = convert_document  # type: ignore[method-assign]
+        # before every other preprocessor, while the lines are still the author's
         tours = Tours(self.host)
         md.registerExtensions([TourBlocks(tours)], {})
-        md.preprocessors.register(_Fences(md, self.host, tours), FENCE, 1000)
-        md.postprocessors.register(_End(md, self.host, tours), FENCE, -1000)
+        md.preprocessors.register(_FencePreprocessor(md, self.host, tours), FENCE, 1000)
+        md.postprocessors.register(_DocumentPostprocessor(md, self.host, tours), FENCE, -1000)
 
 
-class _End(Postprocessor):
-    """Tells the host that a document is converted."""
+class _DocumentPostprocessor(Postprocessor):
+    """Fills in listings and links, and tells the host that a document is converted."""
 
     def __init__(self, md: Markdown, host: FenceHost, tours: Tours) -> None:
         super().__init__(md)
@@ -104,14 +102,14 @@ class _End(Postprocessor):
 
     def run(self, text: str) -> str:
         self.tours.end(text)
-        if not self.host.is_in_piece:  # a piece may speak of diagrams of the page around it
-            text = with_parts(with_listings(text, self.host), self.host)
+        if not self.host.is_in_piece:  # a piece may refer to diagrams of the page around it
+            text = link_parts(fill_listings(text, self.host), self.host)
         self.host.end_document()
         return text
 
 
-class _Fences(Preprocessor):
-    """Finds the fences of one document, and draws each when superfences comes to it."""
+class _FencePreprocessor(Preprocessor):
+    """Finds the fences of one document, and draws each when superfences reaches it."""
 
     def __init__(self, md: Markdown, host: FenceHost, tours: Tours) -> None:
         super().__init__(md)
@@ -120,13 +118,13 @@ class _Fences(Preprocessor):
         self.waiting: list[tuple[int, str]] = []
 
     def run(self, lines: list[str]) -> list[str]:
-        """Note where the fences are and register ours with superfences. The text stays as it is."""
+        """Note where the fences are, and register ours with superfences. The text stays unchanged."""
         self.host.start_document(self.md)
         source = self.host.page_source()
         written = lines if source is None else source.split("\n")
         self.waiting = find_fences(written)
         self.tours.start(written)
-        # extensions that are registered later replace earlier ones under the same name
+        # extensions registered later replace earlier ones under the same name
         runner = self.md.preprocessors["fenced_code_block"]
         if isinstance(runner, SuperFencesBlockPreprocessor):
             known = runner.extension.superfences
@@ -154,15 +152,15 @@ class _Fences(Preprocessor):
         id_value: str,
         **_: Any,
     ) -> str:
-        """The formatter that superfences calls: HTML of one fence.
+        """Render a fence; called by superfences.
 
-        Superfences ignores all exceptions but one of its own, and prints the fence as code.
+        Superfences prints the fence as code after any exception except its own.
         """
         location = options.pop(LOCATION, "")
         line = None if location else self._line(src)
         requested = language != IF_POSSIBLE_FENCE
         try:
-            values = _values(options, classes, id_value)
+            values = _collect_options(options, classes, id_value)
             if not requested and self.host.is_on_page(read_body(src).get("model", "")):
                 return ""
             compares = language == DIFF_FENCE
@@ -173,7 +171,7 @@ class _Fences(Preprocessor):
             if is_left_out(diagram, requested=requested):
                 return ""
             self.host.note_shown(diagram)
-            return figure(diagram, self.host, self.md, documents=bool(location))
+            return render_figure(diagram, self.host, self.md, documents=bool(location))
         except SuperFencesException:
             raise
         except Exception as error:
@@ -181,12 +179,12 @@ class _Fences(Preprocessor):
             raise SuperFencesException(f"{self.host.location(line)}{message}") from error
 
     def list_versions(self, *, src: str, language: str, **_: Any) -> str:
-        """The formatter that superfences calls: HTML of what changed in all models, or of one in all releases."""
+        """Render the changes of all models, or of one model in all releases; called by superfences."""
         line = self._line(src)
         try:
             if language == HISTORY_FENCE:
-                return history_html(model_history(self.host, src))
-            return changes_html(all_changes(self.host, src))
+                return render_history(model_history(self.host, src))
+            return render_changes(all_changes(self.host, src))
         except ModelDiagramsError as error:
             if self.host.settings.on_error == "raise":
                 self.host.fail(str(error), line)
@@ -195,11 +193,11 @@ class _Fences(Preprocessor):
             return f"<p>{html_text(str(error))}</p>"
 
     def list_source(self, *, src: str, **_: Any) -> str:
-        """The formatter that superfences calls: the place of the code of a part, whose diagram may follow."""
-        return place_of_listing(src.strip(), self._line(src))
+        """Render a placeholder for the code of a node, whose diagram may come later; called by superfences."""
+        return render_placeholder(src.strip(), self._line(src))
 
     def _line(self, body: str) -> int | None:
-        """Line of the first fence with this body that is still to be drawn."""
+        """Return the line of the first fence with this body that isn't drawn yet."""
         for i, (line, text) in enumerate(self.waiting):
             if text == bare_body(body):
                 del self.waiting[i]
@@ -208,13 +206,13 @@ class _Fences(Preprocessor):
 
 
 def _accept(_language: str, inputs: dict[str, str], options: dict[str, str], *_: Any) -> bool:
-    """Superfences' validator: take every header attribute as an option; the formatter checks them."""
+    """Accept every header attribute as an option; called by superfences. The formatter checks them."""
     options.update(inputs)
     return True
 
 
-def _values(options: dict[str, str], classes: list[str], id_value: str) -> dict[str, Any]:
-    """The options in a fence's header: ``{#anchor .class depth="1"}``."""
+def _collect_options(options: dict[str, str], classes: list[str], id_value: str) -> dict[str, Any]:
+    """Return the options in a fence's header: ``{#anchor .class depth="1"}``."""
     values: dict[str, Any] = dict(options)
     if id_value:
         values["name"] = id_value

@@ -1,4 +1,4 @@
-"""A diagram as a figure, with a caption in the page's own Markdown."""
+"""Renders a diagram as a figure, with a caption in Markdown."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from xml.etree.ElementTree import Element
 
 from modeldiagrams.hosting.host import link_names
 from modeldiagrams.html.escape import html_text
-from modeldiagrams.html.fragment import figure_classes, fragment
-from modeldiagrams.html.images import images_list
-from modeldiagrams.html.notes import notes_list, notes_of
+from modeldiagrams.html.fragment import figure_classes, render_fragment
+from modeldiagrams.html.images import render_images
+from modeldiagrams.html.notes import notes_of, render_notes
 
 if TYPE_CHECKING:
     from markdown import Markdown
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from modeldiagrams.engine.diagram import Diagram
     from modeldiagrams.markdown.host import FenceHost
 
-__all__ = ["converted", "figure"]
+__all__ = ["convert_markdown", "render_figure"]
 
 _CODE = "fenced_code_block"
 """The preprocessor that finds fences."""
 _PROCESSORS = ("inline", "attr_list", "unescape", "relpath")
-"""Tree processors that a page runs on its text; captions and notes need them, too. MkDocs' `relpath` resolves links."""
+"""Tree processors of pages that captions and notes need too. MkDocs' `relpath` resolves links."""
 
 
-def figure(
+def render_figure(
     diagram: Diagram, host: FenceHost, md: Markdown, *, documents: bool = False, lists_notes: bool = True
 ) -> str:
-    """The HTML of a diagram, with its caption and anchor, and its notes below; `documents` as of `fragment`."""
+    """Render a diagram with caption, anchor and the notes below; for `documents`, see `render_fragment`."""
     options = diagram.options.figure
     classes = figure_classes(diagram.options)
     if options.align:
@@ -39,27 +39,27 @@ def figure(
     def link(class_name: str, html: str) -> str:
         return host.class_link(link_names(diagram, class_name), html)
 
-    inner = fragment(diagram, assets=host.assets_url(), link=link, documents=documents)
+    inner = render_fragment(diagram, assets=host.assets_url(), link=link, documents=documents)
     texts = notes_of(diagram).values() if lists_notes else ()
-    notes = notes_list(diagram, [converted(text, md) for text in texts])
-    caption = f"<figcaption>{_caption(options.caption, md)}</figcaption>\n" if options.caption else ""
-    below = notes + images_list(diagram)
+    notes = render_notes(diagram, [convert_markdown(text, md) for text in texts])
+    caption = f"<figcaption>{_render_caption(options.caption, md)}</figcaption>\n" if options.caption else ""
+    below = notes + render_images(diagram)
     opening = f'<figure class="{html_text(" ".join(classes))}" id="{html_text(diagram.anchor)}">'
     return f"{opening}\n{inner}\n{caption}</figure>\n{below}"
 
 
-def _caption(text: str, md: Markdown) -> str:
-    """A caption's Markdown; a single paragraph without its tag."""
-    html = converted(text, md)
+def _render_caption(text: str, md: Markdown) -> str:
+    """Convert a caption; a single paragraph without its tag."""
+    html = convert_markdown(text, md)
     single = re.fullmatch(r"<p>((?:(?!<p>).)*)</p>", html, re.DOTALL)
     return single[1] if single else html
 
 
-def converted(text: str, md: Markdown) -> str:
-    """Markdown of an option, converted as the page's own text is."""
+def convert_markdown(text: str, md: Markdown) -> str:
+    """Convert the Markdown of an option like the page's own text."""
     root = Element("div")
     if _CODE in md.preprocessors:
-        # a copy: it may be at work on the page, of whose fences this text is a part
+        # a copy, because it may be processing the page, whose fences contain this text
         text = "\n".join(copy.copy(md.preprocessors[_CODE]).run(text.split("\n")))
     md.parser.parseChunk(root, text)
     for name in _PROCESSORS:

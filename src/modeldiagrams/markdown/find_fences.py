@@ -1,4 +1,4 @@
-"""Finds our fences in a page's text, for the line numbers in messages: superfences reports none."""
+"""Finds our fences in a page's text, for the line numbers in messages, which superfences doesn't report."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _READ = re.compile(r"""\s*\.?([\w-]+(\s*\{.*\}|(\s+[a-zA-Z]\w*(=(["']).*?\5)?)*)
 
 
 def find_fences(lines: list[str]) -> list[tuple[int, str]]:
-    """Line number (from 1) and bare body of every fence that is not itself quoted inside another fence."""
+    """Return line number (from 1) and bare body of every fence that is not inside another fence."""
     found = []
     fence: str | None = None
     start, is_ours = 0, False
@@ -52,7 +52,7 @@ def find_fences(lines: list[str]) -> list[tuple[int, str]]:
 
 
 def unread_headers(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """Line number (from 1) and header of the fences of ours that superfences leaves as text."""
+    """Yield line number (from 1) and header of our fences that superfences leaves as text."""
     fence: str | None = None
     for number, line in enumerate(lines, 1):
         if fence is not None:
@@ -64,7 +64,7 @@ def unread_headers(lines: list[str]) -> Iterator[tuple[int, str]]:
 
 
 def find_blocks(lines: list[str], name: str) -> list[int]:
-    """Line numbers (from 1) of the heads of all `pymdownx.blocks` of a name, ``/// model-tour | mypkg.Model``."""
+    """Return the line numbers (from 1) of all `pymdownx.blocks` of a name, ``/// model-tour | mypkg.Model``."""
     head = re.compile(rf"[\s>]*/{{3,}}\s*{name}(?![\w-])")
     return [number for number, line in _outside_fences(lines) if head.match(line)]
 
@@ -81,5 +81,5 @@ def _outside_fences(lines: list[str]) -> Iterator[tuple[int, str]]:
 
 
 def bare_body(body: str) -> str:
-    """A body without indentation and quote marks, which superfences strips and the page's text has."""
+    """Remove indentation and quote marks from a body, as superfences does."""
     return "\n".join(line.lstrip("> \t").rstrip() for line in body.strip().splitlines())

@@ -1,7 +1,7 @@
-"""Writes ``modeldiagrams/`` page by page, for hosts without build-start and build-end events.
+"""Writes ``modeldiagrams/`` page by page, for hosts without events at the start and end of a build.
 
-Python-Markdown converts single documents. Zensical converts pages in threads and keeps converted ones from build to
-build, so what other pages show has to be read from what was written for them.
+Python-Markdown converts single documents. Zensical converts pages in threads and keeps them from build to build, so
+the diagrams of other pages are read from the files written for them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["IncrementalSite"]
 
 _SOURCES = ".pages.json"
-"""Page → its source file, so that a later build knows which pages are gone."""
+"""Maps pages to their source files, so that later builds notice removed pages."""
 
 
 class IncrementalSite:
@@ -34,7 +34,7 @@ class IncrementalSite:
         """Write nothing yet.
 
         Args:
-            folder: What earlier builds wrote is read from here. Source files are relative to the folder around it.
+            folder: The folder, with the files of earlier builds. Source files are relative to its parent.
             copies: Other places for the same files.
         """
         self._folder = folder
@@ -48,8 +48,8 @@ class IncrementalSite:
         """Forget what a page showed before.
 
         Args:
-            page: URL below the site's root; None if it is unknown, and then nothing is forgotten.
-            document: The same object for all pieces of a page that are converted on their own.
+            page: URL relative to the site's root; if None (unknown), nothing is forgotten.
+            document: The same object for all pieces of a page.
             source: The page's source file.
         """
         if page is None:
@@ -62,7 +62,7 @@ class IncrementalSite:
                 self._sources[page] = source
 
     def add(self, page: str | None, diagram: Diagram, keep: Keep) -> None:
-        """Write the files of a diagram that a page shows; `keep` as of `data_script`."""
+        """Write the files of a diagram that a page shows; for `keep`, see `build_data_script`."""
         files = diagram_files([diagram], keep)
         with self._lock:
             for folder in self._folders:
@@ -73,14 +73,14 @@ class IncrementalSite:
         """Write the index and the viewer.
 
         Args:
-            settings: The site's.
-            has_diagrams: Whether the page shows a diagram, or a note in its place.
+            settings: The site's settings.
+            has_diagrams: Whether the page shows a diagram, or a note instead.
         """
         with self._lock:
             if not has_diagrams and INDEX not in self._folder:
                 return
             sources = self._read_sources() | self._sources
-            present = self._present(sources)
+            present = self._find_present(sources)
             former = [entry for entry in self._folder.entries() or () if _page(entry) not in self._entries]
             known = [*former, *(entry for entries in self._entries.values() for entry in entries)]
             entries = [entry for entry in known if _page(entry) in present or _page(entry) not in sources]
@@ -95,13 +95,13 @@ class IncrementalSite:
                 with_diagrams = {page: present[page] for page in map(_page, entries) if page in present}
                 self._folder.write({_SOURCES: msgspec.json.encode(with_diagrams, order="sorted")})
 
-    def _present(self, sources: dict[str, str]) -> dict[str, str]:
-        """The pages that the site still has, and their source files."""
+    def _find_present(self, sources: dict[str, str]) -> dict[str, str]:
+        """Return the pages that the site still has, with their source files."""
         converted = set(self._sources.values())
         return {
             page: file
             for page, file in sources.items()
-            # a file that was converted as another page has moved there
+            # a file converted as another page has moved there
             if page in self._sources or (file not in converted and self._exists(file))
         }
 

@@ -1,4 +1,4 @@
-"""The code of parts of diagrams: a fence leaves its place, which is filled once all diagrams of the page are known."""
+"""Lists the code of modules: fences leave placeholders, which are filled when all diagrams of the page are known."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from modeldiagrams.markdown.find_fences import SOURCE_FENCE
 if TYPE_CHECKING:
     from modeldiagrams.markdown.host import FenceHost
 
-__all__ = ["place_of_listing", "with_listings"]
+__all__ = ["fill_listings", "render_placeholder"]
 
-_PLACE = re.compile(r'<div class="mg-source" data-of="([^"]*)" data-line="(\d*)"></div>')
+_PLACEHOLDER = re.compile(r'<div class="mg-source" data-of="([^"]*)" data-line="(\d*)"></div>')
 
 
-def place_of_listing(target: str, line: int | None) -> str:
-    """Where the code of a part is to stand; `line` is that of its fence."""
+def render_placeholder(target: str, line: int | None) -> str:
+    """Render a placeholder for the code of a module; `line` is the line of its fence."""
     return f'<div class="mg-source" data-of="{html_text(target)}" data-line="{line or ""}"></div>'
 
 
-def with_listings(text: str, host: FenceHost) -> str:
-    """A page's HTML with the code that its fences ask for.
+def fill_listings(text: str, host: FenceHost) -> str:
+    """Replace the placeholders in a page's HTML by code.
 
     Args:
-        text: HTML.
-        host: Knows the diagrams that the page shows.
+        text: The HTML.
+        host: The host, with the diagrams of the page.
     """
 
-    def listed(match: re.Match[str]) -> str:
+    def fill(match: re.Match[str]) -> str:
         try:
             return forward_of(host.on_page, html.unescape(match[1])).html
         except ModelDiagramsError as error:
             host.warn(f"{SOURCE_FENCE}: {error}", int(match[2]) if match[2] else None)
             return ""
 
-    return _PLACE.sub(listed, text)
+    return _PLACEHOLDER.sub(fill, text)

@@ -1,4 +1,4 @@
-"""Links to parts of a diagram on the same page: ``[the attention](model:mypkg.Model#encoder.layers.0.attention)``."""
+"""Resolves links to nodes of diagrams: ``[the attention](model:mypkg.Model#encoder.layers.0.attention)``."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
     from modeldiagrams.markdown.host import FenceHost
 
-__all__ = ["with_parts"]
+__all__ = ["link_parts"]
 
 _LINK = re.compile(
     r'<a\b(?P<before>[^>]*?) href="model:(?P<target>[^"]*)"(?P<after>[^>]*)>(?P<words>.*?)</a>', re.DOTALL
 )
 
 
-def with_parts(text: str, host: FenceHost) -> str:
-    """A page's HTML with its links to parts.
+def link_parts(text: str, host: FenceHost) -> str:
+    """Resolve the links to nodes in a page's HTML.
 
     Args:
-        text: HTML.
-        host: Knows the diagrams that the page shows.
+        text: The HTML.
+        host: The host, with the diagrams of the page.
     """
     anchors: dict[tuple[str, int], dict[str, None]] = {}
 
-    def linked(match: re.Match[str]) -> str:
+    def link(match: re.Match[str]) -> str:
         try:
             part = find_part(host.on_page, html.unescape(match["target"]))
         except ModelDiagramsError as error:
@@ -46,14 +46,14 @@ def with_parts(text: str, host: FenceHost) -> str:
         href = f"#{html_text(fragment or part.diagram.anchor)}"
         return f'<a class="mg-part" href="{href}"{live}{rest}>{match["words"]}</a>'
 
-    text = _LINK.sub(linked, text)
+    text = _LINK.sub(link, text)
     for (diagram_id, index), fragments in anchors.items():
-        text = _with_anchors(text, diagram_id, index, fragments)
+        text = _add_anchors(text, diagram_id, index, fragments)
     return f'{text}\n<script src="{host.assets_url()}{PROSE}" defer></script>' if "data-mg-nodes=" in text else text
 
 
-def _with_anchors(text: str, diagram_id: str, index: int, fragments: Iterable[str]) -> str:
-    """Put what links lead to without a script before the picture of their diagram."""
+def _add_anchors(text: str, diagram_id: str, index: int, fragments: Iterable[str]) -> str:
+    """Add the targets of links before the picture of their diagram, for readers without scripts."""
     spans = "".join(f'<span id="{html_text(fragment)}"></span>' for fragment in fragments)
     pictures = [*re.finditer(rf'<model-graph graph="{re.escape(html_text(diagram_id))}"', text)]
     if index >= len(pictures):

@@ -14,13 +14,13 @@ __all__ = ["report"]
 
 
 def report(host: FenceHost, diagram: Diagram, line: int | None, location: str = "", *, requested: bool = True) -> None:
-    """Report a diagram's problem, if it has one, as the site wants it.
+    """Report a diagram's problem, if any, as the site's settings ask for.
 
     Args:
         host: The documentation tool.
-        diagram: Just drawn.
-        line: Of the diagram on its page.
-        location: Where its author wrote it, if that is no page.
+        diagram: The diagram.
+        line: The line of the diagram on its page.
+        location: Where its author wrote it, if not on a page.
         requested: False for a diagram that a site adds to a documented class.
     """
     if diagram.problem is None:

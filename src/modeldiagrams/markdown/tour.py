@@ -1,4 +1,4 @@
-"""Tours in Markdown: blocks of `pymdownx.blocks`, whose content is the page's own Markdown.
+"""Tours in Markdown: blocks of `pymdownx.blocks` that contain Markdown.
 
 ::
 
@@ -31,8 +31,8 @@ from modeldiagrams.errors import ModelDiagramsError
 from modeldiagrams.hosting.host import draw, unfound_in_steps
 from modeldiagrams.hosting.parts import placed
 from modeldiagrams.html.notes import note_id, notes_of
-from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, step_image, tour_classes
-from modeldiagrams.markdown.figure import converted, figure
+from modeldiagrams.html.tour import BODY, PICTURE, STEP, STEPS, TITLE, render_step_image, tour_classes
+from modeldiagrams.markdown.figure import convert_markdown, render_figure
 from modeldiagrams.markdown.find_fences import find_blocks
 from modeldiagrams.markdown.reporting import report
 from modeldiagrams.options.steps import parse_step
@@ -54,8 +54,8 @@ NOTE_BLOCK = "model-note"
 _UNREAD = re.compile(rf"<p>/{{3,}}\s*({TOUR_BLOCK}|{STEP_BLOCK}|{NOTE_BLOCK})(?![\w-])")
 
 
-class _AnyOption(dict[str, Any]):
-    """Lets every option through: our own parsers explain what is wrong, and pymdownx would print the block as text."""
+class _AllOptions(dict[str, Any]):
+    """Accepts every option: our own parsers explain errors, while pymdownx would print the block as text."""
 
     def __contains__(self, name: object) -> bool:
         return True
@@ -64,52 +64,52 @@ class _AnyOption(dict[str, Any]):
         return None, None
 
 
-class _Step(NamedTuple):
+class _StepElement(NamedTuple):
     element: Element
     still: Element
-    """Where its still picture goes."""
+    """The element for its still picture."""
     title: str
     shows: dict[str, Any]
     line: int | None
 
 
-class _Note(NamedTuple):
+class _NoteElement(NamedTuple):
     element: Element
     parent: Element
     line: int | None
 
 
-class _Tour(NamedTuple):
+class _OpenTour(NamedTuple):
     line: int | None
-    steps: list[_Step]
-    notes: dict[str, _Note]
+    steps: list[_StepElement]
+    notes: dict[str, _NoteElement]
     """By pattern."""
 
 
 class Tours:
-    """The tours of one document after another.
+    """Tracks the tours of a document; one instance serves one document after another.
 
     Attributes:
         host: The documentation tool.
-        open: The tours that have begun and not ended, innermost last.
+        open: The tours that have not ended yet, the innermost last.
     """
 
     def __init__(self, host: FenceHost) -> None:
         self.host = host
-        self.open: list[_Tour] = []
+        self.open: list[_OpenTour] = []
         self._lines: dict[str, list[int]] = {}
 
     def start(self, lines: list[str]) -> None:
-        """Note where the blocks of a document are."""
+        """Note the lines of all blocks of a document."""
         self.open.clear()
         self._lines = {name: find_blocks(lines, name) for name in (TOUR_BLOCK, STEP_BLOCK, NOTE_BLOCK)}
 
     def line(self, name: str) -> int | None:
-        """Line of the next block of this name."""
+        """Return the line of the next block of this name."""
         return self._lines[name].pop(0) if self._lines.get(name) else None
 
     def end(self, html: str) -> None:
-        """Report blocks that were not read as their author meant them."""
+        """Report blocks that were not closed or not recognised."""
         for tour in self.open:
             message = f"{TOUR_BLOCK}: the block is not closed; expected a line with as many slashes as its first line"
             self.host.warn(message, tour.line)
@@ -122,45 +122,45 @@ class Tours:
 
 
 class TourBlocks(BlocksExtension):  # type: ignore[misc]  # pymdownx has no types
-    """Makes the blocks known to Python-Markdown."""
+    """Registers the blocks with Python-Markdown."""
 
     def __init__(self, tours: Tours) -> None:
         super().__init__()
         self.tours = tours
 
     def extendMarkdownBlocks(self, _md: Markdown, block_mgr: Any) -> None:  # noqa: N802  (pymdownx's name)
-        """Called by pymdownx."""
+        """Register the blocks; called by pymdownx."""
         block_mgr.register(_TourBlock, {"tours": self.tours})
         block_mgr.register(_StepBlock, {"tours": self.tours})
         block_mgr.register(_NoteBlock, {"tours": self.tours})
 
 
-class _Block(Block):  # type: ignore[misc]  # pymdownx has no types
+class _ModelBlock(Block):  # type: ignore[misc]  # pymdownx has no types
     ARGUMENT = None
 
     def on_init(self) -> None:
-        """Called by pymdownx."""
-        self.option_spec = _AnyOption(vars(self)["option_spec"])  # it has what every block takes: attributes
+        """Initialise the block; called by pymdownx."""
+        self.option_spec = _AllOptions(vars(self)["option_spec"])  # contains attributes, which every block accepts
         self.tours: Tours = self.config["tours"]
         self.place = self.tours.line(self.NAME)
 
     def values(self) -> dict[str, Any]:
-        """The options that its author wrote."""
+        """Return the author's options."""
         return {str(name): value for name, value in self.options.items() if name != "attrs"}
 
 
-class _StepBlock(_Block):
+class _StepBlock(_ModelBlock):
     NAME = STEP_BLOCK
 
     def on_create(self, parent: Element) -> Element:
-        """Called by pymdownx where the block begins."""
+        """Start the block; called by pymdownx."""
         step = SubElement(parent, "div", {"class": STEP})
         if self.argument:
             SubElement(SubElement(step, "p", {"class": TITLE}), "strong").text = self.argument
         still = SubElement(step, "div")
         if self.tours.open:
             steps = self.tours.open[-1].steps
-            steps.append(_Step(step, still, self.argument or "", self._read(), self.place))
+            steps.append(_StepElement(step, still, self.argument or "", self._read(), self.place))
         else:
             self.tours.host.warn(f"{STEP_BLOCK}: expected inside a `{TOUR_BLOCK}`", self.place)
         return step
@@ -173,11 +173,11 @@ class _StepBlock(_Block):
             return {}
 
 
-class _NoteBlock(_Block):
+class _NoteBlock(_ModelBlock):
     NAME = NOTE_BLOCK
 
     def on_create(self, parent: Element) -> Element:
-        """Called by pymdownx where the block begins."""
+        """Start the block; called by pymdownx."""
         note = SubElement(parent, "div")
         notes = self.tours.open[-1].notes if self.tours.open else None
         if notes is None:
@@ -187,19 +187,19 @@ class _NoteBlock(_Block):
         elif self.argument in notes:
             self._warn(f"two notes have the pattern {self.argument!r}; write both in one")
         else:
-            notes[self.argument] = _Note(note, parent, self.place)
+            notes[self.argument] = _NoteElement(note, parent, self.place)
         return note
 
     def _warn(self, message: str) -> None:
         self.tours.host.warn(f"{NOTE_BLOCK}: {message}", self.place)
 
 
-class _TourBlock(_Block):
+class _TourBlock(_ModelBlock):
     NAME = TOUR_BLOCK
 
     def on_create(self, parent: Element) -> Element:
-        """Called by pymdownx where the block begins."""
-        self.tours.open.append(_Tour(self.place, [], {}))
+        """Start the block; called by pymdownx."""
+        self.tours.open.append(_OpenTour(self.place, [], {}))
         tour = SubElement(parent, "div")
         body = SubElement(tour, "div", {"class": BODY})
         SubElement(body, "div", {"class": PICTURE})
@@ -207,11 +207,11 @@ class _TourBlock(_Block):
         return tour
 
     def on_add(self, block: Element) -> Element:
-        """Called by pymdownx with what it made: the content goes to the steps."""
+        """Return the element for the content; called by pymdownx."""
         return block[0][1]
 
     def on_end(self, block: Element) -> None:
-        """Called by pymdownx where the block ends: all steps are there."""
+        """Draw the tour when all steps are known; called by pymdownx."""
         host, (_, steps, notes) = self.tours.host, self.tours.open.pop()
         values = {**self.values(), **({"model": self.argument} if self.argument else {})}
         shows = [step.shows for step in steps]
@@ -223,20 +223,20 @@ class _TourBlock(_Block):
             host.warn(f"{TOUR_BLOCK}: step {index + 1}: {error}", steps[index].line)
         host.note_shown(diagram)
         block.set("class", " ".join(tour_classes(diagram)))
-        self._stash(block[0][0], figure(diagram, host, self.md, lists_notes=False))
+        self._stash(block[0][0], render_figure(diagram, host, self.md, lists_notes=False))
         self._list_notes(block[0][0], diagram, notes)
         for index, step in enumerate(steps):
-            image = step_image(diagram, index, assets=host.assets_url(), title=re.sub(r"[*`]", "", step.title))
+            image = render_step_image(diagram, index, assets=host.assets_url(), title=re.sub(r"[*`]", "", step.title))
             step.element.set("id", f"{diagram.anchor}-step-{index + 1}")
             self._stash(step.still, image)
 
-    def _list_notes(self, below: Element, diagram: Diagram, written: Mapping[str, _Note]) -> None:
-        """The notes below the picture: blocks move there, those of options and of comments in code are converted."""
+    def _list_notes(self, below: Element, diagram: Diagram, written: Mapping[str, _NoteElement]) -> None:
+        """List the notes below the picture: move those from blocks, convert those from options and code comments."""
         for note in written.values():
             note.parent.remove(note.element)
         texts = [*notes_of(diagram).values()]
         listed = SubElement(below, "ol", {"class": "mg-notes"}) if texts else below
-        # those of comments come last
+        # notes from code comments come last
         patterns = [*(diagram.options.author.notes or {}), *[""] * len(texts)]
         for number, (pattern, text) in enumerate(zip(patterns, texts, strict=False), start=1):
             item = SubElement(listed, "li", {"id": note_id(diagram, number)})
@@ -244,7 +244,7 @@ class _TourBlock(_Block):
                 item.text = written[pattern].element.text
                 item.extend(written[pattern].element)
             else:
-                self._stash(item, converted(text, self.md))
+                self._stash(item, convert_markdown(text, self.md))
 
     def _stash(self, element: Element, html: str) -> None:
         """Put finished HTML into an element."""

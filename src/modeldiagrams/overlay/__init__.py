@@ -1,1 +1,1 @@
-"""What an author says about the nodes of a graph, beside the graph."""
+"""Annotations that an author adds to the nodes of a graph."""

@@ -1,4 +1,4 @@
-"""Picture files → images of an overlay: checked, without anything in SVG that could run or load, and not too large."""
+"""Reads picture files as images of an overlay: checks format and size, and removes from SVG what could run or load."""
 
 from __future__ import annotations
 
@@ -16,50 +16,49 @@ from modeldiagrams.overlay.overlay import Image
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["image_of"]
+__all__ = ["read_image"]
 
 _MOST_PIXELS = 16_000_000
 
 _MOST_SHAPES = 50_000
-"""In SVG, each as often as it is used."""
+"""In SVG; a shape counts as often as it is used."""
 _STEP = 2**20
-"""Bytes that are decompressed at a time."""
+"""The number of bytes to decompress at a time."""
 _CHANNELS = {2: 3, 4: 2, 6: 4}
-"""Kind of colours of a PNG file → values of a pixel, where these are several."""
+"""Values per pixel by colour type of a PNG file; otherwise one."""
 
 _PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
-_PNG_HEAD = 13
-"""Bytes."""
+_PNG_HEAD_SIZE = 13
 _SVG = "{http://www.w3.org/2000/svg}"
-_GONE = frozenset({"script", "foreignObject", "handler", "listener", "audio", "video", "iframe", "set"})
+_REMOVED = frozenset({"script", "foreignObject", "handler", "listener", "audio", "video", "iframe", "set"})
 _EMBEDDED = re.compile(r"\s*data:image/(png|jpe?g);base64,(?P<data>[A-Za-z0-9+/=\s]*)", re.IGNORECASE)
 _ELSEWHERE = re.compile(r"""@import|javascript:|url\(\s*["']?(?!\s*["']?#)|image-set\(|\\""", re.IGNORECASE)
-"""In attributes and styles: what names something outside of the file, or hides that it does."""
+"""In attributes and styles: references to something outside the file, and escapes, which may hide them."""
 _WITHIN = re.compile(r"""url\(\s*["']?\s*#([^)"'\s]+)""", re.IGNORECASE)
-"""Another element of the file, in attributes."""
+"""A reference to another element of the file, in attributes."""
 _PAINTS = frozenset({"pattern", "marker", "mask", "clipPath", "filter"})
-"""What draws its own shapes where it is named so."""
+"""Elements whose shapes are drawn where they are referenced this way."""
 _ANIMATION = re.compile(r"(?<![.#\w-])(-\w+-)?animation", re.IGNORECASE)
-"""The name of such a property, in styles."""
+"""The names of animation properties, in styles."""
 _UNITS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54}
 
 
-def image_of(content: bytes, alt: str) -> Image:
-    """An image of no node yet.
+def read_image(content: bytes, alt: str) -> Image:
+    """Read an image, which is assigned to no node yet.
 
     Args:
-        content: Of a PNG, JPEG or SVG file.
-        alt: Text for readers who do not see it.
+        content: The content of a PNG, JPEG or SVG file.
+        alt: Text for readers who can't see it.
 
     Raises:
-        ValueError: if it is none, is damaged, or too large.
+        ValueError: if it is another format, damaged or too large.
     """
     _check_length(content)
     size: tuple[float, float]
     if content.startswith(_PNG):
-        kind, size = "png", _png_size(content)
+        kind, size = "png", _read_png_size(content)
     elif content.startswith(_JPEG):
-        kind, size = "jpeg", _jpeg_size(content)
+        kind, size = "jpeg", _read_jpeg_size(content)
     else:
         kind, (content, size) = "svg+xml", _clean(content)
         _check_length(content, " with all its entities and namespaces")
@@ -75,28 +74,28 @@ def _check_length(content: bytes, how: str = "") -> None:
         raise ValueError(f"expected a picture of up to {LARGEST // 1000} kB, got {len(content) // 1000} kB{how}")
 
 
-def _png_size(content: bytes) -> tuple[int, int]:
+def _read_png_size(content: bytes) -> tuple[int, int]:
     at, size, row, pixels = len(_PNG), (0, 0), 0.0, b""
     while at + 12 <= len(content):
         length, kind = struct.unpack_from(">I4s", content, at)
         end = at + 8 + length
         if content[end : end + 4] != zlib.crc32(content[at + 4 : end]).to_bytes(4):
             break
-        if kind == b"IHDR" and length != _PNG_HEAD:
+        if kind == b"IHDR" and length != _PNG_HEAD_SIZE:
             break
         if kind == b"IHDR":
             width, height, bits, colours = struct.unpack_from(">IIBB", content, at + 8)
             size, row = (width, height), 1 + width * bits * _CHANNELS.get(colours, 1) / 8
         if kind == b"IDAT":
             pixels += content[at + 8 : end]
-        if kind == b"IEND" and (size[0] * size[1] > _MOST_PIXELS or _has_bytes(pixels, size[1] * int(row))):
+        if kind == b"IEND" and (size[0] * size[1] > _MOST_PIXELS or _has_length(pixels, size[1] * int(row))):
             return size
         at = end + 4
     raise ValueError("expected a whole PNG file, this one is damaged")
 
 
-def _has_bytes(compressed: bytes, least: int) -> bool:
-    """Whether compressed data holds so many bytes; programs for print draw nothing at all otherwise."""
+def _has_length(compressed: bytes, least: int) -> bool:
+    """Whether compressed data has at least this length; otherwise, print programs draw nothing at all."""
     stream, rest, found = zlib.decompressobj(), compressed, 0
     try:
         while rest and found < least:
@@ -107,7 +106,7 @@ def _has_bytes(compressed: bytes, least: int) -> bool:
     return found >= least
 
 
-def _jpeg_size(content: bytes) -> tuple[int, int]:
+def _read_jpeg_size(content: bytes) -> tuple[int, int]:
     at, size = 2, (0, 0)
     while at + 9 <= len(content) and content[at] == 0xFF:  # noqa: PLR2004  (a marker)
         marker, length = content[at + 1], int.from_bytes(content[at + 2 : at + 4])
@@ -121,17 +120,17 @@ def _jpeg_size(content: bytes) -> tuple[int, int]:
 
 
 def _clean(content: bytes) -> tuple[bytes, tuple[float, float]]:
-    """An SVG file with its size, and without what is not drawn: scripts, HTML, metadata, and what lies elsewhere."""
+    """Remove what isn't drawn from an SVG file: scripts, HTML, metadata, external references. Also return its size."""
     try:
         root = ET.fromstring(content)  # noqa: S314  (expat loads no entities, and limits how far they expand)
         if root.tag != f"{_SVG}svg":
             raise ValueError(f"expected a PNG, JPEG or SVG file, got XML with the root {root.tag[:60]!r}")
         _strip(root)
         _check_shapes(root)
-        size = _svg_size(root)
+        size = _read_svg_size(root)
         root.attrib |= {name: f"{length:g}" for name, length in zip(("width", "height"), size, strict=True)}
         return ET.tostring(root, "unicode").encode(), size
-    except (ET.ParseError, UnicodeError, LookupError) as error:  # the last for an encoding that is unknown
+    except (ET.ParseError, UnicodeError, LookupError) as error:  # LookupError: unknown encoding
         raise ValueError(f"expected a PNG, JPEG or SVG file, got something else ({error})") from error
     except RecursionError as error:
         raise ValueError("expected an SVG file, this one is nested too deeply") from error
@@ -140,7 +139,7 @@ def _clean(content: bytes) -> tuple[bytes, tuple[float, float]]:
 def _strip(root: ET.Element) -> None:
     for element in root.iter():
         if _local(element.tag) == "style":
-            _flatten(element)
+            _clean_style(element)
         _remove_undrawn(element)
         for name in [name for name, value in element.items() if not _is_harmless(_local(name), value)]:
             del element.attrib[name]
@@ -151,18 +150,18 @@ def _strip(root: ET.Element) -> None:
 def _is_drawn(element: ET.Element) -> bool:
     name = _local(element.tag)
     is_svg = isinstance(element.tag, str) and element.tag.startswith(_SVG)
-    return is_svg and name not in _GONE and not name.startswith("animate")
+    return is_svg and name not in _REMOVED and not name.startswith("animate")
 
 
-def _flatten(style: ET.Element) -> None:
-    """Leave only text, as browsers read it, of a style sheet, and of this only what neither loads nor moves."""
+def _clean_style(style: ET.Element) -> None:
+    """Reduce a style sheet to its text, as browsers read it, without what loads or animates."""
     text = "".join(style.itertext())
     style[:] = []
     style.text = "" if _ELSEWHERE.search(text) else _ANIMATION.sub("no-animation", text)
 
 
 def _remove_undrawn(element: ET.Element) -> None:
-    """Remove children, but not the text that follows them."""
+    """Remove children that aren't drawn, but keep the text after them."""
     before = None
     for child in [*element]:
         if _is_drawn(child):
@@ -176,14 +175,14 @@ def _remove_undrawn(element: ET.Element) -> None:
 
 
 def _check_shapes(root: ET.Element) -> None:
-    """Refuse what a few elements that use each other blow up."""
-    by_id = {element.get("id"): element for element in reversed([*root.iter()])}  # the first of an id counts
+    """Refuse a file whose elements use each other so often that it explodes."""
+    by_id = {element.get("id"): element for element in reversed([*root.iter()])}  # the first element with an id counts
     counts: dict[ET.Element, int] = {}
 
     def count(element: ET.Element) -> int:
         if element not in counts:
-            counts[element] = _MOST_SHAPES  # for one that uses itself
-            used = [by_id[name] for name in _used(element, by_id)]
+            counts[element] = _MOST_SHAPES  # in case it uses itself
+            used = [by_id[name] for name in _find_used(element, by_id)]
             counts[element] = 1 + sum(map(count, [*element, *used]))
         return counts[element]
 
@@ -191,8 +190,8 @@ def _check_shapes(root: ET.Element) -> None:
         raise ValueError(f"expected an SVG file of up to {_MOST_SHAPES} shapes, this one has more")
 
 
-def _used(element: ET.Element, by_id: Mapping[str | None, ET.Element]) -> Iterator[str]:
-    """Ids of what is drawn with an element."""
+def _find_used(element: ET.Element, by_id: Mapping[str | None, ET.Element]) -> Iterator[str]:
+    """Yield the ids of elements that are drawn with an element."""
     for name, value in element.items():
         if _local(name) == "href" and _local(element.tag) != "a" and unquote(value[1:]) in by_id:
             yield unquote(value[1:])
@@ -207,10 +206,10 @@ def _is_harmless(name: str, value: str) -> bool:
 
 
 def _is_small_image(url: str) -> bool:
-    """Whether a URL holds pixels; one picture inside of another is that of a plot's."""
+    """Whether a URL contains pixels, like the image in a plot."""
     found = _EMBEDDED.fullmatch(url)
     try:
-        return bool(found) and image_of(base64.b64decode(found["data"]), "").width > 0 if found else False
+        return bool(found) and read_image(base64.b64decode(found["data"]), "").width > 0 if found else False
     except ValueError:
         return False
 
@@ -219,10 +218,10 @@ def _local(name: Any) -> str:
     return str(name).rpartition("}")[2]
 
 
-def _svg_size(root: ET.Element) -> tuple[float, float]:
-    """CSS pixels: those of width and height, or else of the view box."""
-    lengths = [*_lengths(root)]
-    box = [_number(part) for part in re.split(r"[\s,]+", root.get("viewBox", "").strip())]
+def _read_svg_size(root: ET.Element) -> tuple[float, float]:
+    """Return the size in CSS pixels, from width and height, or else from the view box."""
+    lengths = [*_read_lengths(root)]
+    box = [_parse_number(part) for part in re.split(r"[\s,]+", root.get("viewBox", "").strip())]
     width, height = box[2:] if len(box) == 4 else (300.0, 150.0)  # noqa: PLR2004  (as browsers do)
     if not (width > 0 and height > 0):
         raise ValueError("expected an SVG file with a size, this one has none")
@@ -232,14 +231,14 @@ def _svg_size(root: ET.Element) -> tuple[float, float]:
     return width * scale, height * scale
 
 
-def _lengths(root: ET.Element) -> Iterator[float]:
-    """Width and height; 0 for what depends on the page."""
+def _read_lengths(root: ET.Element) -> Iterator[float]:
+    """Yield width and height; 0 for one that depends on the page."""
     for name in ("width", "height"):
         found = re.fullmatch(r"\s*([\d.]+(?:e\d+)?)\s*([a-z]*)\s*", root.get(name, ""))
-        yield _number(found[1]) * _UNITS.get(found[2], 0) if found else 0
+        yield _parse_number(found[1]) * _UNITS.get(found[2], 0) if found else 0
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     try:
         return float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""An author's patterns → an overlay for one graph."""
+"""Resolves an author's patterns to an overlay for one graph."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from modeldiagrams.ir.nearest import nearest
 from modeldiagrams.ir.pictures import as_picture
 from modeldiagrams.ir.queries import short_name
 from modeldiagrams.ir.structure import structural_digest
-from modeldiagrams.overlay.groups import grouped
-from modeldiagrams.overlay.images import image_of
+from modeldiagrams.overlay.groups import make_groups
+from modeldiagrams.overlay.images import read_image
 from modeldiagrams.overlay.overlay import Alignment, Arrangement, Node, Note, Overlay
 
 if TYPE_CHECKING:
@@ -44,45 +44,45 @@ def annotate(  # noqa: PLR0913  (the most common options)
     alt: str | None = None,
     **more: Any,
 ) -> Overlay:
-    """Annotate nodes, for `to_svg`, `to_html` and other pictures: ``to_svg(graph, overlay=annotate(…))``.
+    """Annotate nodes for `to_svg`, `to_html` and other pictures: ``to_svg(graph, overlay=annotate(…))``.
 
-    ``|`` joins several overlays.
+    ``|`` merges several overlays.
 
     Args:
         graph: The graph with the nodes.
-        pattern: Which nodes: a path (``encoder.layers.0``), a class (``Linear``), a function, an op's id or name, and
-            ``*`` for anything in them. Several are separated by commas.
+        pattern: The nodes to annotate: a path (``encoder.layers.0``), a class (``Linear``), a function, or the id or
+            name of an op, with ``*`` for any text. Separate several patterns with commas.
         text: A note. It is shown below the picture, with its number at the nodes.
-        group: A name: siblings that match become one container of this name.
+        group: A name: matching siblings become one container with this name.
         image: A picture in the box: a PNG, JPEG or SVG file, its bytes, SVG text, a Matplotlib figure, a PIL image, or
             a table (a pandas `DataFrame`, a dict, or a list of rows). Readers can open it in full size.
         alt: What the image shows, for readers who can't see it.
-        **more: Other options of the reference for nodes: `rename`, `kind`, `arrange` and `align_items` with a value,
+        **more: Other options for nodes, see the reference: `rename`, `kind`, `arrange` and `align_items` with a value,
             `hide`, `highlight` and `fade` with True, and `order` with a list of patterns.
 
     Returns:
         The overlay.
 
     Raises:
-        OptionError: for an unknown option or value, a pattern that matches nothing, nodes that can't be a group, and an
-            image that is in no known format, damaged or too large.
+        OptionError: for an unknown option or value, a pattern that matches nothing, nodes that can't be a group, or an
+            image that is damaged, too large or of an unknown format.
     """
-    options = _options_of(pattern, {"notes": text, **more})
+    options = _collect_options(pattern, {"notes": text, **more})
     if image is not None:
-        options["embed"] = {pattern: _image(image, alt or f"Picture of {pattern}")}
+        options["embed"] = {pattern: _read_image(image, alt or f"Picture of {pattern}")}
     if group is not None:
         options["group"] = {group: [pattern]}
     overlay, problems = resolve(graph, options)
-    if not options:  # a pattern that matches nothing is a mistake all the same
+    if not options:  # check the pattern anyway
         finder = _Finder(graph)
-        finder.of("pattern", pattern)
+        finder.find("pattern", pattern)
         problems = finder.problems
     if problems:
         raise problems[0]
     return overlay
 
 
-def _options_of(pattern: str, given: dict[str, Any]) -> dict[str, Any]:
+def _collect_options(pattern: str, given: dict[str, Any]) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for name, value in given.items():
         if name not in (*_FLAGS, *_VALUES, "order", "notes"):
@@ -95,10 +95,10 @@ def _options_of(pattern: str, given: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _image(image: Any, alt: str) -> Image:
+def _read_image(image: Any, alt: str) -> Image:
     try:
         is_file = isinstance(image, os.PathLike) or (isinstance(image, str) and "<" not in image)
-        return image_of(Path(image).read_bytes() if is_file else as_picture(image), alt)
+        return read_image(Path(image).read_bytes() if is_file else as_picture(image), alt)
     except OSError as error:
         reason = f"{error.filename}: {error.strerror}; expected the path of a PNG, JPEG or SVG file"
         raise OptionError("image", reason) from error
@@ -107,11 +107,11 @@ def _image(image: Any, alt: str) -> Image:
 
 
 msgspec.json.Decoder(tuple[Note, Node])
-"""So that their fields are learnt at import, by one thread."""
+"""Makes msgspec inspect these types at import, in one thread."""
 
 
 def _check(name: str, value: object) -> None:
-    """Refuse a value that an overlay can't hold."""
+    """Check that an overlay can contain a value."""
     struct, field = (Note, "text") if name == "notes" else (Node, name)
     choices = {"kind": Kind, "arrange": Arrangement, "align_items": Alignment}.get(name)
     expected = ", ".join(get_args(choices)) if choices else _EXPECTED.get(name, "text")
@@ -122,42 +122,42 @@ def _check(name: str, value: object) -> None:
 
 
 def resolve(graph: Graph, options: Mapping[str, Any]) -> tuple[Overlay, list[OptionError]]:
-    """Find the nodes that options speak of.
+    """Find the nodes that options refer to.
 
     Args:
-        graph: Where to look.
-        options: Values of the options of struct `Author`, without those that are not given; `embed` has an `Image` in
-            place of the name of each, and `notes` may also be pairs of pattern and text.
+        graph: The graph with the nodes.
+        options: The given options of the struct `Author`, by name; `embed` has an `Image` instead of the name of each,
+            and `notes` may also be pairs of pattern and text.
 
     Returns:
-        The overlay, and what is wrong with the options; the rest of them holds all the same.
+        The overlay, and the problems of options; options without problems apply anyway.
     """
     finder = _Finder(graph)
     groups: tuple[Group, ...] = ()
     if options.get("group"):
-        groups, problems = grouped(graph, options["group"], finder.of)
+        groups, problems = make_groups(graph, options["group"], finder.find)
         finder.add_groups(groups, problems)
-    said: dict[str, dict[str, Any]] = {}
+    values: dict[str, dict[str, Any]] = {}
     for option in _FLAGS:
-        finder.note(said, option, dict.fromkeys(options.get(option) or (), True))
+        finder.set(values, option, dict.fromkeys(options.get(option) or (), True))
     for option in _VALUES:
-        finder.note(said, option, options.get(option) or {})
+        finder.set(values, option, options.get(option) or {})
     for pattern, wanted in (options.get("order") or {}).items():
-        for container in finder.of("order", pattern, containers=True):
-            children = finder.directly_inside(container, wanted)
-            said.setdefault(container, {})["order"] = children
+        for container in finder.find("order", pattern, containers=True):
+            children = finder.order_children(container, wanted)
+            values.setdefault(container, {})["order"] = children
     written = options.get("notes") or ()
     pairs = written.items() if isinstance(written, Mapping) else written
-    notes = tuple(Note(text=text, nodes=finder.of("notes", at)) for at, text in pairs)
-    embedded = {at: finder.of("embed", at) for at in options.get("embed") or ()}
+    notes = tuple(Note(text=text, nodes=finder.find("notes", at)) for at, text in pairs)
+    embedded = {at: finder.find("embed", at) for at in options.get("embed") or ()}
     images = tuple(msgspec.structs.replace(options["embed"][at], nodes=ids) for at, ids in embedded.items() if ids)
-    nodes = {name: Node(**said[name]) for name in said}
+    nodes = {name: Node(**values[name]) for name in values}
     overlay = Overlay(graph=structural_digest(graph), nodes=nodes, groups=groups, notes=notes, images=images)
     return overlay, finder.problems
 
 
 class _Finder:
-    """Finds nodes by patterns, and keeps what is wrong with these."""
+    """Finds nodes by patterns, and collects problems."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -166,27 +166,27 @@ class _Finder:
         self._members: dict[str, tuple[str, ...]] = {}
 
     def add_groups(self, groups: Iterable[Group], problems: Iterable[OptionError]) -> None:
-        """Groups are found by their names from now on."""
+        """Make groups available by name."""
         self.problems += problems
         for group in groups:
             self._groups.setdefault(group.name, []).append(group.id)
             self._members[group.id] = group.nodes
 
-    def note(self, said: dict[str, dict[str, Any]], option: str, by_pattern: Mapping[str, Any]) -> None:
-        """Enter what an option says of the nodes that its patterns match."""
+    def set(self, values: dict[str, dict[str, Any]], option: str, by_pattern: Mapping[str, Any]) -> None:
+        """Enter the values of an option for all nodes that its patterns match."""
         for pattern, value in by_pattern.items():
-            for name in self.of(option, pattern, containers=option in _OF_CONTAINERS):
-                said.setdefault(name, {})[option] = value
+            for name in self.find(option, pattern, containers=option in _OF_CONTAINERS):
+                values.setdefault(name, {})[option] = value
 
-    def of(self, option: str, patterns: str, *, containers: bool = False) -> tuple[str, ...]:
-        """Ids that match one of several patterns, separated by commas; of none that matches nothing.
+    def find(self, option: str, patterns: str, *, containers: bool = False) -> tuple[str, ...]:
+        """Return the ids that match any of several patterns, separated by commas; a pattern without match is a problem.
 
         A pattern of containers may also be the class of the model, or its name.
         """
         found: dict[str, None] = {}
         for pattern in self._separate(patterns):
             model = self.graph.model
-            ids = self._matching(pattern)
+            ids = self._match(pattern)
             if not ids and containers and pattern in {model.name, model.class_, short_name(model.class_)}:
                 ids = ("",)
             if not ids:
@@ -197,16 +197,16 @@ class _Finder:
         return tuple(found)
 
     def _separate(self, patterns: str) -> list[str]:
-        """Several patterns, or the one of a name with commas in it."""
+        """Split at commas, unless a name with commas matches as a whole."""
         parts = [part.strip() for part in patterns.split(",") if part.strip()]
-        return [patterns] if not parts or self._matching(patterns) else parts
+        return [patterns] if not parts or self._match(patterns) else parts
 
-    def _matching(self, pattern: str) -> Sequence[str]:
-        # functions without a name would match nothing's pattern
+    def _match(self, pattern: str) -> Sequence[str]:
+        # an empty pattern would match functions without a name
         return self._groups.get(pattern) or (self.graph.matching(pattern) if pattern.strip() else ())
 
-    def directly_inside(self, container: str, patterns: Sequence[str]) -> tuple[str, ...]:
-        """Ids in a container, in the order of patterns of paths relative to it, classes or names."""
+    def order_children(self, container: str, patterns: Sequence[str]) -> tuple[str, ...]:
+        """Return the children of a container in the order of patterns: paths relative to it, classes or names."""
         children = self._members.get(container) or [
             *(node.id for node in self.graph.children(container or None)),
             *(call.id for call in self.graph.functions.values() if (call.parent or "") == container),
@@ -227,15 +227,15 @@ class _Finder:
         paths = (node.path for node in self.graph.nodes if isinstance(node, ModuleNode))
         if containers and any(path.startswith(f"{pattern}.") for path in paths):
             around = pattern.rpartition(".")[0] or short_name(self.graph.model.class_)
-            return f"it holds modules but is not called, so it has no box; name the module around it: {around!r}"
-        near = nearest(pattern, [*_names(self.graph), *self._groups])
+            return f"it contains modules but is not called, so it has no box; name the module around it: {around!r}"
+        near = nearest(pattern, [*_list_names(self.graph), *self._groups])
         if near:
             return f"did you mean {near!r}?"
         return "write a path (`encoder.layers.0`), a class, the name of an op, or `*` in them"
 
 
-def _names(graph: Graph) -> dict[str, None]:
-    """What patterns may match, modules first."""
+def _list_names(graph: Graph) -> dict[str, None]:
+    """Return all names that patterns may match, modules first."""
     names: dict[str, None] = {}
     for node in graph.nodes:
         if isinstance(node, ModuleNode):

@@ -1,4 +1,4 @@
-"""File → `Recording`."""
+"""Reads a file into a `Recording`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from modeldiagrams.errors import RecordingError
 from modeldiagrams.watching.file.encoding import Decoder
-from modeldiagrams.watching.file.frames import payloads
-from modeldiagrams.watching.file.records import Anomaly, Frame, Loss, Moment, Run
+from modeldiagrams.watching.file.frames import iter_payloads
+from modeldiagrams.watching.file.records import Anomaly, FileFrame, Loss, Moment, Run
 from modeldiagrams.watching.file.writer import check_beginning
 from modeldiagrams.watching.recording import Recording
 
@@ -16,32 +16,32 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
-__all__ = ["assembled", "load_recording", "read_from"]
+__all__ = ["assemble", "load_recording", "read_bytes"]
 
 _Record = TypeVar("_Record", Moment, Anomaly, Loss)
 
 
 def load_recording(path: str | os.PathLike[str]) -> Recording:
-    """Read what `watch` recorded, also while it is being written or after a crash.
+    """Read a recording made by `watch`, even while it is being written or after a crash.
 
     Args:
         path: The file, ``run.mdwatch``.
 
     Returns:
-        All complete frames of the file. If a run went back to an earlier step, what it wrote later counts.
+        All complete frames of the file. If a run resumed from an earlier step, its later data replaces the earlier.
 
     Raises:
         RecordingError: if the file can't be read or is not a recording.
     """
     file = Path(path)
-    data = read_from(file)
+    data = read_bytes(file)
     check_beginning(data, file)
     decoder = Decoder(file)
-    return assembled(decoder.decode(payload) for payload, _ in payloads(data))
+    return assemble(decoder.decode(payload) for payload, _ in iter_payloads(data))
 
 
-def read_from(file: Path, start: int = 0) -> bytes:
-    """The bytes of a file from a position on.
+def read_bytes(file: Path, start: int = 0) -> bytes:
+    """Read a file from a position on.
 
     Raises:
         RecordingError: if it can't be read.
@@ -54,8 +54,8 @@ def read_from(file: Path, start: int = 0) -> bytes:
         raise RecordingError(f"{file}: expected a recording that can be read: {error.strerror}") from error
 
 
-def assembled(frames: Iterable[Frame]) -> Recording:
-    """What frames say together."""
+def assemble(frames: Iterable[FileFrame]) -> Recording:
+    """Combine frames into a recording."""
     runs: list[Run] = []
     moments: list[Moment] = []
     anomalies: list[Anomaly] = []
@@ -80,5 +80,5 @@ def assembled(frames: Iterable[Frame]) -> Recording:
 
 
 def _before(step: int, written: list[_Record]) -> list[_Record]:
-    """What was written of earlier steps."""
+    """Return the records of earlier steps."""
     return [record for record in written if record.step < step]

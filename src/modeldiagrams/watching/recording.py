@@ -1,4 +1,4 @@
-"""What was recorded of a training, and what scripts ask about it."""
+"""The recording of a training, as scripts use it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.common.files import write_atomically
 from modeldiagrams.errors import ModelDiagramsError
-from modeldiagrams.watching.anomalies.find import Finder
+from modeldiagrams.watching.anomalies.find import AnomalyFinder
 from modeldiagrams.watching.file.encoding import Encoder
-from modeldiagrams.watching.file.frames import MAGIC, framed
-from modeldiagrams.watching.file.records import Anomaly, Frame, Key, Kind, Loss, Moment, Row, Run
-from modeldiagrams.watching.reduction import reduced_moments
+from modeldiagrams.watching.file.frames import MAGIC, frame_payload
+from modeldiagrams.watching.file.records import Anomaly, FileFrame, Key, Kind, Loss, Moment, Row, Run
+from modeldiagrams.watching.reduction import reduce_moments
 
 if TYPE_CHECKING:
     import os
@@ -26,14 +26,14 @@ _MEASURES = ("count", "zero_share", "bad_share", "min", "max", "mean", "norm", "
 
 
 class Recording:
-    """What `watch` recorded of a training.
+    """A training recorded by `watch`.
 
     Attributes:
-        runs: Beginnings of the run and of its resumptions.
-        moments: Recorded steps and passes of other phases, in order. A moment has the rows of its tensors by key: node,
-            kind and name of the tensor.
-        losses: Steps with the loss that `Watcher.step` was given, of all steps, not only recorded ones.
-        noticed: What was noticed while training.
+        runs: The start of the run and of each resumption.
+        moments: Recorded steps and passes of other phases, in order. A moment has one row for each tensor, by its key:
+            node, kind and name of the tensor.
+        losses: The losses passed to `Watcher.step`, with their steps; of all steps, not only recorded ones.
+        noticed: Anomalies noticed during training.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Recording:
         self.noticed = tuple(noticed)
 
     def __repr__(self) -> str:
-        """Short, because notebooks show it."""
+        """Return a short text, because notebooks show it."""
         return f"<recording of {self.model or 'a model'}: {len(self.steps)} moments, {len(self.keys)} tensors>"
 
     @property
@@ -72,33 +72,33 @@ class Recording:
 
     @cached_property
     def phases(self) -> tuple[str, ...]:
-        """``train`` and others, such as ``validation``, in the order in which they were first seen."""
+        """``train`` and others, such as ``validation``, in order of first appearance."""
         return tuple(dict.fromkeys(moment.phase for moment in self.moments))
 
     @cached_property
     def keys(self) -> tuple[Key, ...]:
-        """All tensors that have rows, in the order in which they were first seen."""
+        """All tensors that have rows, in order of first appearance."""
         return tuple(dict.fromkeys(key for moment in self.moments for key in moment.rows))
 
     @cached_property
     def nodes(self) -> tuple[str, ...]:
-        """Ids of all module calls that have rows, as in the graph; empty for the model itself."""
+        """The ids of all module calls that have rows, as in the graph; ``""`` is the model itself."""
         return tuple(dict.fromkeys(key.node for key in self.keys))
 
     @cached_property
     def anomalies(self) -> tuple[Anomaly, ...]:
-        """What went wrong, the most important first; each with step and node."""
+        """What went wrong, the most important first, each with step and node."""
         if self.is_reduced:
             return self.noticed
-        finder = Finder()
+        finder = AnomalyFinder()
         for moment in self.moments:
             if moment.phase == "train":
                 finder.add(moment)
-        return tuple(finder.found(self.losses, self.noticed))
+        return tuple(finder.anomalies(self.losses, self.noticed))
 
     @property
     def is_reduced(self) -> bool:
-        """Whether its moments are merged from others."""
+        """Whether its moments were merged from others."""
         return any(moment.last is not None for moment in self.moments)
 
     def rows(
@@ -108,20 +108,20 @@ class Recording:
         tensor: str | None = None,
         phase: str | None = "train",
     ) -> list[tuple[int, Key, Row]]:
-        """Rows with their step and key; arguments that are left out match anything.
+        """Select rows, with their step and key; omitted arguments match anything.
 
         Args:
-            node: Id of a module call, as in the graph.
+            node: The id of a module call, as in the graph.
             kind: ``activation``, ``gradient``, ``parameter``, ``parameter_gradient``, ``update`` or ``input``.
-            tensor: Name of the tensor: ``output``, ``weight``.
+            tensor: The name of the tensor: ``output``, ``weight``.
             phase: ``train``, ``validation``.
         """
-        keys = [key for key in self.keys if _fits(key, node, kind, tensor)]
+        keys = [key for key in self.keys if _matches(key, node, kind, tensor)]
         moments = [moment for moment in self.moments if phase in (None, moment.phase)]
         return [(moment.step, key, moment.rows[key]) for moment in moments for key in keys if key in moment.rows]
 
     def series(self, key: Key, measure: str, phase: str = "train") -> list[tuple[int, float]]:
-        """One measure of one tensor over time.
+        """Return one measure of one tensor over time.
 
         Args:
             key: The tensor.
@@ -133,30 +133,30 @@ class Recording:
         return [(step, value) for step, value in values if value is not None]
 
     def reduced(self, most: int = 200, per_octave: int = 4) -> Recording:
-        """A recording with fewer moments, merged exactly, and with the losses and anomalies of this one.
+        """Return a recording with fewer moments, merged exactly; losses and anomalies stay the same.
 
         Args:
-            most: Moments of each phase.
-            per_octave: Bins of histograms between a number and its double: 4, 2 or 1.
+            most: The maximum number of moments of each phase.
+            per_octave: Histogram bins between a number and its double: 4, 2 or 1.
         """
-        moments = reduced_moments(self.moments, most, per_octave)
+        moments = reduce_moments(self.moments, most, per_octave)
         return Recording(self.runs, moments, self.losses, self.anomalies)
 
     def to_bytes(self) -> bytes:
-        """As the content of a file that `load_recording` reads."""
+        """Return the content of a file that `load_recording` reads."""
         encoder = Encoder([])
-        frames = [Frame(record=run) for run in self.runs or (Run(step=0),)]
+        frames = [FileFrame(record=run) for run in self.runs or (Run(step=0),)]
         frames[-1].losses = list(self.losses)
-        frames += [Frame(record=moment) for moment in self.moments]
-        frames += [Frame(record=anomaly) for anomaly in self.noticed]
-        return MAGIC + b"".join(framed(encoder.encode(frame)) for frame in frames)
+        frames += [FileFrame(record=moment) for moment in self.moments]
+        frames += [FileFrame(record=anomaly) for anomaly in self.noticed]
+        return MAGIC + b"".join(frame_payload(encoder.encode(frame)) for frame in frames)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a file that `load_recording` reads."""
         write_atomically(Path(path), self.to_bytes())
 
     def to_pandas(self) -> pd.DataFrame:
-        """A table with one line for each row of each moment; needs pandas.
+        """Return a table with one line for each row of each moment; needs pandas.
 
         Raises:
             ModelDiagramsError: if pandas is not installed.
@@ -165,13 +165,13 @@ class Recording:
             import pandas  # noqa: PLC0415, ICN001 (optional)
         except ImportError as error:
             raise ModelDiagramsError("tables need pandas: pip install pandas") from error
-        lines = [_line(moment, key, row) for moment in self.moments for key, row in moment.rows.items()]
+        lines = [_build_line(moment, key, row) for moment in self.moments for key, row in moment.rows.items()]
         return pandas.DataFrame(lines, columns=["step", "phase", *Key._fields, *_MEASURES])
 
 
-def _fits(key: Key, node: str | None, kind: str | None, tensor: str | None) -> bool:
+def _matches(key: Key, node: str | None, kind: str | None, tensor: str | None) -> bool:
     return node in (None, key.node) and kind in (None, key.kind) and tensor in (None, key.tensor)
 
 
-def _line(moment: Moment, key: Key, row: Row) -> tuple[Any, ...]:
+def _build_line(moment: Moment, key: Key, row: Row) -> tuple[Any, ...]:
     return (moment.step, moment.phase, *key, *(getattr(row, measure) for measure in _MEASURES))

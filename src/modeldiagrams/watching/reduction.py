@@ -1,11 +1,11 @@
-"""Many moments → few, merged exactly: bins are added up, smallest and largest values kept."""
+"""Merges many moments into few, exactly: bins are added up, minima and maxima kept."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from modeldiagrams.watching.file.histogram import merged
+from modeldiagrams.watching.file.histogram import merge_histograms
 from modeldiagrams.watching.file.records import KINDS, Moment, Row
 
 if TYPE_CHECKING:
@@ -13,57 +13,57 @@ if TYPE_CHECKING:
 
     from modeldiagrams.watching.file.records import Key
 
-__all__ = ["Merging", "merged_rows", "reduced_moments"]
+__all__ = ["MomentMerger", "merge_rows", "reduce_moments"]
 
 
-def reduced_moments(moments: Sequence[Moment], most: int, per_octave: int) -> list[Moment]:
-    """At most so many moments of each phase, each merged from equally many that follow each other."""
+def reduce_moments(moments: Sequence[Moment], most: int, per_octave: int) -> list[Moment]:
+    """Merge consecutive moments of each phase, equally many at a time, so that at most `most` are left."""
     found = []
     for phase in dict.fromkeys(moment.phase for moment in moments):
         own = [moment for moment in moments if moment.phase == phase]
         size = -(-len(own) // most)
-        found += [_merged_moment(own[at : at + size], per_octave) for at in range(0, len(own), size)]
+        found += [_merge_moments(own[at : at + size], per_octave) for at in range(0, len(own), size)]
     return sorted(found, key=lambda moment: moment.step)
 
 
-class Merging:
-    """Moments that come one after the other: at most so many, each merged from equally many; the last from fewer."""
+class MomentMerger:
+    """Keeps at most `most` moments of a growing series, each merged from equally many; the last may have fewer."""
 
     def __init__(self, most: int, per_octave: int, kinds: Collection[str] = KINDS) -> None:
-        """Begin; `most` is even, and tensors of other kinds have no histograms."""
+        """Start empty; `most` is even, and only tensors of `kinds` keep their histograms."""
         self._most, self._per_octave, self._kinds = most, per_octave, kinds
         self._size = 1
         self._whole: list[Moment] = []
         self._last: list[Moment] = []
 
     def add(self, moment: Moment) -> None:
-        """Add the next."""
+        """Add the next moment."""
         self._last.append(moment)
         if len(self._last) == self._size:
-            self._whole.append(_merged_moment(self._last, self._per_octave, self._kinds))
+            self._whole.append(_merge_moments(self._last, self._per_octave, self._kinds))
             self._last = []
         if len(self._whole) == self._most:
             self._size *= 2
             pairs = zip(self._whole[::2], self._whole[1::2], strict=True)
-            self._whole = [_merged_moment(pair, self._per_octave, self._kinds) for pair in pairs]
+            self._whole = [_merge_moments(pair, self._per_octave, self._kinds) for pair in pairs]
 
     def moments(self) -> list[Moment]:
-        """What there is so far."""
-        return [*self._whole, *([_merged_moment(self._last, self._per_octave, self._kinds)] if self._last else [])]
+        """Return the moments so far."""
+        return [*self._whole, *([_merge_moments(self._last, self._per_octave, self._kinds)] if self._last else [])]
 
 
-def _merged_moment(moments: Sequence[Moment], per_octave: int, kinds: Collection[str] = KINDS) -> Moment:
+def _merge_moments(moments: Sequence[Moment], per_octave: int, kinds: Collection[str] = KINDS) -> Moment:
     first = moments[0]
-    if len(moments) == 1 and first.last is not None and _has(first, per_octave):
+    if len(moments) == 1 and first.last is not None and _is_coarse(first, per_octave):
         return first
     keys: dict[Key, None] = {key: None for moment in moments for key in moment.rows}
-    made: dict[tuple[int, ...], Row] = {}  # tensors that are in several places stay one row
+    made: dict[tuple[int, ...], Row] = {}  # tensors with several keys keep sharing one row
     rows = {}
     for key in keys:
         own = [moment.rows[key] for moment in moments if key in moment.rows]
         same = tuple(map(id, own))
         if same not in made:
-            made[same] = merged_rows(own, per_octave, with_histogram=key.kind in kinds)
+            made[same] = merge_rows(own, per_octave, with_histogram=key.kind in kinds)
         rows[key] = made[same]
     return Moment(
         step=first.step,
@@ -78,12 +78,12 @@ def _merged_moment(moments: Sequence[Moment], per_octave: int, kinds: Collection
     )
 
 
-def _has(moment: Moment, per_octave: int) -> bool:
+def _is_coarse(moment: Moment, per_octave: int) -> bool:
     return all(row.histogram.per_octave <= per_octave for row in moment.rows.values())
 
 
-def merged_rows(rows: Sequence[Row], per_octave: int, *, with_histogram: bool = True) -> Row:
-    """One row for the same tensor at several moments."""
+def merge_rows(rows: Sequence[Row], per_octave: int, *, with_histogram: bool = True) -> Row:
+    """Merge the rows of one tensor at several moments."""
     moments = sum(row.moments for row in rows)
     count = sum(row.count for row in rows)
     return Row(
@@ -91,28 +91,28 @@ def merged_rows(rows: Sequence[Row], per_octave: int, *, with_histogram: bool = 
         fires=sum(row.fires for row in rows),
         zeros=sum(row.zeros for row in rows),
         bad=sum(row.bad for row in rows),
-        min=min(_numbers(row.min for row in rows), default=math.nan),
-        max=max(_numbers(row.max for row in rows), default=math.nan),
+        min=min(_drop_nan(row.min for row in rows), default=math.nan),
+        max=max(_drop_nan(row.max for row in rows), default=math.nan),
         mean=sum(row.mean * row.count for row in rows) / max(count, 1),
-        norm=_quadratic_mean((row.norm, row.moments) for row in rows),
+        norm=_root_mean_square((row.norm, row.moments) for row in rows),
         dead=sum(row.dead for row in rows),
         units=sum(row.units for row in rows),
         ratio=None
         if any(row.ratio is None for row in rows)
-        else _quadratic_mean((row.ratio or 0.0, row.moments) for row in rows),
+        else _root_mean_square((row.ratio or 0.0, row.moments) for row in rows),
         moments=moments,
-        histogram=merged((row.histogram for row in rows if with_histogram), per_octave),
+        histogram=merge_histograms((row.histogram for row in rows if with_histogram), per_octave),
     )
 
 
-def _numbers(values: Iterable[float]) -> list[float]:
+def _drop_nan(values: Iterable[float]) -> list[float]:
     return [value for value in values if not math.isnan(value)]
 
 
-def _quadratic_mean(weighted: Iterable[tuple[float, int]]) -> float:
+def _root_mean_square(weighted: Iterable[tuple[float, int]]) -> float:
     pairs = list(weighted)
     largest = max((abs(value) for value, _ in pairs), default=0.0)
     if not largest or not math.isfinite(largest):
         return largest
-    squares = sum((value / largest) ** 2 * weight for value, weight in pairs)  # no overflow on the way
+    squares = sum((value / largest) ** 2 * weight for value, weight in pairs)  # divided first, so that none overflows
     return largest * math.sqrt(squares / sum(weight for _, weight in pairs))

@@ -1,6 +1,6 @@
-"""A page that follows a recording while a training goes on: `modeldiagrams watch`.
+"""Serves a page that follows a recording during a training: `modeldiagrams watch`.
 
-A process of its own that only reads the file: training neither waits for readers nor ends with them. Readers get the
-recording reduced, as pages have it, whenever the file has grown, and the server reads only what is new of it: a large
-file costs no more than a small one.
+A separate process reads the file, so the training neither waits for readers nor ends with them. Whenever the file has
+grown, readers get the reduced recording, as on pages. The server reads only new data, so large files cost no more than
+small ones.
 """

@@ -1,4 +1,4 @@
-"""Follows files: what readers get when one has changed."""
+"""Follows recordings and sends them to readers when they change."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ if TYPE_CHECKING:
 __all__ = ["Feed", "Message"]
 
 _LOOK = 0.25
-"""Seconds between two looks at the file."""
+"""Seconds between two checks of the file."""
 _SHARE = 4
-"""Reading takes at most one part in so many of the time, because the training needs the machine."""
+"""Reading takes at most this fraction (1/n) of the time, because the training needs the machine."""
 _ALIVE = 15.0
-"""Seconds after which a reader gets a message without news, so that a lost connection is noticed."""
+"""Seconds after which readers get an empty message, so that lost connections are noticed."""
 
 
 class Message(NamedTuple):
-    """Something to tell readers."""
+    """A message to readers."""
 
     position: str
-    """Of the file: a reader who has this message needs it no more."""
+    """The position in the files; readers who have it need no new message."""
     event: str
     data: bytes
 
     def to_bytes(self) -> bytes:
-        """As a server-sent event."""
+        """Encode the message as a server-sent event."""
         return b"id: %b\nevent: %b\ndata: %b\n\n" % (self.position.encode(), self.event.encode(), self.data)
 
 
 class Feed:
-    """The state of files, for any number of readers; they are read only while there are any, and only what is new.
+    """Follows files for any number of readers; reads only while there are any, and only new data.
 
     Attributes:
-        is_over: Whether the server ends, and readers have to be let go.
+        is_over: Whether the server is ending and connections must be closed.
     """
 
     def __init__(self, paths: Sequence[Path], graph: Graph) -> None:
         self._paths = paths
         self._recordings = [LiveRecording(graph, path) for path in paths]
         self._pages: dict[int, tuple[str, int, PageRecording]] = {}
-        """By place of the file: what it looked like, how much was read, and the recording."""
+        """By index of the file: its state, the position read up to, and the recording."""
         self._current: Message | None = None
         self._states: list[str] = []
         self._reading = asyncio.Lock()
@@ -59,25 +59,25 @@ class Feed:
         self.is_over: Callable[[], bool] = lambda: False
 
     async def messages(self, position: str | None) -> AsyncIterator[bytes]:
-        """What is new for a reader; one who is slow misses what has been replaced meanwhile.
+        """Yield new messages for a reader; slow readers miss messages that have been replaced meanwhile.
 
         Args:
-            position: Of the last message that the reader got, on an earlier connection.
+            position: The position of the last message that the reader got on an earlier connection.
         """
-        told = time.monotonic()
+        sent = time.monotonic()
         while not self.is_over():
             message = await self._newest()
             if message.position != position:
-                position, told = message.position, time.monotonic()
+                position, sent = message.position, time.monotonic()
                 yield message.to_bytes()
-            elif time.monotonic() - told > _ALIVE:
-                told = time.monotonic()
+            elif time.monotonic() - sent > _ALIVE:
+                sent = time.monotonic()
                 yield b": nothing new\n\n"
             await asyncio.sleep(_LOOK)
 
     async def _newest(self) -> Message:
         async with self._reading:
-            states = [_state(path) for path in self._paths]
+            states = [_read_state(path) for path in self._paths]
             is_due = time.monotonic() >= self._not_before
             if self._current is None or (is_due and states != self._states):
                 start = time.monotonic()
@@ -88,24 +88,24 @@ class Feed:
             return self._current
 
     def _read(self) -> Message:
-        """What to tell; its position is how far the files were read."""
+        """Read the files; the position of the message is how far they were read."""
         try:
-            found = [self._page(at) for at in range(len(self._paths))]
+            found = [self._read_page(at) for at in range(len(self._paths))]
         except RecordingError as error:
             return Message(",".join(["problem", *self._states]), "problem", msgspec.json.encode(str(error)))
         position = ",".join(f"{state.partition('-')[0]}-{offset}" for state, offset, _ in found)
         return Message(position, "recording", msgspec.json.encode([page for _, _, page in found]))
 
-    def _page(self, at: int) -> tuple[str, int, PageRecording]:
-        """What a file says; of one that hasn't changed, what it said."""
+    def _read_page(self, at: int) -> tuple[str, int, PageRecording]:
+        """Read a file if it has changed."""
         state = self._states[at]
         if at not in self._pages or self._pages[at][0] != state:
             self._pages[at] = (state, *self._recordings[at].read())
         return self._pages[at]
 
 
-def _state(path: Path) -> str:
-    """Which file, and how long it is; another file may have taken its name."""
+def _read_state(path: Path) -> str:
+    """Return inode, size and time of a file; another file may have taken its name."""
     try:
         status = path.stat()
     except OSError:

@@ -1,7 +1,7 @@
-"""Serves the page to readers on this machine, and to nobody else.
+"""Serves the page only to readers on this machine.
 
-Whoever can reach the port could be a page of another site in the reader's browser: it knows neither the token, nor may
-it use a name of its own for this machine.
+Pages of other sites in the reader's browser can reach the port too. They are refused, because they don't know the token
+and can't use their own host name for this machine.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import socket
 from typing import TYPE_CHECKING, Any, Self
 
 from modeldiagrams.api.live.feed import Feed
-from modeldiagrams.api.live.site import EVENTS, site
+from modeldiagrams.api.live.site import EVENTS, build_site
 from modeldiagrams.errors import ModelDiagramsError, OptionError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ __all__ = ["LiveServer"]
 
 ADDRESS = "127.0.0.1"
 _HOST = re.compile(rb"(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?")
-"""Of requests to this machine, also through a forwarded port; a name that another site has given it is refused."""
+"""The allowed hosts of requests, also through a forwarded port; other sites' names for this machine are refused."""
 _POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; connect-src 'self';"
     " img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -42,32 +42,32 @@ _HEADERS = {
 }
 _MOST_CONNECTIONS = 200
 _END = 10
-"""Seconds that connections have at most when the server ends; readers are let go much sooner."""
+"""The maximum number of seconds for connections to end with the server; streams end much sooner."""
 
 
 class LiveServer:
-    """Follows one recording, or several.
+    """Follows one or several recordings.
 
     Attributes:
-        url: Of the page, with its token.
+        url: The URL of the page, with its token.
     """
 
     def __init__(self, paths: Sequence[Path], graph: Graph, port: int = 0) -> None:
-        """Take a port.
+        """Bind a port.
 
         Args:
             paths: The recordings.
-            graph: Of the model that is trained.
-            port: 0 for any that is free.
+            graph: The graph of the trained model.
+            port: The port; 0 for any free port.
 
         Raises:
             ModelDiagramsError: if the libraries are not installed, or the port is taken.
         """
         _check_libraries()
         self._token = secrets.token_urlsafe(24)
-        self._files = site(graph, ", ".join(path.name for path in paths))
+        self._files = build_site(graph, ", ".join(path.name for path in paths))
         self._feed = Feed(paths, graph)
-        self._socket = _socket(port)
+        self._socket = _bind(port)
         self.url = f"http://{ADDRESS}:{self._socket.getsockname()[1]}/{self._token}/"
 
     def run(self) -> None:
@@ -75,7 +75,7 @@ class LiveServer:
         import uvicorn  # noqa: PLC0415  (optional)
 
         config = uvicorn.Config(
-            guarded(application(self._files, self._feed), self._token),
+            guard_app(build_app(self._files, self._feed), self._token),
             access_log=False,  # it would show the token
             log_level="error",
             lifespan="off",
@@ -85,11 +85,11 @@ class LiveServer:
         )
         server = uvicorn.Server(config)
         self._feed.is_over = lambda: server.should_exit
-        with contextlib.suppress(KeyboardInterrupt):  # how it usually ends
+        with contextlib.suppress(KeyboardInterrupt):  # the usual end
             server.run(sockets=[self._socket])
 
     def close(self) -> None:
-        """Give the port back."""
+        """Release the port."""
         self._socket.close()
 
     def __enter__(self) -> Self:
@@ -109,15 +109,15 @@ def _check_libraries() -> None:
         ) from error
 
 
-def _socket(port: int) -> socket.socket:
+def _bind(port: int) -> socket.socket:
     try:
         return socket.create_server((ADDRESS, port))
     except (OSError, OverflowError) as error:
         raise OptionError("port", f"expected a free port, got {port}: {error}") from error
 
 
-def application(files: Mapping[str, File], feed: Feed) -> Any:
-    """The page, its files and its stream; a request never names a file of the file system."""
+def build_app(files: Mapping[str, File], feed: Feed) -> Any:
+    """Build the app that serves the page, its files and its stream; requests never reach the file system."""
     from starlette.applications import Starlette  # noqa: PLC0415  (optional)
     from starlette.responses import Response, StreamingResponse  # noqa: PLC0415
     from starlette.routing import Route  # noqa: PLC0415
@@ -133,8 +133,8 @@ def application(files: Mapping[str, File], feed: Feed) -> Any:
     return Starlette(routes=[Route(f"/{EVENTS}", send_events), Route("/{name:path}", send_file)])
 
 
-def guarded(app: Any, token: str) -> Any:
-    """The application for requests that have the token, and come from where they may."""
+def guard_app(app: Any, token: str) -> Any:
+    """Let only requests with the token and from allowed origins through to the app."""
     from starlette.datastructures import MutableHeaders  # noqa: PLC0415  (optional)
     from starlette.responses import Response  # noqa: PLC0415
 
@@ -144,7 +144,7 @@ def guarded(app: Any, token: str) -> Any:
                 MutableHeaders(scope=message).update(_HEADERS)
             await send(message)
 
-        status = refusal(scope, token)
+        status = find_refusal(scope, token)
         answer = Response(status_code=status) if status else app
         inner = scope if status else {**scope, "path": scope["path"][len(token) + 1 :]}
         await answer(inner, receive, send_with_headers)
@@ -152,8 +152,8 @@ def guarded(app: Any, token: str) -> Any:
     return guard
 
 
-def refusal(scope: Mapping[str, Any], token: str) -> int | None:
-    """The status with which a request is refused; None for one that is answered."""
+def find_refusal(scope: Mapping[str, Any], token: str) -> int | None:
+    """Return the status for refusing a request; None if it is allowed."""
     if scope["type"] != "http":
         return 400
     headers: list[tuple[bytes, bytes]] = scope["headers"]

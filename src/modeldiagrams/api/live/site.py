@@ -1,4 +1,4 @@
-"""The files of the page: all that the server ever sends besides the recording."""
+"""Builds the files of the page: everything the server sends except the recording."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import msgspec
 from modeldiagrams.api.export import draw_diagram
 from modeldiagrams.engine.problems import forward_problem
 from modeldiagrams.html.escape import html_text
-from modeldiagrams.html.fragment import data_script, fragment, viewer_files
+from modeldiagrams.html.fragment import build_data_script, render_fragment, viewer_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from modeldiagrams.ir.graph import Graph
 
-__all__ = ["EVENTS", "File", "site"]
+__all__ = ["EVENTS", "File", "build_site"]
 
 EVENTS = "events"
-"""Name of the stream below the page."""
+"""The name of the stream, relative to the page."""
 
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".txt": "text/plain", ".html": "text/html"}
 _STYLE = b"""
@@ -30,38 +30,38 @@ h1{font-size:1.1rem;font-weight:600}
 
 
 class File(NamedTuple):
-    """What a reader can ask for."""
+    """A file that the server sends."""
 
     content: bytes
     type: str
 
 
-def site(graph: Graph, name: str) -> Mapping[str, File]:
-    """The page and all it needs, by name; the page's own is empty.
+def build_site(graph: Graph, name: str) -> Mapping[str, File]:
+    """Build the page and all its files, by name; the page's name is empty.
 
     Args:
-        graph: Of the model that is trained.
-        name: Of the file.
+        graph: The graph of the trained model.
+        name: The name of the recording.
 
     Raises:
         RenderError: if the graph can't be drawn.
     """
-    # that there is no data flow is no problem: nobody asked for a trace
+    # missing data flow is not a problem: nobody asked for a trace
     problem = None if graph.status.state == "hierarchy" else forward_problem(graph.model.name, graph)
     diagram = msgspec.structs.replace(draw_diagram(graph, {}), id="model", live=EVENTS, problem=problem)
     files = {file: path.read_bytes() for file, path in viewer_files().items()}
-    files |= {"model.js": data_script(diagram).encode(), "page.css": _STYLE}
-    found = {file: File(content, _type(file)) for file, content in files.items()}
+    files |= {"model.js": build_data_script(diagram).encode(), "page.css": _STYLE}
+    found = {file: File(content, _find_type(file)) for file, content in files.items()}
     notes = graph.status.notes if graph.status.state == "hierarchy" else ()
-    page = _page(name, fragment(diagram, assets=""), notes)
-    return {**found, "": File(page.encode(), _type("page.html"))}
+    page = _render_page(name, render_fragment(diagram, assets=""), notes)
+    return {**found, "": File(page.encode(), _find_type("page.html"))}
 
 
-def _type(name: str) -> str:
+def _find_type(name: str) -> str:
     return f"{_TYPES['.' + name.rpartition('.')[2]]}; charset=utf-8"
 
 
-def _page(name: str, body: str, notes: Iterable[str]) -> str:
+def _render_page(name: str, body: str, notes: Iterable[str]) -> str:
     title = html_text(name)
     paragraphs = "".join(f"<p>{html_text(note)}</p>" for note in notes)
     return (

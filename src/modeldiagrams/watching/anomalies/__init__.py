@@ -1,1 +1,1 @@
-"""What went wrong in a training, told from its recording."""
+"""Finds what went wrong in a training from its recording."""

@@ -1,4 +1,4 @@
-"""Activations that are zero everywhere in nearly all of their units, and stay so."""
+"""Finds activations whose units are nearly all zero and stay so."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from modeldiagrams.watching.file.records import Anomaly, Key
 if TYPE_CHECKING:
     from modeldiagrams.watching.file.records import Moment, Row
 
-__all__ = ["Dead"]
+__all__ = ["DeadUnitDetector"]
 
 _MOST = 0.9
-"""Fewer dead units are usual where an activation has many and the batch is small."""
+"""A smaller share of dead units is usual if an activation has many units and the batch is small."""
 _LASTING = 2
 
 
-class Dead:
-    """One for each call of a module, from the moment on from which it lasts."""
+class DeadUnitDetector:
+    """Finds one anomaly for each module call, at the moment since which its units are dead."""
 
     def __init__(self) -> None:
         self._since: dict[Key, tuple[int, Row]] = {}
         self._lasting = Counter[Key]()
 
     def add(self, moment: Moment) -> None:
-        """Look at the next moment."""
+        """Check the next moment."""
         for key, row in moment.rows.items():
             if key.kind != "activation" or not _is_trained(moment, key):
                 continue
@@ -36,19 +36,19 @@ class Dead:
                 self._since.pop(key, None)
                 del self._lasting[key]
 
-    def found(self) -> list[Anomaly]:
-        """What there is so far."""
-        return [_anomaly(key, *since) for key, since in self._since.items() if self._lasting[key] >= _LASTING]
+    def anomalies(self) -> list[Anomaly]:
+        """Return the anomalies so far."""
+        return [_build_anomaly(key, *since) for key, since in self._since.items() if self._lasting[key] >= _LASTING]
 
 
-def _anomaly(key: Key, step: int, row: Row) -> Anomaly:
+def _build_anomaly(key: Key, step: int, row: Row) -> Anomaly:
     shown = f"{row.dead} of {row.units} units are" if row.units else "all values are"
     text = f"{shown} zero for every example, until the end"
     return Anomaly(step=step, kind="dead", node=key.node, what=key.kind, tensor=key.tensor, text=text)
 
 
 def _is_trained(moment: Moment, key: Key) -> bool:
-    """Whether it is an output that counts: one without units and without a gradient may be a mask, or a first state."""
+    """Whether an output is worth checking: one without units and gradient may be a mask or an initial state."""
     has_units = moment.rows[key].units > 0
     return (
         has_units or key._replace(kind="gradient") in moment.rows or not any(k.kind == "gradient" for k in moment.rows)

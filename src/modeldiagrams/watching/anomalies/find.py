@@ -1,37 +1,37 @@
-"""All anomalies of a recording, in the order in which they began: what comes first is often the cause of the rest."""
+"""Finds all anomalies of a recording, in the order of their beginnings: the first often caused the rest."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from modeldiagrams.watching.anomalies.dead import Dead
-from modeldiagrams.watching.anomalies.frozen import Frozen
-from modeldiagrams.watching.anomalies.gradients import Gradients
-from modeldiagrams.watching.anomalies.jumps import Jumps
-from modeldiagrams.watching.anomalies.nonfinite import Nonfinite
+from modeldiagrams.watching.anomalies.dead import DeadUnitDetector
+from modeldiagrams.watching.anomalies.frozen import FrozenLayerDetector
+from modeldiagrams.watching.anomalies.gradients import GradientDetector
+from modeldiagrams.watching.anomalies.jumps import JumpDetector
+from modeldiagrams.watching.anomalies.nonfinite import NonfiniteDetector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from modeldiagrams.watching.file.records import Anomaly, Loss, Moment
 
-__all__ = ["RANKS", "Finder"]
+__all__ = ["RANKS", "AnomalyFinder"]
 
 RANKS = ("nonfinite", "dead", "exploding", "vanishing", "frozen", "jump")
-"""Kinds that begin in the same step, the most telling first."""
+"""The order of kinds that begin in the same step, the most informative first."""
 
 
-class Finder:
-    """Finds anomalies in moments that come one after the other, also while a training goes on."""
+class AnomalyFinder:
+    """Finds anomalies moment by moment, even while the training goes on."""
 
     def __init__(self) -> None:
-        self._nonfinite, self._dead, self._gradients = Nonfinite(), Dead(), Gradients()
-        self._frozen, self._jumps = Frozen(), Jumps()
+        self._nonfinite, self._dead, self._gradients = NonfiniteDetector(), DeadUnitDetector(), GradientDetector()
+        self._frozen, self._jumps = FrozenLayerDetector(), JumpDetector()
         self._was_updated = False
-        """Layers that begin with zeros let nothing through until they change, and rates may begin with zero, too."""
+        """Until then, layers initialised with zeros pass nothing on; learning rates may start at zero too."""
 
     def add(self, moment: Moment) -> None:
-        """Look at the next moment of the training."""
+        """Check the next moment of the training."""
         updates = [row.norm for key, row in moment.rows.items() if key.kind == "update"]
         is_under_way = self._was_updated or not (updates or moment.skipped)
         self._nonfinite.add(moment)
@@ -42,25 +42,23 @@ class Finder:
         self._jumps.add(moment)
         self._was_updated = self._was_updated or any(updates)
 
-    def found(self, losses: Sequence[Loss], noticed: Sequence[Anomaly]) -> list[Anomaly]:
-        """All so far, in the order in which they began.
+    def anomalies(self, losses: Sequence[Loss], noticed: Sequence[Anomaly]) -> list[Anomaly]:
+        """Return all anomalies so far, in the order of their beginnings.
 
         Args:
-            losses: Of all steps.
-            noticed: What was noticed while training.
+            losses: The losses of all steps.
+            noticed: Anomalies noticed during training.
         """
         found = [
-            *self._nonfinite.found(losses, noticed),
-            *self._dead.found(),
-            *self._gradients.found(),
-            *self._frozen.found(),
-            *self._jumps.found(),
+            *self._nonfinite.anomalies(losses, noticed),
+            *self._dead.anomalies(),
+            *self._gradients.anomalies(),
+            *self._frozen.anomalies(),
+            *self._jumps.anomalies(),
             *(anomaly for anomaly in noticed if anomaly.kind not in RANKS),
         ]
         end = min((anomaly.step for anomaly in found if anomaly.kind == "nonfinite"), default=None)
-        kept = [
-            a for a in found if end is None or a.step <= end
-        ]  # NaN and infinity make everything behind them strange
+        kept = [a for a in found if end is None or a.step <= end]  # later ones are effects of NaN and infinity
         return sorted(kept, key=lambda anomaly: (anomaly.step, _rank(anomaly)))
 
 

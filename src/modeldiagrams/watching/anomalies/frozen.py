@@ -1,4 +1,4 @@
-"""Layers that are to be trained and don't change, while others do."""
+"""Finds trainable layers that don't change while others do."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from modeldiagrams.watching.file.records import Anomaly
 if TYPE_CHECKING:
     from modeldiagrams.watching.file.records import Key, Moment
 
-__all__ = ["Frozen"]
+__all__ = ["FrozenLayerDetector"]
 
 _LASTING = 3
 _TEXT = "its parameters don't change, though those of other modules do"
 
 
-class Frozen:
-    """One for each module, from the moment on from which it lasts."""
+class FrozenLayerDetector:
+    """Finds one anomaly for each module, at the moment since which it doesn't change."""
 
     def __init__(self) -> None:
         self._since: dict[str, int] = {}
         self._lasting = Counter[str]()
 
     def add(self, moment: Moment) -> None:
-        """Look at the next moment; one in which nothing changes says nothing."""
-        changes = {} if moment.skipped else _changes(moment)
+        """Check the next moment; one in which nothing changes says nothing."""
+        changes = {} if moment.skipped else _find_changes(moment)
         if not any(changes.values()):
             return
         for node, has_changed in changes.items():
@@ -36,8 +36,8 @@ class Frozen:
                 self._since.setdefault(node, moment.step)
                 self._lasting[node] += 1
 
-    def found(self) -> list[Anomaly]:
-        """What there is so far."""
+    def anomalies(self) -> list[Anomaly]:
+        """Return the anomalies so far."""
         return [
             Anomaly(step=step, kind="frozen", node=node, what="update", text=_TEXT)
             for node, step in self._since.items()
@@ -45,8 +45,8 @@ class Frozen:
         ]
 
 
-def _changes(moment: Moment) -> dict[str, bool]:
-    """Whether the optimizer changed any parameter of a module. Those that no optimizer has, have gradients only."""
+def _find_changes(moment: Moment) -> dict[str, bool]:
+    """Tell for each module whether the optimizer changed any parameter; without an optimizer, there are no updates."""
     found: dict[str, bool] = {}
     for key, row in moment.rows.items():
         if key.kind in {"update", "parameter_gradient"}:
@@ -56,6 +56,6 @@ def _changes(moment: Moment) -> dict[str, bool]:
 
 
 def _may_have_missed(moment: Moment, update: Key) -> bool:
-    """Whether values that changed may not be in the sample: of a large embedding, a batch uses a few rows."""
+    """Whether the sample may have missed changed values: a batch uses few rows of a large embedding."""
     gradient = moment.rows.get(update._replace(kind="parameter_gradient"))
     return gradient is not None and gradient.zeros > 0 and moment.rows[update].count < gradient.count

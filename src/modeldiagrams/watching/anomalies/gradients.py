@@ -1,4 +1,4 @@
-"""Gradients that become much larger or smaller on their way back through the model."""
+"""Finds gradients that become much larger or smaller on their way back through the model."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from modeldiagrams.watching.file.records import Anomaly, Key, Moment
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Gradients"]
+__all__ = ["GradientDetector"]
 
 _GROWN = 1e4
-"""Against the largest gradient behind it."""
+"""Compared to the largest gradient on its way from the loss."""
 _GROWN_IN_ALL = 1e8
-"""Against the gradients next to the losses, where each module makes them a little larger."""
+"""Compared to the gradients next to the losses, if each module makes them a little larger."""
 _SHRUNK = 1e-6
-"""Against the largest gradient behind it. Pooling over an image makes them smaller by its pixels, which is in order."""
+"""Compared to the largest gradient on its way. Pooling divides gradients by the number of pixels, which is fine."""
 _SUDDEN = 1e3
-"""A change by more than this between neighbours is the doing of the module between them."""
+"""A larger change between neighbours is caused by the module between them."""
 _LASTING = 2
 
 
-class Gradients:
-    """Where gradients first became much larger than all behind, or so much smaller that they are lost to the end."""
+class GradientDetector:
+    """Finds where gradients first explode, or vanish and stay so until the end."""
 
     def __init__(self) -> None:
         self._edges: dict[Key, list[Key]] = defaultdict(list)
@@ -35,14 +35,14 @@ class Gradients:
         self._lasting = 0
 
     def add(self, moment: Moment, *, can_vanish: bool) -> None:
-        """Look at the next moment."""
+        """Check the next moment."""
         for made, used in moment.edges:
             self._edges[made].append(used)
-        arrivals = list(_arrivals(moment, self._edges))
+        arrivals = list(_iter_arrivals(moment, self._edges))
         if not self._exploding:
-            self._exploding = _exploding(moment.step, arrivals)
+            self._exploding = _find_exploding(moment.step, arrivals)
         if can_vanish and arrivals:
-            self._add_vanishing(moment.step, _vanishing(arrivals))
+            self._add_vanishing(moment.step, _find_vanishing(arrivals))
 
     def _add_vanishing(self, step: int, found: tuple[str, str] | None) -> None:
         last = self._vanishing
@@ -52,80 +52,80 @@ class Gradients:
             self._vanishing = self._vanishing or (step, *found)
             self._lasting += 1
 
-    def found(self) -> list[Anomaly]:
-        """What there is so far."""
+    def anomalies(self) -> list[Anomaly]:
+        """Return the anomalies so far."""
         lost = self._vanishing
         is_lasting = lost is not None and self._lasting >= _LASTING
-        return [*self._exploding, *([_anomaly("vanishing", *lost)] if lost is not None and is_lasting else [])]
+        return [*self._exploding, *([_build_anomaly("vanishing", *lost)] if lost is not None and is_lasting else [])]
 
 
-def _exploding(step: int, arrivals: Sequence[_Arrival]) -> list[Anomaly]:
+def _find_exploding(step: int, arrivals: Sequence[_Arrival]) -> list[Anomaly]:
     for arrival in arrivals:
         at_once, in_all = arrival.size.times(arrival.largest), arrival.size.times(arrival.first)
         if at_once > _GROWN:
-            node, text = _located(arrival)
-            return [_anomaly("exploding", step, node, f"{text} {at_once:.0e} times as large")]
+            node, text = _locate(arrival)
+            return [_build_anomaly("exploding", step, node, f"{text} {at_once:.0e} times as large")]
         if in_all > _GROWN_IN_ALL:
             text = f"the gradient of its output is {in_all:.0e} times as large as next to the loss"
-            return [_anomaly("exploding", step, arrival.key.node, text)]
+            return [_build_anomaly("exploding", step, arrival.key.node, text)]
     return []
 
 
-def _vanishing(arrivals: Sequence[_Arrival]) -> tuple[str, str] | None:
+def _find_vanishing(arrivals: Sequence[_Arrival]) -> tuple[str, str] | None:
     for arrival in arrivals:
         size, largest = arrival.size.rms, arrival.largest.rms
         if size < _SHRUNK * largest:
-            node, text = _located(arrival)
+            node, text = _locate(arrival)
             left = f"{size / largest:.0e} of the largest behind" if size else "zero"
             return node, f"{text} {left}"
     return None
 
 
 _Edges: TypeAlias = "Mapping[Key, Sequence[Key]]"
-"""Output → outputs that were computed from it, through which its gradient comes."""
+"""The outputs computed from an output, from which its gradient comes."""
 
 
 class _Size(NamedTuple):
-    """How large a gradient is."""
+    """The size of a gradient."""
 
     rms: float
     norm: float
 
     def times(self, other: _Size) -> float:
-        """How many times as large as another, or 0 where that is zero.
+        """Return the ratio to another size, or 0 if that is zero.
 
-        By the smaller of two ratios: a few numbers that all positions use have the sum of their gradients, which is
-        large for each number, but not in all.
+        This is the smaller of two ratios: a few numbers used by all positions have the sum of their gradients, which is
+        large for each number but not in total.
         """
         if not (other.rms and other.norm):
             return 0.0
         return min(self.rms / other.rms, self.norm / other.norm)
 
     def or_larger(self, other: _Size) -> _Size:
-        """The larger of both, rms and norm each."""
+        """Return the larger rms and the larger norm."""
         return _Size(max(self.rms, other.rms), max(self.norm, other.norm))
 
 
 class _Arrival(NamedTuple):
-    """How a gradient came to an output."""
+    """A gradient that arrived at an output, and where it came from."""
 
     key: Key
     size: _Size
     behind: Key
-    """The last of those it comes from directly."""
+    """The last output that it comes from directly."""
     before: float
-    """Its rms."""
+    """The rms of the gradient there."""
     largest: _Size
-    """Of all on its ways from the losses."""
+    """The largest on its ways from the losses."""
     first: _Size
-    """The largest of those with which its ways begin."""
+    """The largest at the beginning of its ways."""
 
 
-def _arrivals(moment: Moment, edges: _Edges) -> Iterator[_Arrival]:
-    """Gradients as they arrived, but for those that come from a loss.
+def _iter_arrivals(moment: Moment, edges: _Edges) -> Iterator[_Arrival]:
+    """Yield gradients in order of arrival, except those that come directly from a loss.
 
-    Losses may be of very different sizes: a gradient is compared with those that it comes from, and where as many
-    passes are in both.
+    Losses may differ greatly in size, so a gradient is compared only with those that it comes from, and that were
+    summed over equally many passes.
     """
     largest: dict[Key, _Size] = {}
     first: dict[Key, _Size] = {}
@@ -147,13 +147,13 @@ def _arrivals(moment: Moment, edges: _Edges) -> Iterator[_Arrival]:
         arrived[key] = len(arrived)
 
 
-def _located(arrival: _Arrival) -> tuple[str, str]:
-    """The module between two gradients if the change is its doing, or else the one whose gradient is so different."""
+def _locate(arrival: _Arrival) -> tuple[str, str]:
+    """Return the module between two gradients if it caused the change, or else the one with the unusual gradient."""
     small, large = sorted((arrival.before, arrival.size.rms))
     if large > _SUDDEN * small:
         return arrival.behind.node, "on its way back through this module, the gradient becomes"
     return arrival.key.node, "the gradient of its output is"
 
 
-def _anomaly(kind: str, step: int, node: str, text: str) -> Anomaly:
+def _build_anomaly(kind: str, step: int, node: str, text: str) -> Anomaly:
     return Anomaly(step=step, kind=kind, node=node, what="gradient", tensor="output", text=text)

@@ -1,4 +1,4 @@
-"""Sudden growth: weights, updates, activations or gradients far larger than ever before."""
+"""Finds sudden growth: weights, updates, activations or gradients far larger than ever before."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
     from modeldiagrams.watching.file.records import Key, Kind, Moment
 
-__all__ = ["Jumps"]
+__all__ = ["JumpDetector"]
 
 _FACTORS: dict[Kind, float] = {"parameter": 5, "update": 20, "activation": 20, "gradient": 100}
-"""How much larger than the largest of the moments before; causes before what follows from them."""
+"""The factor over the largest of the moments before; causes come before their effects."""
 _BEFORE = 4
-"""So many moments must have gone before: at the beginning of a training, everything changes."""
+"""How many moments must come first, because everything changes at the beginning of a training."""
 _WINDOW = 8
 _NEARLY_ALL = 0.8
 
 
-class Jumps:
-    """One for each moment: where it began, or the whole model where nearly everything jumps."""
+class JumpDetector:
+    """Finds one anomaly for each moment: where the jump began, or the whole model if nearly everything jumps."""
 
     def __init__(self) -> None:
         self._seen: dict[Key, deque[float]] = defaultdict(lambda: deque(maxlen=_WINDOW))
@@ -31,36 +31,36 @@ class Jumps:
         self._has_jumped = False
 
     def add(self, moment: Moment) -> None:
-        """Look at the next moment."""
-        found = self._next(moment)
-        if found is not None and not self._has_jumped:  # those that follow without a pause are echoes
+        """Check the next moment."""
+        found = self._find_jump(moment)
+        if found is not None and not self._has_jumped:  # jumps right after another are its echoes
             self._found.append(found)
         self._has_jumped = found is not None
         for key, row in moment.rows.items():
             self._seen[key].append(row.rms)
 
-    def found(self) -> list[Anomaly]:
-        """What there is so far."""
+    def anomalies(self) -> list[Anomaly]:
+        """Return the anomalies so far."""
         return self._found
 
-    def _next(self, moment: Moment) -> Anomaly | None:
-        jumped = dict(_jumped(moment, self._seen))
+    def _find_jump(self, moment: Moment) -> Anomaly | None:
+        jumped = dict(_iter_grown(moment, self._seen))
         for kind, factor in _FACTORS.items():
             grown = [key for key in jumped if key.kind == kind]
             if any(jumped[key] > factor for key in grown):
-                return _anomaly(moment, grown, jumped)
+                return _build_anomaly(moment, grown, jumped)
         return None
 
 
-def _jumped(moment: Moment, seen: dict[Key, deque[float]]) -> Iterator[tuple[Key, float]]:
-    """All that has grown much, though it may not be enough alone: together it tells whether the model jumped."""
+def _iter_grown(moment: Moment, seen: dict[Key, deque[float]]) -> Iterator[tuple[Key, float]]:
+    """Yield all tensors that grew much, even if not enough alone: together they show whether the whole model jumped."""
     for key, row in moment.rows.items():
         before = seen[key]
         if key.kind in _FACTORS and len(before) >= _BEFORE and row.rms > _FACTORS[key.kind] ** 0.5 * max(before) > 0:
             yield key, row.rms / max(before)
 
 
-def _anomaly(moment: Moment, own: list[Key], jumped: dict[Key, float]) -> Anomaly:
+def _build_anomaly(moment: Moment, own: list[Key], jumped: dict[Key, float]) -> Anomaly:
     key = next(key for key in own if jumped[key] > _FACTORS[key.kind])
     count = sum(other.kind == key.kind for other in moment.rows)
     what = key.kind.replace("_", " ")

@@ -1,4 +1,4 @@
-"""Records ↔ payloads of frames: a JSON head with all that is text, then numbers."""
+"""Encodes records as payloads of frames, a JSON head with all text followed by numbers, and decodes them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.errors import RecordingError
 from modeldiagrams.watching.file.histogram import FINEST, Histogram
-from modeldiagrams.watching.file.records import Anomaly, Frame, Key, Loss, Moment, Row, Run
+from modeldiagrams.watching.file.records import Anomaly, FileFrame, Key, Loss, Moment, Row, Run
 from modeldiagrams.watching.file.varints import get_varint, put_varint
 
 if TYPE_CHECKING:
@@ -29,19 +29,19 @@ class _Head(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     record: dict[str, Any] | None = None
     names: list[tuple[str, str, str]] = []
-    """Keys of rows that are new in this frame; their numbers go on from those of the frames before."""
+    """Keys of rows that are new in this frame, numbered on from those of earlier frames."""
     edges: list[tuple[int, int]] = []
-    """Of a moment, by the numbers of keys."""
+    """The edges of a moment, by the numbers of keys."""
 
 
 class Encoder:
-    """Makes payloads; remembers which names the file has."""
+    """Makes payloads; remembers which keys the file has."""
 
     def __init__(self, names: list[Key]) -> None:
         self._numbers = {key: i for i, key in enumerate(names)}
 
-    def encode(self, frame: Frame) -> bytes:
-        """The payload of a frame."""
+    def encode(self, frame: FileFrame) -> bytes:
+        """Encode a frame as a payload."""
         rows = _aliases_last(frame.record.rows) if isinstance(frame.record, Moment) else {}
         head = _Head(record=_as_json(frame.record), names=[(*key,) for key in rows if key not in self._numbers])
         for key in rows:
@@ -62,7 +62,7 @@ class Decoder:
     """Reads payloads in the order of the file.
 
     Attributes:
-        names: All keys of rows so far; a row has the number of its key.
+        names: All keys of rows so far; a row refers to its key by number.
     """
 
     def __init__(self, path: Path | str = "recording") -> None:
@@ -74,23 +74,23 @@ class Decoder:
         self._path = path
         self.names: list[Key] = []
 
-    def decode(self, payload: bytes, *, with_rows: bool = True) -> Frame:
-        """The frame of a payload.
+    def decode(self, payload: bytes, *, with_rows: bool = True) -> FileFrame:
+        """Decode the frame of a payload.
 
         Args:
-            payload: Of the frame behind the last one.
-            with_rows: Whether a moment has its rows.
+            payload: The payload after the last one.
+            with_rows: Whether to decode the rows of a moment.
 
         Raises:
-            RecordingError: if the frame is whole, but not one that was written behind those before it.
+            RecordingError: if the frame is complete but does not continue those before it.
         """
         try:
-            return self._decoded(payload, with_rows=with_rows)
+            return self._decode(payload, with_rows=with_rows)
         except (LookupError, ValueError, struct.error, msgspec.MsgspecError) as error:
             raise self._frame_error(error) from error
 
     def with_rows(self, moment: Moment, payload: bytes) -> Moment:
-        """A moment that was decoded without its rows, with them; names may have come since.
+        """Add the rows to a moment that was decoded without them; later frames may have been decoded since.
 
         Raises:
             RecordingError: as in `decode`.
@@ -111,7 +111,7 @@ class Decoder:
             f"({type(error).__name__}: {error}); record to another path"
         )
 
-    def _decoded(self, payload: bytes, *, with_rows: bool) -> Frame:
+    def _decode(self, payload: bytes, *, with_rows: bool) -> FileFrame:
         size, at = get_varint(payload, 0)
         head = msgspec.json.decode(payload[at : at + size], type=decodable(_Head))
         self.names += [Key(*name) for name in head.names]  # type: ignore[arg-type]  # a newer file may have more kinds
@@ -120,7 +120,7 @@ class Decoder:
         if isinstance(record, Moment):
             record.rows = self._rows(payload, at) if with_rows else {}
             record.edges = tuple((self.names[one], self.names[other]) for one, other in head.edges)
-        return Frame(record=record, losses=losses)
+        return FileFrame(record=record, losses=losses)
 
 
 def _as_json(record: Run | Moment | Anomaly | None) -> dict[str, Any] | None:
@@ -134,13 +134,13 @@ def _without_keys(record: Run | Moment | Anomaly) -> Run | Moment | Anomaly:
 
 def _from_json(found: dict[str, Any] | None) -> Run | Moment | Anomaly | None:
     kinds: dict[Any, type[Run | Moment | Anomaly]] = {"run": Run, "moment": Moment, "anomaly": Anomaly}
-    # a newer minor version may have others
+    # a newer minor version may have other kinds
     kind = kinds.get(found.get("record")) if found is not None else None
     return None if kind is None else msgspec.convert(found, decodable(kind))
 
 
 def _aliases_last(rows: Mapping[Key, Row]) -> dict[Key, Row]:
-    """In the order in which a reader gets them: that of measuring, then tensors that are in a second place."""
+    """Order rows as a reader gets them: in the order of measuring, then further keys of the same tensors."""
     first: dict[int, Key] = {}
     for key, row in rows.items():
         first.setdefault(id(row), key)
@@ -148,7 +148,7 @@ def _aliases_last(rows: Mapping[Key, Row]) -> dict[Key, Row]:
 
 
 def _put_losses(out: bytearray, losses: list[Loss]) -> None:
-    """Runs of losses of one step after the other: number, first step, values; ends with 0."""
+    """Write runs of losses of consecutive steps: number, first step, values; ends with 0."""
     at = 0
     while at < len(losses):
         end = at + 1
@@ -174,8 +174,8 @@ def _get_losses(data: bytes, at: int) -> tuple[list[Loss], int]:
 
 
 def _put_rows(out: bytearray, rows: Mapping[int, Row]) -> None:
-    """Rows, then pairs of numbers for tensors that are in several places; each by the number of its key."""
-    first: dict[int, int] = {}  # row that was written → number
+    """Write rows, then pairs of keys that share a row; all by the numbers of keys."""
+    first: dict[int, int] = {}  # id() of a written row → number of its key
     same = [(number, first[id(row)]) for number, row in rows.items() if first.setdefault(id(row), number) != number]
     put_varint(out, len(first))
     for number in first.values():

@@ -1,4 +1,4 @@
-"""Frames: length, checksum, compressed bytes. Whatever a crash left of the last one is recognised and ignored."""
+"""Frames: length, checksum, compressed bytes. An incomplete last frame, as after a crash, is recognised and ignored."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["MAGIC", "framed", "payloads"]
+__all__ = ["MAGIC", "frame_payload", "iter_payloads"]
 
 MAGIC = b"mdwatch1"
 """The first bytes of every recording; the digit is the major version of the format."""
 _HEAD = struct.Struct("<II")
 _MOST = 1 << 30
-"""No frame is longer: a larger length is damage."""
+"""The maximum length of a frame; a larger number means damage."""
 
 
-def framed(payload: bytes) -> bytes:
-    """A payload as it is appended to the file."""
+def frame_payload(payload: bytes) -> bytes:
+    """Frame a payload for appending to the file."""
     packed = zlib.compress(payload, 6)
     return _HEAD.pack(len(packed), zlib.crc32(packed)) + packed
 
 
-def payloads(data: bytes, start: int = len(MAGIC)) -> Iterator[tuple[bytes, int]]:
-    """Payloads of all whole frames, each with the position behind it; ends at the first that is cut off or damaged."""
+def iter_payloads(data: bytes, start: int = len(MAGIC)) -> Iterator[tuple[bytes, int]]:
+    """Yield the payloads of frames, each with its end position, up to the first incomplete or damaged frame."""
     while start + _HEAD.size <= len(data):
         size, checksum = _HEAD.unpack_from(data, start)
         end = start + _HEAD.size + size

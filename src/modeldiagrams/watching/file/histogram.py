@@ -1,4 +1,4 @@
-"""Histograms whose bins are the leading bits of a float32: the same on every device, and merged by addition."""
+"""Histograms whose bins are the leading bits of a float32: identical on every device, and merged by addition."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 __all__ = ["FINEST", "INFINITE", "LOWEST_EXPONENT", "NAN", "OCTAVES", "Histogram", "bin_edges", "center"]
 
 FINEST = 4
-"""Bins an octave, as recorded."""
+"""Bins per octave, as recorded."""
 LOWEST_EXPONENT = -64
-"""Values smaller than two to this are in the bins next to zero."""
+"""Values below 2 to the power of this are in the bins next to zero."""
 OCTAVES = 96
 INFINITE = OCTAVES * FINEST + 1
-"""The bin of infinity; minus this that of minus infinity."""
+"""The bin of infinity; that of minus infinity is the negative."""
 NAN = INFINITE + 1
 
 
 def bin_edges(index: int, per_octave: int = FINEST) -> tuple[float, float]:
-    """The bounds of a bin in the order of their values: 0 is zero, 1 the smallest positive numbers, -1 the negative."""
+    """Return the bounds of a bin, the lower first: bin 0 is zero, 1 the smallest positive numbers, -1 the negative."""
     if index == 0:
         return 0.0, 0.0
     low, high = _lower_edge(abs(index), per_octave), _lower_edge(abs(index) + 1, per_octave)
@@ -39,7 +39,7 @@ def _lower_edge(size: int, per_octave: int) -> float:
 
 
 def center(index: int, per_octave: int = FINEST) -> float:
-    """The value that stands for those in a bin; infinity and NaN for theirs."""
+    """Return the value that represents a bin; infinity and NaN have bins of their own."""
     if index == NAN:
         return math.nan
     if abs(index) == INFINITE:
@@ -48,7 +48,7 @@ def center(index: int, per_octave: int = FINEST) -> float:
 
 
 class Histogram:
-    """How often values fell into each bin.
+    """The number of values in each bin.
 
     Attributes:
         per_octave: Bins between a number and its double: 4, 2 or 1.
@@ -63,14 +63,14 @@ class Histogram:
 
     @property
     def counts(self) -> dict[int, int]:
-        """Bin → number of values, lowest values first, NaN last; empty bins are left out."""
-        if self._counts is None:  # most histograms of a recording are never looked at
-            self._counts = _decoded(self._raw)
+        """The number of values in each bin that isn't empty, in ascending order, NaN last."""
+        if self._counts is None:  # most histograms of a recording are never used
+            self._counts = _decode(self._raw)
         return self._counts
 
     @property
     def total(self) -> int:
-        """Number of values, not more than were sampled."""
+        """The number of sampled values."""
         return sum(self.counts.values())
 
     def __eq__(self, other: object) -> bool:
@@ -82,12 +82,12 @@ class Histogram:
         return f"<histogram of {self.total} values in {len(self.counts)} bins>"
 
     def bars(self) -> list[tuple[float, float, int]]:
-        """Lower edge, upper edge and count of each bin with finite values."""
+        """Return lower edge, upper edge and count of each bin with finite values."""
         finite = ((i, n) for i, n in self.counts.items() if abs(i) < INFINITE)
         return [(*bin_edges(i, self.per_octave), n) for i, n in finite]
 
     def quantile(self, share: float) -> float:
-        """The value below which this share of all numbers lies, to the width of a bin; NaN without numbers."""
+        """Return the value below which this share of all numbers lies, to the width of a bin; NaN without numbers."""
         numbers = [(i, n) for i, n in self.counts.items() if i != NAN]
         wanted = share * sum(n for _, n in numbers)
         for (index, _), below in zip(numbers, accumulate(n for _, n in numbers), strict=True):
@@ -96,11 +96,11 @@ class Histogram:
         return math.nan
 
     def add_to(self, counts: defaultdict[int, int], bins: Mapping[int, int]) -> None:
-        """Add the number of values in each bin to that of another bin.
+        """Add the count of each bin to another bin's.
 
         Args:
-            counts: What is added to.
-            bins: Bin → bin to add to.
+            counts: The counts to add to.
+            bins: The bin to add to, by own bin.
         """
         if self._counts is not None:
             for index, n in self._counts.items():
@@ -111,12 +111,12 @@ class Histogram:
                 counts[bins[index]] += n
 
     def to_bytes(self) -> bytes:
-        """As in a file: runs of neighbouring bins."""
-        return self._raw if self._counts is None else _encoded(self._counts)
+        """Encode the histogram for a file, as runs of adjacent bins."""
+        return self._raw if self._counts is None else _encode(self._counts)
 
 
-def merged(histograms: Iterable[Histogram], per_octave: int = FINEST) -> Histogram:
-    """The histogram of all values together, in these bins, or in wider ones where some have only those."""
+def merge_histograms(histograms: Iterable[Histogram], per_octave: int = FINEST) -> Histogram:
+    """Merge histograms, into bins of this width or of the widest among them."""
     every = [*histograms]
     per_octave = min([per_octave, *(histogram.per_octave for histogram in every)])
     counts: defaultdict[int, int] = defaultdict(int)
@@ -136,32 +136,32 @@ def _coarser_bin(index: int, factor: int) -> int:
     return int(math.copysign((abs(index) - 1) // factor + 1, index))
 
 
-def _encoded(counts: Mapping[int, int]) -> bytes:
-    """For each run of neighbours: how many bins are skipped, how many follow, their counts."""
+def _encode(counts: Mapping[int, int]) -> bytes:
+    """Encode each run of adjacent bins: the number of skipped bins, the number of bins, their counts."""
     bins = list(counts)
     starts = [0, *(at for at in range(1, len(bins)) if bins[at] != bins[at - 1] + 1)] if bins else []
-    sizes = [_varint(n) for n in counts.values()]
+    sizes = [_encode_varint(n) for n in counts.values()]
     out: list[bytes] = []
     end = -INFINITE
     for start, stop in zip(starts, [*starts[1:], len(bins)], strict=False):
-        out += _varint(bins[start] - end), _varint(stop - start), *sizes[start:stop]
+        out += _encode_varint(bins[start] - end), _encode_varint(stop - start), *sizes[start:stop]
         end = bins[stop - 1] + 1
     return b"".join(out)
 
 
-@functools.lru_cache(1 << 14)  # a training writes the same small numbers over and over
-def _varint(number: int) -> bytes:
+@functools.lru_cache(1 << 14)  # the same small numbers occur over and over
+def _encode_varint(number: int) -> bytes:
     out = bytearray()
     put_varint(out, number)
     return bytes(out)
 
 
-def _decoded(raw: bytes) -> dict[int, int]:
+def _decode(raw: bytes) -> dict[int, int]:
     return {index: n for start, numbers in _runs(raw) for index, n in enumerate(numbers, start)}
 
 
 def _runs(raw: bytes) -> Iterator[tuple[int, list[int]]]:
-    """The first bin of each run of neighbours, and the numbers of values in them."""
+    """Yield the first bin of each run of adjacent bins, and the counts."""
     numbers = get_varints(raw)
     at, index = 0, -INFINITE
     while at < len(numbers):

@@ -1,4 +1,4 @@
-"""What a recording consists of: plain data, as frames of its file hold it."""
+"""The records in the frames of a recording, as plain data."""
 
 from __future__ import annotations
 
@@ -8,82 +8,82 @@ import msgspec
 
 from modeldiagrams.watching.file.histogram import Histogram
 
-__all__ = ["KINDS", "Anomaly", "Frame", "Key", "Kind", "Loss", "Moment", "Row", "Run"]
+__all__ = ["KINDS", "Anomaly", "FileFrame", "Key", "Kind", "Loss", "Moment", "Row", "Run"]
 
 Kind: TypeAlias = Literal["input", "activation", "gradient", "parameter", "parameter_gradient", "update"]
-"""``gradient`` is that of an activation."""
+"""``gradient`` is the gradient of an activation."""
 KINDS: tuple[Kind, ...] = ("input", "activation", "gradient", "parameter", "parameter_gradient", "update")
 
 
 class Key(NamedTuple):
-    """Which tensor a row is about."""
+    """The tensor that a row describes."""
 
     node: str
-    """Id of a module call in the graph of the model: ``layers.0.conv#2``; empty for the model itself. Parameters are
-    with the first call of the module that has them."""
+    """The id of a module call in the graph of the model: ``layers.0.conv#2``; empty for the model itself. Parameters
+    belong to the first call of their module."""
     kind: Kind
     tensor: str = "output"
-    """``output``, or the path in what the module returned (``logits``, ``[1]``); for inputs the argument
-    (``x``, ``batch.mask``), for parameters the name (``weight``)."""
+    """``output``, or the path within the output (``logits``, ``[1]``); for inputs the argument (``x``, ``batch.mask``),
+    for parameters the name (``weight``)."""
 
 
 class Row(msgspec.Struct, kw_only=True, gc=False):
-    """What was measured of one tensor at one moment."""
+    """The statistics of one tensor at one moment."""
 
     count: int
-    """Number of values; those of several micro-batches, calls of backward and ranks together."""
+    """The number of values, over all micro-batches, calls of backward and ranks."""
     fires: int = 1
-    """How many tensors are in it: micro-batches, calls of backward, ranks with a share of the data."""
+    """The number of tensors it covers: micro-batches, calls of backward, ranks with a share of the data."""
     zeros: int = 0
-    """How many values are exactly zero; 0 where the tensor has negative ones and the sample no zero."""
+    """The number of values that are exactly zero; 0 if the tensor has negative values and the sample no zero."""
     bad: int = 0
-    """How many values are infinite or NaN."""
+    """The number of values that are infinite or NaN."""
     min: float = 0.0
     max: float = 0.0
     mean: float = 0.0
     norm: float = 0.0
-    """Root of the sum of the squares."""
+    """The root of the sum of squares."""
     dead: int = 0
     """Units (channels, features) that are zero everywhere, of an activation without negative values."""
     units: int = 0
-    """Number of units; 0 where none were counted."""
+    """The number of units; 0 if none were counted."""
     ratio: float | None = None
-    """Of updates of matrices: norm of the update by norm of the weight."""
+    """For updates of matrices: norm of the update / norm of the weight."""
     moments: int = 1
-    """How many moments a reduced recording merged into it; `norm` is their quadratic mean."""
+    """The number of moments that a reduced recording merged into it; `norm` is their root mean square."""
     histogram: Histogram = msgspec.field(default_factory=lambda: Histogram({}))
-    """Of a sample of the values."""
+    """The histogram of a sample of the values."""
 
     @property
     def rms(self) -> float:
-        """Root of the mean square: the norm without the size of the tensor."""
+        """The root mean square, which unlike the norm doesn't depend on the size of the tensor."""
         return self.norm / (self.count / self.moments) ** 0.5 if self.count else 0.0
 
     @property
     def zero_share(self) -> float:
-        """Share of values that are exactly zero."""
+        """The share of values that are exactly zero."""
         return self.zeros / self.count if self.count else 0.0
 
     @property
     def bad_share(self) -> float:
-        """Share of values that are infinite or NaN."""
+        """The share of values that are infinite or NaN."""
         return self.bad / self.count if self.count else 0.0
 
     @property
     def dead_share(self) -> float | None:
-        """Share of dead units; None where none were counted."""
+        """The share of dead units; None if none were counted."""
         return self.dead / self.units if self.units else None
 
 
 class Loss(NamedTuple):
-    """The loss that `Watcher.step` was given."""
+    """A loss passed to `Watcher.step`."""
 
     step: int
     value: float
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run", tag_field="record"):
-    """The beginning of a run: what earlier runs wrote of its first step, and of later ones, counts no more."""
+    """The start of a run; it replaces the data of earlier runs from its first step on."""
 
     step: int
     model: str = ""
@@ -91,9 +91,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run", tag_field="recor
     every: int = 1
     log: tuple[str, ...] = ()
     version: str = "1.0"
-    """Of the format."""
+    """The version of the format."""
     modules: dict[str, str] = {}
-    """Path → full name of the class of each module, so that the model can be shown without its graph."""
+    """The full class name of each module by path, so that the model can be shown without its graph."""
     notes: tuple[str, ...] = ()
     """Sentences for the reader, for example that recorded steps of a compiled model run eagerly."""
 
@@ -104,37 +104,38 @@ class Moment(msgspec.Struct, kw_only=True, tag="moment", tag_field="record", omi
     step: int
     phase: str = "train"
     skipped: bool = False
-    """Whether no optimizer made a step, as when a gradient scaler skips one."""
+    """Whether no optimizer made a step, for example because a gradient scaler skipped it."""
     scale: float | None = None
-    """What gradients were divided by, where a gradient scaler is used."""
+    """The factor of the gradient scaler, if any, by which gradients were divided."""
     last: int | None = None
     """In a reduced recording: the last of the steps that were merged."""
     unseen: tuple[str, ...] = ()
-    """Modules whose parameters have gradients, but whose call was not seen, as of ``module.forward(x)``."""
+    """Modules whose parameters have gradients but whose call was not seen, as with ``module.forward(x)``."""
     traced: bool = False
-    """Whether the model was also exported, traced or run without values, which isn't recorded."""
+    """Whether the model was also exported, traced or run without values, which is not recorded."""
     edges: tuple[tuple[Key, Key], ...] = ()
-    """Which outputs with gradients were computed from which, by their gradients: those that no moment before has."""
+    """Pairs of gradients: the output of the second was computed from that of the first. Only pairs that no earlier
+    moment has."""
     rows: dict[Key, Row] = {}
 
 
 class Anomaly(msgspec.Struct, frozen=True, kw_only=True, tag="anomaly", tag_field="record", omit_defaults=True):
-    """Something that went wrong, and where: noticed while training or found in what was recorded."""
+    """Something that went wrong, and where: noticed during training or found in the recorded data."""
 
     step: int
     kind: str
     """``nonfinite``, ``dead``, ``exploding``, ``vanishing``, ``frozen`` or ``jump``; ``failure`` of a process."""
     node: str = ""
-    """Id of the module call, as in `Key`."""
+    """The id of the module call, as in `Key`."""
     what: str = ""
-    """Kind of the tensor, as in `Key`; or ``loss``."""
+    """The kind of tensor, as in `Key`, or ``loss``."""
     tensor: str = ""
     text: str = ""
     """A sentence for the reader."""
 
 
-class Frame(msgspec.Struct, kw_only=True):
-    """What one frame of the file holds."""
+class FileFrame(msgspec.Struct, kw_only=True):
+    """The content of one frame of the file."""
 
     record: Run | Moment | Anomaly | None = None
     losses: list[Loss] = []

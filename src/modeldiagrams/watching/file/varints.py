@@ -1,4 +1,4 @@
-"""Whole numbers in as few bytes as they need: seven bits a byte, the lowest first (LEB128)."""
+"""Whole numbers in as few bytes as possible: seven bits per byte, the lowest first (LEB128)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def put_varint(out: bytearray, number: int) -> None:
 
 
 def get_varint(data: bytes, at: int) -> tuple[int, int]:
-    """The number that begins at a position, and the position behind it."""
+    """Read the number at a position; return it and the position after it."""
     byte = data[at]
     at += 1
     number, shift = byte & _LOW, 7
@@ -30,7 +30,7 @@ def get_varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def get_varints(data: bytes) -> list[int]:
-    """All numbers of some bytes: histograms are read so, which is most of the work of reading a recording."""
+    """Read all numbers: most of the time to read a recording is spent here, on histograms."""
     found: list[int] = []
     number = shift = 0
     for byte in data:

@@ -1,4 +1,4 @@
-"""Appending to a file, also to one that a crash left."""
+"""Appends to a file, even to one left by a crash."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from modeldiagrams.errors import RecordingError
 from modeldiagrams.watching.file.encoding import Decoder, Encoder
-from modeldiagrams.watching.file.frames import MAGIC, framed, payloads
+from modeldiagrams.watching.file.frames import MAGIC, frame_payload, iter_payloads
 
 if sys.platform == "win32":
     import msvcrt
@@ -18,21 +18,21 @@ else:
     import fcntl
 
 if TYPE_CHECKING:
-    from modeldiagrams.watching.file.records import Frame, Key
+    from modeldiagrams.watching.file.records import FileFrame, Key
 
 __all__ = ["Writer", "check_beginning"]
 
 _HELD = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}
-"""What systems say of a lock that another has."""
+"""Errors for a lock that another process holds."""
 _BEHIND = 1 << 62
-"""Windows lets nobody read bytes that are locked: one is taken that no recording has."""
+"""The locked byte: Windows prevents reading locked bytes, so it lies beyond the end of any recording."""
 
 
 class Writer:
-    """Appends frames to a recording; goes on behind the last whole frame of a file that exists.
+    """Appends frames to a recording, after the last complete frame of an existing file.
 
     Attributes:
-        size: Bytes of the file so far.
+        size: The size of the file so far, in bytes.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -40,14 +40,14 @@ class Writer:
 
         Raises:
             OSError: if it can't be written.
-            RecordingError: if it is something else than a recording, or another writes it.
+            RecordingError: if it is not a recording, or another process writes it.
         """
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file: BinaryIO = open(path, "r+b", buffering=0, opener=_opened)  # noqa: SIM115 (it stays open; pathlib has no opener)
+        self._file: BinaryIO = open(path, "r+b", buffering=0, opener=_open_or_create)  # noqa: SIM115 (it stays open; pathlib has no opener)
         try:
             _lock(self._file, self.path)
-            names, self.size = _state(self._file.read(), self.path)
+            names, self.size = _read_state(self._file.read(), self.path)
             self._encoder = Encoder(names)
             self._file.truncate(self.size)
             if not self.size:
@@ -56,17 +56,17 @@ class Writer:
             self.close()
             raise
 
-    def add(self, frame: Frame) -> None:
+    def add(self, frame: FileFrame) -> None:
         """Append a frame.
 
         Raises:
             OSError: if it can't be written. The file then ends with the frame before.
         """
-        self._append(framed(self._encoder.encode(frame)))
+        self._append(frame_payload(self._encoder.encode(frame)))
 
     def close(self) -> None:
         """Close the file."""
-        if sys.platform != "win32" and not self._file.closed:  # a forked worker that has it, too, would keep the lock
+        if sys.platform != "win32" and not self._file.closed:  # a forked worker would keep the lock
             fcntl.flock(self._file, fcntl.LOCK_UN)
         self._file.close()
 
@@ -74,7 +74,7 @@ class Writer:
         self._file.seek(self.size)
         try:
             written = 0
-            while written < len(data):  # a full disk takes a part, and raises only for the rest
+            while written < len(data):  # a full disk takes a part and raises only for the rest
                 written += self._file.write(data[written:]) or 0
         except OSError:
             self._file.truncate(self.size)
@@ -83,7 +83,7 @@ class Writer:
 
 
 def check_beginning(data: bytes, path: Path) -> None:
-    """Check that a file begins as recordings do, or as much of it as there is.
+    """Check that a file begins like a recording, as far as it is written.
 
     Raises:
         RecordingError: if not.
@@ -96,13 +96,12 @@ def check_beginning(data: bytes, path: Path) -> None:
     raise RecordingError(f"{path}: expected a recording, which begins with {MAGIC.decode()!r}; got {found!r}")
 
 
-def _opened(path: str, flags: int) -> int:
-    """A file as it is; made if there is none."""
+def _open_or_create(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_CREAT, 0o666)
 
 
 def _lock(file: BinaryIO, path: Path) -> None:
-    """Take the file until it is closed or the process ends. Readers ask for no lock."""
+    """Lock the file until it is closed or the process ends. Readers need no lock."""
     try:
         if sys.platform == "win32":
             file.seek(_BEHIND)
@@ -111,17 +110,17 @@ def _lock(file: BinaryIO, path: Path) -> None:
         else:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        if error.errno in _HELD:  # some network drives have no locks
+        if error.errno in _HELD:  # some network drives don't support locks
             raise RecordingError(
-                f"{path}: is being written by another process, or by a watcher that is still open; give another path, "
-                "or close that one first"
+                f"{path}: is being written by another process, or by a watcher that is still open; use another path, "
+                "or close the other watcher first"
             ) from error
 
 
-def _state(data: bytes, path: Path) -> tuple[list[Key], int]:
-    """The names in a file, and where its last whole frame ends; 0 for a file that has to be begun."""
+def _read_state(data: bytes, path: Path) -> tuple[list[Key], int]:
+    """Return the keys in a file, and the end of its last complete frame; 0 for a new file."""
     check_beginning(data, path)
     decoder, end = Decoder(path), len(MAGIC) if data.startswith(MAGIC) else 0
-    for payload, end in payloads(data):  # noqa: B007 (the last is where writing goes on)
+    for payload, end in iter_payloads(data):  # noqa: B007 (writing continues at the last end)
         decoder.decode(payload)
     return decoder.names, end

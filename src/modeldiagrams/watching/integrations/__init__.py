@@ -1,4 +1,4 @@
-"""Watching from Lightning, transformers and Accelerate; what was recorded for TensorBoard and Weights & Biases.
+"""Watch models in Lightning, transformers and Accelerate; export recordings to TensorBoard and Weights & Biases.
 
-Each has a module of its own, which needs that library.
+Each library has its own module, which imports it.
 """

@@ -17,8 +17,7 @@ __all__ = ["AccelerateTracker"]
 class AccelerateTracker(GeneralTracker):  # type: ignore[misc]
     """Records a training by Accelerate: ``Accelerator(log_with=AccelerateTracker(model, every=100))``.
 
-    ``accelerator.log({"loss": loss}, step=step)`` ends a step; call it on every process, once for each step of the
-    optimizer.
+    ``accelerator.log({"loss": loss}, step=step)`` ends a step; call it on every process, once per optimizer step.
     """
 
     name = "modeldiagrams"
@@ -26,11 +25,11 @@ class AccelerateTracker(GeneralTracker):  # type: ignore[misc]
     main_process_only = False
 
     def __init__(self, model: nn.Module, **options: Any) -> None:
-        """Begin.
+        """Start watching.
 
         Args:
             model: The model, before or after it was prepared.
-            options: Those of `modeldiagrams.watch`.
+            options: The options of `modeldiagrams.watch`.
         """
         super().__init__()
         self.watcher = watch(model, **options)
@@ -41,10 +40,10 @@ class AccelerateTracker(GeneralTracker):  # type: ignore[misc]
         return self.watcher
 
     def store_init_configuration(self, values: dict[str, Any]) -> None:
-        """Nothing is kept of it."""
+        """Do nothing with the configuration."""
 
     def log(self, values: dict[str, Any], step: int | None = None, **others: Any) -> None:  # noqa: ARG002
-        """End a step; its loss is the value of that name."""
+        """End a step; the value ``loss`` is its loss."""
         self.watcher.step(values.get("loss"))
 
     def finish(self) -> None:

@@ -1,4 +1,4 @@
-"""Recording → TensorBoard."""
+"""Exports a recording to TensorBoard."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _SCALARS = ("norm", "zero_share", "bad_share", "dead_share", "ratio")
 
 
 def to_tensorboard(recording: Recording, folder: str | os.PathLike[str]) -> None:
-    """Write a recording as event files, with histograms in exactly the recorded bins; needs tensorboard.
+    """Write a recording as event files, with histograms in the recorded bins; needs tensorboard.
 
     Args:
-        recording: What to write.
-        folder: The folder that TensorBoard is started with.
+        recording: The recording to write.
+        folder: The log directory of TensorBoard.
     """
     with SummaryWriter(folder) as writer:
         for loss in recording.losses:
@@ -48,7 +48,7 @@ def _add(writer: Any, moment: Moment, key: Key, row: Row) -> None:
 
 
 def _raw(row: Row, counts: dict[int, int]) -> dict[str, Any]:
-    """What `add_histogram_raw` takes: bins by their upper limits, empty ones between where neighbours are missing."""
+    """Build the arguments of `add_histogram_raw`: bins by their upper limits, with empty ones to fill gaps."""
     limits: list[float] = []
     sizes: list[int] = []
     for index, n in counts.items():

@@ -1,4 +1,4 @@
-"""A callback for the Trainer of transformers."""
+"""A callback for the transformers Trainer."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ class TransformersCallback(TrainerCallback):  # type: ignore[misc]
     """Records a training by transformers: ``Trainer(callbacks=[TransformersCallback(every=100)])``."""
 
     def __init__(self, **options: Any) -> None:
-        """Remember options.
+        """Remember the options.
 
         Args:
-            options: Those of `modeldiagrams.watch`.
+            options: The options of `modeldiagrams.watch`.
         """
         self._options = options
         self._watcher: Watcher | None = None
 
     def on_train_begin(self, args: Any, state: Any, control: Any, model: Any = None, **others: Any) -> None:  # noqa: ARG002
-        """Begin, at the step from which a checkpoint resumes."""
+        """Start watching, at the step where a checkpoint resumes."""
         self._watcher = watch(model, **{"start": state.global_step, **self._options})
 
     def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:  # noqa: ARG002
-        """End a step of the optimizer, after all its micro-batches."""
+        """End an optimizer step, after all its micro-batches."""
         if self._watcher is not None:
             self._watcher.step()
 

@@ -1,4 +1,4 @@
-"""Recording → Weights & Biases."""
+"""Adds a recording to a run of Weights & Biases."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def to_wandb(
     page: str | os.PathLike[str] | None = None,
     name: str = "recording",
 ) -> Any:
-    """Add a recording to a run as an artifact, and a page that shows it to the run's media. Needs wandb.
+    """Add a recording to a run as an artifact, and optionally a page that shows it. Needs wandb.
 
     Args:
         path: The file that `watch` wrote.
-        run: The run; None for the active one.
+        run: The run, or None for the active one.
         page: An HTML file with the diagram of the model and the recording.
-        name: Name of the artifact.
+        name: The name of the artifact.
 
     Returns:
         The artifact.
@@ -41,7 +41,7 @@ def to_wandb(
     recording = load_recording(path)
     run = run or wandb.run
     if run is None:
-        raise ModelDiagramsError("expected an active run of Weights & Biases: call wandb.init() first, or give `run`")
+        raise ModelDiagramsError("expected an active run of Weights & Biases: call wandb.init() first, or pass `run`")
     facts = {"steps": len(recording.steps), "anomalies": [anomaly.text for anomaly in recording.anomalies[:10]]}
     artifact = wandb.Artifact(name, type="modeldiagrams", metadata=facts)
     artifact.add_file(str(path), Path(path).name)

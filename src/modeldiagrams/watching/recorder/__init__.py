@@ -1,1 +1,1 @@
-"""Measures a model while it trains: hooks that are there only in recorded steps, one copy from the device for each."""
+"""Measures a model while it trains: hooks exist only in recorded steps, and each step copies from the device once."""

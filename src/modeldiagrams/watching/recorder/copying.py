@@ -1,4 +1,4 @@
-"""Measured tensors → rows: histograms on the device, then one copy of everything."""
+"""Computes histograms on the device, then copies all measurements to the CPU at once."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from modeldiagrams.watching.file.histogram import INFINITE, LOWEST_EXPONENT, NAN
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from modeldiagrams.watching.recorder.measure import Measured
+    from modeldiagrams.watching.recorder.measurement import Measurement
 
-__all__ = ["Copied", "copied"]
+__all__ = ["HostCopy", "copy_to_host"]
 
 _DROPPED = 21
-"""Bits of a float32 that don't count: its sign, its exponent and two bits are its bin."""
+"""The low bits of a float32 to ignore; its sign, exponent and two more bits are its bin."""
 _RAW = 1 << (32 - _DROPPED)
 _HALF = _RAW // 2
 _FIRST = (127 + LOWEST_EXPONENT) * PER_OCTAVE
 _WIDTH = NAN + INFINITE + 1
 
 
-class Copied:
-    """The numbers of one measured tensor, from its device."""
+class HostCopy:
+    """The measurement of one tensor on the CPU."""
 
     __slots__ = ("bins", "counts", "floats", "ints", "weight_norm")
 
@@ -36,58 +36,58 @@ class Copied:
         self.counts: list[int] = []
 
 
-def copied(rows: Sequence[Measured], extra: Sequence[Tensor] = ()) -> tuple[list[Copied], list[float]]:
-    """Bring all that was measured to main memory, in one copy for each device.
+def copy_to_host(rows: Sequence[Measurement], extra: Sequence[Tensor] = ()) -> tuple[list[HostCopy], list[float]]:
+    """Copy all measurements to the CPU, with one copy for each device.
 
     Args:
-        rows: What was measured.
-        extra: Numbers to bring along: losses, the scale of gradients.
+        rows: The measurements.
+        extra: More numbers to copy: losses, the scale of gradients.
     """
     devices = dict.fromkeys([*(row.sample.device for row in rows), *(value.device for value in extra)])
-    found: dict[int, Copied] = {}
+    found: dict[int, HostCopy] = {}
     values: dict[int, float] = {}
     for device in devices:
         own = [row for row in rows if row.sample.device == device]
         brought = [value for value in extra if value.device == device]
-        done, numbers = _from_device(own, brought, device)
+        done, numbers = _copy_from_device(own, brought, device)
         found.update(zip(map(id, own), done, strict=True))
         values.update(zip(map(id, brought), numbers, strict=True))
     return [found[id(row)] for row in rows], [values[id(value)] for value in extra]
 
 
-def _from_device(
-    rows: Sequence[Measured], extra: Sequence[Tensor], device: torch.device
-) -> tuple[list[Copied], list[float]]:
-    packed, size = on_device(rows, extra, device)
+def _copy_from_device(
+    rows: Sequence[Measurement], extra: Sequence[Tensor], device: torch.device
+) -> tuple[list[HostCopy], list[float]]:
+    packed, size = pack_on_device(rows, extra, device)
     host = packed.cpu()  # the one copy
     at = len(rows) * _RAW
     counted = iter(host[at : at + size].view(torch.int64).tolist())
     brought = iter(host[at + size :].view(torch.float32).tolist())
-    found = [_copied_row(row, brought, counted) for row in rows]
+    found = [_unpack(row, brought, counted) for row in rows]
     _add_bins(found, host[:at].reshape(len(rows), _RAW))
     return found, list(brought)
 
 
-def on_device(rows: Sequence[Measured], extra: Sequence[Tensor], device: torch.device) -> tuple[Tensor, int]:
-    """Histograms, counts and floats in one tensor, made without asking for a value; and how much of it counts are."""
+def pack_on_device(rows: Sequence[Measurement], extra: Sequence[Tensor], device: torch.device) -> tuple[Tensor, int]:
+    """Pack histograms, counts and floats into one tensor without synchronizing; also return the counts' length."""
     numbers = [number for row in rows for number in (*row.floats, row.weight_norm)]
     floats = [value.reshape(()).to(torch.float32) for value in (*numbers, *extra) if isinstance(value, Tensor)]
     counts = [value.to(torch.int64) for row in rows for value in row.ints if isinstance(value, Tensor)]
-    parts = [_histograms(rows, device)]
-    parts += [torch.stack(counts).view(torch.int32)] if counts else []  # first: they have to begin at an even place
+    parts = [_count_bins(rows, device)]
+    parts += [torch.stack(counts).view(torch.int32)] if counts else []  # first, because they need an even offset
     parts += [torch.stack(floats).view(torch.int32)] if floats else []
     return torch.cat(parts), 2 * len(counts)
 
 
-def _copied_row(row: Measured, brought: Iterator[float], counted: Iterator[int]) -> Copied:
+def _unpack(row: Measurement, brought: Iterator[float], counted: Iterator[int]) -> HostCopy:
     floats = [next(brought) if isinstance(value, Tensor) else value for value in row.floats]
     weight_norm = next(brought) if isinstance(row.weight_norm, Tensor) else row.weight_norm
     ints = [next(counted) if isinstance(value, Tensor) else value for value in row.ints]
-    return Copied(floats, ints, weight_norm)
+    return HostCopy(floats, ints, weight_norm)
 
 
-def _histograms(rows: Sequence[Measured], device: torch.device) -> Tensor:
-    """Counts of the leading bits, a line for each row; integers, the same on every device, without waiting."""
+def _count_bins(rows: Sequence[Measurement], device: torch.device) -> Tensor:
+    """Count the leading bits of samples, a line for each row: exact integers on any device, without synchronizing."""
     found = torch.zeros(len(rows) * _RAW, dtype=torch.int32, device=device)
     if not rows:
         return found
@@ -101,8 +101,8 @@ def _histograms(rows: Sequence[Measured], device: torch.device) -> Tensor:
     return found.scatter_add_(0, bins, torch.ones((), dtype=torch.int32, device=device).expand(bins.shape))
 
 
-def _bin_of(raw: int) -> int:
-    """The bin of leading bits, from 0 for minus infinity."""
+def _find_bin(raw: int) -> int:
+    """Return the bin of some leading bits; 0 is that of minus infinity."""
     size = raw % _HALF
     if size > _HALF - PER_OCTAVE:
         return NAN + INFINITE
@@ -111,10 +111,10 @@ def _bin_of(raw: int) -> int:
     return signed + INFINITE
 
 
-_BINS = torch.tensor([_bin_of(raw) for raw in range(_RAW)])
+_BINS = torch.tensor([_find_bin(raw) for raw in range(_RAW)])
 
 
-def _add_bins(found: list[Copied], histograms: Tensor) -> None:
+def _add_bins(found: list[HostCopy], histograms: Tensor) -> None:
     merged = torch.zeros(len(found), _WIDTH, dtype=torch.int32).index_add_(1, _BINS, histograms)
     places = merged.nonzero()
     counts = merged[places[:, 0], places[:, 1]].tolist()

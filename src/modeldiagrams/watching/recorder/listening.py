@@ -1,7 +1,7 @@
-"""Calls of modules, for those who listen; `nn.Module._call_impl` is another function only while anybody does.
+"""Reports module calls to listeners; `nn.Module._call_impl` is patched only while there are any.
 
-Hooks would be on the model: copied and saved with it, compiled into it, and refused where it is scripted. And
-`nn.Module.__call__` is no place for it: what `torch.compile` returns calls the one that it found.
+Hooks would belong to the model: they would be copied, saved and compiled with it, and prevent scripting it.
+Patching `nn.Module.__call__` isn't enough: models from `torch.compile` keep calling the original.
 """
 
 # ruff: noqa: SLF001
@@ -12,7 +12,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 import torch
-import torch._dynamo  # before anything is replaced: it remembers what is called
+import torch._dynamo  # before patching, because it remembers the functions it finds
 import torch.fx._symbolic_trace
 from torch import nn
 
@@ -23,26 +23,26 @@ __all__ = ["Listener"]
 
 
 class Listener:
-    """Is told of calls of some modules; what it raises, the model raises."""
+    """Receives the calls of some modules; its exceptions propagate through the model."""
 
     def listen(self, modules: list[nn.Module]) -> None:
-        """Begin; ends with `stop`."""
+        """Start listening, until `stop`."""
         for module in modules:
             _listeners[id(module)] = (*_listeners.get(id(module), ()), self)
-        _replaced.begin()
+        _patch.begin()
 
     def stop(self) -> None:
-        """End; without listeners, `nn.Module` is as it was."""
+        """Stop listening; without listeners, `nn.Module` is unpatched."""
         for key, own in list(_listeners.items()):
             _listeners[key] = tuple(listener for listener in own if listener is not self)
             if not _listeners[key]:
                 del _listeners[key]
         if not _listeners:
-            _replaced.end()
+            _patch.end()
 
     @contextlib.contextmanager
     def listens_alone(self, modules: list[nn.Module]) -> Iterator[None]:
-        """Listen to calls without reporting them to others: they are not part of the training."""
+        """Listen without reporting calls to other listeners, because these calls are not part of the training."""
         others = {id(module): _listeners.pop(id(module)) for module in modules if id(module) in _listeners}
         self.listen(modules)
         try:
@@ -51,31 +51,31 @@ class Listener:
             self.stop()
             _listeners.update(others)
             if others:
-                _replaced.begin()
+                _patch.begin()
 
-    def begins(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """A call begins."""
+    def on_call(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Handle the start of a call."""
 
-    def ends(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
-        """A call ends; if it raised, the result is None."""
+    def on_return(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+        """Handle the end of a call; if it raised, the result is None."""
 
-    def is_traced(self) -> None:
-        """A call makes a graph, and computes no values."""
+    def on_trace(self) -> None:
+        """Handle a call that is being traced and computes no values."""
 
 
 _listeners: dict[int, tuple[Listener, ...]] = {}
-"""By id of the module."""
+"""By the id() of the module."""
 
 
-class _Replaced:
-    """What is replaced while anybody listens; compiled models may call our function for good."""
+class _CallPatch:
+    """Patches `nn.Module` while there are listeners; compiled models may keep calling our function afterwards."""
 
     def __init__(self) -> None:
         self.plain: Any = nn.Module._call_impl
         self._is_in = False
 
     def begin(self) -> None:
-        if self._is_in and nn.Module._call_impl is not self.plain:  # there, or inside of somebody else's
+        if self._is_in and nn.Module._call_impl is not self.plain:  # ours is installed, or wrapped by another patch
             return
         self.plain, self._is_in = nn.Module._call_impl, True
         nn.Module._call_impl = _call  # type: ignore[method-assign]
@@ -86,31 +86,33 @@ class _Replaced:
             self._is_in = False
 
 
-_replaced = _Replaced()
+_patch = _CallPatch()
 
 
 def _call(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
-    if torch.compiler.is_dynamo_compiling():  # it leaves out what follows
-        return _replaced.plain(self, *args, **kwargs)
+    if torch.compiler.is_dynamo_compiling():  # so that compiled code omits the rest
+        return _patch.plain(self, *args, **kwargs)
     listeners = _listeners.get(id(self))
     if listeners is None:
-        return _replaced.plain(self, *args, **kwargs)
-    if _makes_graph():
+        return _patch.plain(self, *args, **kwargs)
+    if _is_tracing():
         for listener in listeners:
-            listener.is_traced()
-        return _replaced.plain(self, *args, **kwargs)
-    return _heard(listeners, self, args, kwargs)
+            listener.on_trace()
+        return _patch.plain(self, *args, **kwargs)
+    return _call_heard(listeners, self, args, kwargs)
 
 
-def _heard(listeners: tuple[Listener, ...], module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _call_heard(
+    listeners: tuple[Listener, ...], module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     for listener in listeners:
-        listener.begins(module, args, kwargs)
+        listener.on_call(module, args, kwargs)
     result = None
     try:
-        result = _replaced.plain(module, *args, **kwargs)
+        result = _patch.plain(module, *args, **kwargs)
     finally:
         for listener in listeners:
-            listener.ends(module, args, kwargs, result)
+            listener.on_return(module, args, kwargs, result)
     return result
 
 
@@ -121,7 +123,7 @@ _GRAPH_MODES = (
 )
 
 
-def _makes_graph() -> bool:
+def _is_tracing() -> bool:
     return (
         torch._C._get_tracing_state() is not None
         or torch.fx._symbolic_trace._is_fx_tracing_flag

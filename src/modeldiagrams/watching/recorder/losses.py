@@ -1,4 +1,4 @@
-"""The losses of steps since the latest frame; those on accelerators are brought along with what a step recorded."""
+"""Losses since the latest frame; those on accelerators are copied together with the measurements of a step."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from torch import Tensor
 
 from modeldiagrams.errors import OptionError
 from modeldiagrams.watching.file.records import Loss
-from modeldiagrams.watching.recorder.measure import as_float32
+from modeldiagrams.watching.recorder.measurement import as_float32
 
 __all__ = ["Losses"]
 
 
 class Losses:
-    """Losses that aren't written yet."""
+    """Losses that are not written yet."""
 
     def __init__(self) -> None:
         self._waiting: list[tuple[int, float | Tensor]] = []
 
     def add(self, step: int, loss: float | Tensor) -> None:
-        """Keep the loss of a step; of a tensor on an accelerator, asking for its value would wait."""
+        """Add the loss of a step; a tensor on an accelerator is kept, because reading its value would synchronize."""
         if isinstance(loss, Tensor):
             if loss.numel() != 1:
                 raise OptionError("loss", f"expected one number, got a tensor of shape {tuple(loss.shape)}")
@@ -28,16 +28,16 @@ class Losses:
         self._waiting.append((step, loss))
 
     def tensors(self) -> list[Tensor]:
-        """Those that are elsewhere."""
+        """Return the losses that are still on an accelerator."""
         return [loss for _, loss in self._waiting if isinstance(loss, Tensor)]
 
     def take(self, values: list[float]) -> list[Loss]:
-        """All losses, with the values of `tensors`."""
+        """Remove and return all losses, given the values of `tensors`."""
         brought = iter(values)
         waiting, self._waiting = self._waiting, []
         values = [next(brought) if isinstance(loss, Tensor) else float(loss) for _, loss in waiting]
         return [Loss(step, as_float32(value)) for (step, _), value in zip(waiting, values, strict=True)]
 
     def forget(self) -> None:
-        """Those that nobody will write."""
+        """Drop all losses, in a process that writes none."""
         self._waiting.clear()

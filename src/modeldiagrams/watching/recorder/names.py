@@ -1,4 +1,4 @@
-"""What modules, parameters and tensors are called: as in the graph of the model."""
+"""Names of modules, parameters and tensors, as in the graph of the model."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from torch import Tensor, nn
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Names", "named_inputs", "named_outputs", "unwrapped"]
+__all__ = ["Names", "named_inputs", "named_outputs", "unwrap"]
 
 _WRAPPING = frozenset({"_orig_mod", "_checkpoint_wrapped_module", "_fsdp_wrapped_module"})
-"""Attributes in which wrappers hold what they wrap; names in the graph are without them."""
+"""Attributes that hold the wrapped module; names in the graph omit them."""
 _PARALLEL = (nn.parallel.DistributedDataParallel, nn.DataParallel)
 _MAX_DEPTH = 8
 
 
-def unwrapped(model: nn.Module) -> nn.Module:
-    """The model inside of what compiles, distributes or checkpoints it as a whole."""
+def unwrap(model: nn.Module) -> nn.Module:
+    """Return the model inside wrappers that compile, distribute or checkpoint it."""
     while True:
         inner = [child for name, child in model.named_children() if _is_wrapping(model, name)]
         if not inner:
@@ -37,8 +37,8 @@ class Names:
     """Names of a model's modules and parameters.
 
     Attributes:
-        modules: Modules that aren't mere wrappers, by path; a shared one by its first.
-        parameters: By id of the parameter: path of its module, and its name there.
+        modules: All modules except wrappers, by path; a shared one by its first path.
+        parameters: The path of the module and the name in it, by the id() of the parameter.
     """
 
     def __init__(self, root: nn.Module) -> None:
@@ -48,7 +48,7 @@ class Names:
         self._add(root, "")
 
     def path(self, module: nn.Module) -> str | None:
-        """A module's path; None for another model's, as for a copy that took hooks along."""
+        """Return a module's path; None if it belongs to another model, such as a copy with the same hooks."""
         path = self._paths.get(id(module))
         return path if path is not None and self.modules.get(path) is module else None
 
@@ -66,7 +66,7 @@ class Names:
 
 
 def named_inputs(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[str, Tensor]]:
-    """Tensors among the arguments of a call with the names that the graph gives them."""
+    """Yield the tensors among the arguments of a call, named as in the graph."""
     names = _positional_names(type(module))
     for i, value in enumerate(args):
         yield from _tensors(value, names[i] if i < len(names) else f"[{i}]")
@@ -75,7 +75,7 @@ def named_inputs(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def named_outputs(value: Any) -> Iterator[tuple[str, Tensor]]:
-    """Tensors in what a module returned; one alone is ``output``."""
+    """Yield the tensors that a module returned; a single one is named ``output``."""
     if isinstance(value, Tensor):
         yield "output", value
     else:
@@ -86,7 +86,7 @@ def _positional_names(class_: type[nn.Module]) -> list[str]:
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     try:
         parameters = list(inspect.signature(class_.forward).parameters.values())[1:]
-    except (AttributeError, TypeError, ValueError):  # a scripted module's class says nothing of it
+    except (AttributeError, TypeError, ValueError):  # scripted modules have no such signature
         return []
     return [parameter.name for parameter in parameters if parameter.kind in kinds]
 

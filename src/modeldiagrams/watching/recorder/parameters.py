@@ -1,6 +1,6 @@
-"""Parameters, their gradients and updates, measured where any optimizer of torch's uses them.
+"""Measures parameters, their gradients and updates when an optimizer of torch makes a step.
 
-There, gradients are those of all micro-batches, unscaled and clipped: what the optimizer works with.
+At that point, gradients are complete (of all micro-batches), unscaled and clipped.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from torch.optim.optimizer import (
 )
 
 from modeldiagrams.watching.file.records import Key
-from modeldiagrams.watching.recorder.hooks import Step, safely
-from modeldiagrams.watching.recorder.measure import measurable, measured, sample_of
+from modeldiagrams.watching.recorder.hooks import HookedStep, report_errors
+from modeldiagrams.watching.recorder.measurement import measure, take_sample, values_of
 from modeldiagrams.watching.recorder.rows import scope_of
 
 if TYPE_CHECKING:
@@ -32,20 +32,20 @@ _MATRIX = 2
 
 
 def parameters_of(optimizer: torch.optim.Optimizer) -> Iterator[nn.Parameter]:
-    """All parameters that an optimizer changes."""
+    """Yield all parameters of an optimizer."""
     for group in optimizer.param_groups:
         yield from group["params"]
 
 
 class Parameters:
-    """Hooks on all optimizers, for the parameters of one model.
+    """Hooks all optimizers to measure the parameters of one model.
 
     Attributes:
         were_updated: Whether an optimizer has made a step.
-        found_inf: Of fused optimizers with a gradient scaler: not zero where they left the step out.
+        found_inf: From fused optimizers with a gradient scaler: not zero if they skipped the step.
     """
 
-    def __init__(self, step: Step, names: Names, rows: Rows) -> None:
+    def __init__(self, step: HookedStep, names: Names, rows: Rows) -> None:
         self.step, self._names, self._rows, self._log = step, names.parameters, rows, step.log
         self._before: dict[int, Tensor] = {}
         self._measured: set[int] = set()
@@ -57,17 +57,17 @@ class Parameters:
         ]
 
     def remove(self) -> None:
-        """Take the hooks away."""
+        """Remove the hooks."""
         for handle in self._handles:
             handle.remove()
         self._before.clear()
 
     def measure_unstepped(self, model: nn.Module, optimizers: Iterable[torch.optim.Optimizer]) -> None:
-        """Measure what no optimizer used: a gradient scaler skipped the step, or none of torch's has the parameter.
+        """Measure parameters that no optimizer of torch used, for example because a gradient scaler skipped the step.
 
         Args:
             model: The watched model.
-            optimizers: Those that made a step at any time. Where one did in this step, it is not the turn of others.
+            optimizers: All that ever made a step. If one did so in this step, parameters of the others are left out.
         """
         waiting = {id(p) for each in optimizers for p in parameters_of(each)} if self.were_updated else set()
         left = [p for p in model.parameters() if id(p) not in self._measured | waiting]
@@ -78,32 +78,32 @@ class Parameters:
             if id(parameter) in self._names:
                 yield (*self._names[id(parameter)], parameter)
 
-    @safely
+    @report_errors
     def _before_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:  # noqa: ARG002
-        # a fused optimizer unscales by itself: what it is given is scaled still
+        # fused optimizers unscale gradients themselves, so these are still scaled
         self._measure(parameters_of(optimizer), scaled=getattr(optimizer, "grad_scale", None) is not None)
 
     def _measure(self, parameters: Iterable[nn.Parameter], *, scaled: bool) -> None:
         for path, name, parameter in self._own(parameters):
-            if id(parameter) in self._measured:  # of several steps of an optimizer, the first
+            if id(parameter) in self._measured:  # only the first of several optimizer steps counts
                 continue
             self._measured.add(id(parameter))
             if "parameters" in self._log:
                 row = self._rows.add(Key(path, "parameter", name), parameter, scope="copy")
                 if row is not None and "updates" in self._log and parameter.dtype != torch.float64:
                     self._before[id(parameter)] = row.sample
-            values = measurable(parameter)
+            values = values_of(parameter)
             if "updates" in self._log and id(parameter) not in self._before and values is not None:
                 self._before[id(parameter)] = self._exact(values)
             if "gradients" in self._log and parameter.grad is not None and parameter.requires_grad:
                 self._rows.add(Key(path, "parameter_gradient", name), parameter.grad, scope="copy", scaled=scaled)
 
     def _exact(self, values: Tensor) -> Tensor:
-        """A sample of which differences are right: small ones of large values are lost in fewer bits."""
+        """Take a sample with enough bits to compute small differences of large values."""
         dtype = torch.promote_types(values.dtype, torch.float32)
-        return sample_of(values, self._rows.sample, self._rows.turn, dtype)
+        return take_sample(values, self._rows.sample, self._rows.turn, dtype)
 
-    @safely
+    @report_errors
     @torch.no_grad()
     def _after_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:  # noqa: ARG002
         found_inf = getattr(optimizer, "found_inf", None)
@@ -111,13 +111,13 @@ class Parameters:
             self.found_inf.append(found_inf.clone())
         for path, name, parameter in self._own(parameters_of(optimizer)):
             self.were_updated = True
-            before, values = self._before.pop(id(parameter), None), measurable(parameter)
-            if before is None or values is None or not parameter.requires_grad:  # frozen on purpose
+            before, values = self._before.pop(id(parameter), None), values_of(parameter)
+            if before is None or values is None or not parameter.requires_grad:  # intentionally frozen
                 continue
             change = self._exact(values) - before
             sample = change.to(torch.float32)
-            row = measured(Key(path, "update", name), change, sample, scope_of(parameter, "copy"), None)
-            if parameter.dim() >= _MATRIX:  # biases begin at zero: their ratio says nothing
+            row = measure(Key(path, "update", name), change, sample, scope_of(parameter, "copy"), None)
+            if parameter.dim() >= _MATRIX:  # biases begin at zero, so their ratio says nothing
                 norm = torch.linalg.vector_norm(before)
                 row.weight_norm = norm.item() if norm.device.type == "cpu" else norm
             self._rows.measured.append(row)

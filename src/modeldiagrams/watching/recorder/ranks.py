@@ -1,4 +1,4 @@
-"""Several processes that train one model: what each measured is added up in the first."""
+"""Collects the measurements of several processes that train one model in the first of them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, TypeAlias
 import torch.distributed
 
 if TYPE_CHECKING:
-    from modeldiagrams.watching.recorder.parts import Part
+    from modeldiagrams.watching.recorder.partial_rows import PartialRow
 
-__all__ = ["Phases", "gathered", "is_first", "is_spread"]
+__all__ = ["Phases", "gather_phases", "is_distributed", "is_first"]
 
-Phases: TypeAlias = "dict[str, list[Part]]"
-"""Phase → what was measured."""
+Phases: TypeAlias = "dict[str, list[PartialRow]]"
+"""Measurements by phase."""
 
 
-def is_spread() -> bool:
+def is_distributed() -> bool:
     """Whether several processes train together."""
     distributed = torch.distributed
     return distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1
@@ -23,12 +23,12 @@ def is_spread() -> bool:
 
 def is_first() -> bool:
     """Whether this is the process that writes."""
-    return not is_spread() or torch.distributed.get_rank() == 0
+    return not is_distributed() or torch.distributed.get_rank() == 0
 
 
-def gathered(own: Phases) -> Phases:
-    """What all processes measured, for the first; nothing for the others. A process may have missed any module."""
-    if not is_spread():
+def gather_phases(own: Phases) -> Phases:
+    """Gather the measurements of all processes in the first; processes may have measured different modules."""
+    if not is_distributed():
         return own
     every: list[Phases] | None = [{}] * torch.distributed.get_world_size() if is_first() else None
     torch.distributed.gather_object(own, every, dst=0)

@@ -1,4 +1,4 @@
-"""What one recorded step measured: tensors on their way in, rows on their way out."""
+"""Measurements of one recorded step."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from modeldiagrams.watching.recorder.measure import Measured, measurable, measured, sample_of
+from modeldiagrams.watching.recorder.measurement import Measurement, measure, take_sample, values_of
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from modeldiagrams.watching.file.records import Key
-    from modeldiagrams.watching.recorder.measure import Scope
+    from modeldiagrams.watching.recorder.measurement import Scope
 
 __all__ = ["Rows"]
 
 
 class Rows:
-    """Measured tensors of one phase of one step.
+    """The measurements of one phase of one step.
 
     Attributes:
-        measured: In the order in which they came; a key may come several times, from micro-batches.
+        measured: In the order of measuring; a key may occur several times, once for each micro-batch.
     """
 
     def __init__(self, sample: int, turn: int) -> None:
         self.sample, self.turn = sample, turn
-        self.measured: list[Measured] = []
-        self._seen: dict[int, tuple[weakref.ref[Tensor], int, Measured]] = {}
+        self.measured: list[Measurement] = []
+        self._seen: dict[int, tuple[weakref.ref[Tensor], int, Measurement]] = {}
 
     def add_once(self, key: Key, tensor: Tensor, unit_dim: int | None = None) -> None:
-        """Measure a tensor; the same one, unchanged, only once, however many modules it passes."""
+        """Measure a tensor, but only once while it is unchanged, however many modules it passes through."""
         version = _version(tensor)
         seen = self._seen.get(id(tensor))
         if seen is not None and seen[0]() is tensor and seen[1] == version:
@@ -44,13 +44,13 @@ class Rows:
     @torch.no_grad()
     def add(
         self, key: Key, tensor: Tensor, *, scope: Scope = "data", unit_dim: int | None = None, scaled: bool = False
-    ) -> Measured | None:
+    ) -> Measurement | None:
         """Measure a tensor; None if it can't be."""
-        values = measurable(tensor)
+        values = values_of(tensor)
         if values is None:
             return None
         scope = scope_of(tensor, scope)
-        row = measured(key, values, sample_of(values, self.sample, self.turn), scope, unit_dim)
+        row = measure(key, values, take_sample(values, self.sample, self.turn), scope, unit_dim)
         row.scaled = scaled
         self.measured.append(row)
         return row
@@ -61,7 +61,7 @@ class Rows:
 
 
 def scope_of(tensor: Tensor | nn.Parameter, otherwise: Scope) -> Scope:
-    """Whether a tensor is a part of one that is spread over several processes."""
+    """Return the scope of a tensor, by its placements if it is distributed."""
     placements = getattr(tensor, "placements", None)
     if placements is None:
         return otherwise
@@ -71,5 +71,5 @@ def scope_of(tensor: Tensor | nn.Parameter, otherwise: Scope) -> Scope:
 def _version(tensor: Tensor) -> int:
     try:
         return tensor._version  # noqa: SLF001
-    except RuntimeError:  # made in inference mode, where nothing counts writes
+    except RuntimeError:  # tensors made in inference mode have no version
         return 0

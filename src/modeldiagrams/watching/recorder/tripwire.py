@@ -1,8 +1,8 @@
-"""Notices in every step that values stopped being finite, and finds the layer where that began.
+"""Checks in every step that values are finite, and finds the layer where they stopped being so.
 
-A few small gradients are looked at before each step of an optimizer: NaN and infinity spread to all layers before the
-one they come from. Only when some are found, the pass is run again with the same inputs and with the parameters as they
-were, and the first module is named whose output isn't finite.
+Before each optimizer step, a few small gradients are checked: NaN and infinity spread to all layers before the one they
+come from. Only if some are not finite, the pass runs again with the same inputs and parameters, to find the first
+module whose output isn't finite.
 """
 
 from __future__ import annotations
@@ -30,28 +30,28 @@ if TYPE_CHECKING:
 __all__ = ["Tripwire"]
 
 _Found: TypeAlias = tuple[str, str, str, str]
-"""Node, kind of the tensor, its name, a sentence."""
+"""Node, kind of tensor, its name, a sentence."""
 _SMALL = 4096
 _FEW = 16
 
 
 class Tripwire(Listener):
-    """Looks at every step until something isn't finite.
+    """Checks every step until something isn't finite.
 
     Attributes:
-        is_done: Whether it has found something, and may be removed.
-        optimizers: All that made a step meanwhile.
+        is_done: Whether it found something and may be removed.
+        optimizers: All optimizers that made a step since the start.
     """
 
     def __init__(self, model: nn.Module, report: Callable[[str, str, str, str], None], *, can_repeat: bool) -> None:
-        """Begin to look.
+        """Start checking.
 
         Args:
             model: The watched model.
-            report: Called once, with node, kind of the tensor, its name and a sentence.
-            can_repeat: Whether a pass can be run again: it is not spread over processes, and not compiled.
+            report: Called once, with node, kind of tensor, its name and a sentence.
+            can_repeat: Whether a pass can be run again: it is neither distributed nor compiled.
         """
-        self._model, self._report = weakref.ref(model), weakref.WeakMethod(report)  # global hooks would keep them
+        self._model, self._report = weakref.ref(model), weakref.WeakMethod(report)  # global hooks would keep them alive
         self._inputs: tuple[Any, Any, Any] | None = None
         self.is_done = False
         self.optimizers = weakref.WeakSet[torch.optim.Optimizer]()
@@ -60,65 +60,65 @@ class Tripwire(Listener):
             self.listen([model])
 
     def remove(self) -> None:
-        """Stop looking."""
+        """Stop checking."""
         self.stop()
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
         self._inputs = None
 
-    def ends(self, module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:  # noqa: ARG002
-        """Remember what the model was called with."""
+    def on_return(self, module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:  # noqa: ARG002
+        """Remember the arguments of the model."""
         if module is self._model() and not self.is_done and torch.is_grad_enabled():
             context = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
             self._inputs = None
-            with contextlib.suppress(Exception):  # classes bring their own way to be flattened, which may raise
+            with contextlib.suppress(Exception):  # classes may register their own flattening, which may raise
                 values, structure = tree_flatten((args, kwargs))
                 self._inputs = [_weak(value) for value in values], structure, context
 
     def _before_step(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:  # noqa: ARG002
         self.optimizers.add(optimizer)
         try:
-            self._look_at(optimizer)
+            self._check(optimizer)
         except Exception as error:  # noqa: BLE001 (training goes on)
             self.is_done = True
-            text = f"modeldiagrams.watch no longer looks for values that aren't finite: {type(error).__name__}: {error}"
+            text = f"modeldiagrams.watch no longer checks for non-finite values: {type(error).__name__}: {error}"
             warnings.warn(text, RuntimeWarning, stacklevel=2)
 
-    def _look_at(self, optimizer: torch.optim.Optimizer) -> None:
+    def _check(self, optimizer: torch.optim.Optimizer) -> None:
         model, report = self._model(), self._report()
-        is_scaled = getattr(optimizer, "found_inf", None) is not None  # a fused one, which then leaves the step out
+        is_scaled = getattr(optimizer, "found_inf", None) is not None  # a fused optimizer skips such a step itself
         if model is None or report is None or self.is_done or is_scaled:
             return
-        gradients = list(_few_small(optimizer, {id(parameter) for parameter in model.parameters()}))
-        if gradients and not _finite(gradients):
+        gradients = list(_pick_gradients(optimizer, {id(parameter) for parameter in model.parameters()}))
+        if gradients and not _are_finite(gradients):
             self.is_done = True  # hooks can't be removed while they run
             found, order = None, list[str]()
             if self._inputs:
-                with contextlib.suppress(Exception):  # whatever the model does a second time, training goes on
+                with contextlib.suppress(Exception):  # an error in the repeated pass must not stop the training
                     found, order = _repeat(model, self._inputs)
-            report(*(found or _by_gradients(Names(model), order)))
+            report(*(found or _find_by_gradients(Names(model), order)))
 
 
 def _repeat(model: nn.Module, inputs: tuple[Any, Any, Any]) -> tuple[_Found | None, list[str]]:
-    """The first output that isn't finite, and the modules in the order in which they ended."""
+    """Run a pass again; return the first output that isn't finite, and the modules in the order of their returns."""
     weak, structure, (is_enabled, dtype) = inputs
     values = [_strong(value) for value in weak]
     if any(isinstance(value, _Gone) for value in values):
         return None, []
     args, kwargs = tree_unflatten(values, structure)
-    look = _Look(Names(model))
-    with _unchanged(model), torch.no_grad(), torch.autocast("cpu", dtype, enabled=is_enabled):
-        look.run(model, args, kwargs)
-    return look.found, look.order
+    repeated = _RepeatedPass(Names(model))
+    with _model_restored(model), torch.no_grad(), torch.autocast("cpu", dtype, enabled=is_enabled):
+        repeated.run(model, args, kwargs)
+    return repeated.found, repeated.order
 
 
 class _Gone:
-    """An input that is no more."""
+    """Replaces an input that no longer exists."""
 
 
 def _weak(value: Any) -> Any:
-    """What keeps nothing alive, neither tensors nor objects that have some."""
+    """Return a reference that keeps neither a tensor nor an object with tensors alive."""
     try:
         return weakref.ref(value)
     except TypeError:  # a number, a string, None
@@ -126,7 +126,7 @@ def _weak(value: Any) -> Any:
 
 
 def _strong(value: Any) -> Any:
-    """The value again, of tensors a copy: the model may change its inputs in place."""
+    """Return the value of a reference; a copy of a tensor, because the model may change its inputs in place."""
     if not isinstance(value, weakref.ref):
         return value
     found = value()
@@ -135,8 +135,8 @@ def _strong(value: Any) -> Any:
     return found.detach().clone() if isinstance(found, Tensor) else found
 
 
-class _Look(Listener):
-    """Listens to a pass that is run again."""
+class _RepeatedPass(Listener):
+    """Checks the outputs of modules in a repeated pass."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
@@ -151,16 +151,16 @@ class _Look(Listener):
                 self.found = ("", "input", name, f"the input {name} is not finite")
                 return
         with self.listens_alone([*self._names.modules.values()]), contextlib.suppress(Exception):
-            model(*args, **kwargs)  # where the model raises, there is nothing more to find
+            model(*args, **kwargs)  # if the model raises, there is nothing more to find
 
-    def begins(self, module: nn.Module, args: Any, kwargs: Any) -> None:  # noqa: ARG002
+    def on_call(self, module: nn.Module, args: Any, kwargs: Any) -> None:  # noqa: ARG002
         """Number the call."""
         path = self._names.path(module) or ""
         number = self._numbers[path] = self._numbers.get(path, 0) + 1
         self._running.append(path if number == 1 else f"{path}#{number}")
 
-    def ends(self, module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:  # noqa: ARG002
-        """Look at what the call returned."""
+    def on_return(self, module: nn.Module, args: Any, kwargs: Any, result: Any) -> None:  # noqa: ARG002
+        """Check the outputs of the call."""
         call = self._running.pop()
         self.order.append(self._names.path(module) or "")
         for name, tensor in named_outputs(result):
@@ -169,14 +169,14 @@ class _Look(Listener):
 
 
 @contextlib.contextmanager
-def _unchanged(model: nn.Module) -> Iterator[None]:
-    """Put back what a pass may change: buffers, attributes of modules and random states.
+def _model_restored(model: nn.Module) -> Iterator[None]:
+    """Restore what a pass may change: buffers, attributes of modules and random states.
 
-    Buffers have their versions again, too: autograd may need them for another loss of the step.
+    The versions of buffers are restored too: autograd may need the buffers for another loss of the step.
     """
     buffers = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
     attributes = [(of, dict(of)) for module in model.modules() for of in (vars(module), module._buffers)]  # noqa: SLF001
-    with contextlib.ExitStack() as versions, _same_random():
+    with contextlib.ExitStack() as versions, _random_state_restored():
         for buffer, _ in buffers:
             if not buffer.is_inference():
                 versions.enter_context(_unsafe_preserve_version_counter(buffer))
@@ -187,13 +187,13 @@ def _unchanged(model: nn.Module) -> Iterator[None]:
                 of.clear()
                 of.update(were)
             for buffer, before in buffers:
-                with torch.no_grad(), contextlib.suppress(RuntimeError):  # one that was expanded can't be written
+                with torch.no_grad(), contextlib.suppress(RuntimeError):  # expanded buffers can't be written
                     buffer.copy_(before)
 
 
 @contextlib.contextmanager
-def _same_random() -> Iterator[None]:
-    """Put back the random states of torch, Python and NumPy."""
+def _random_state_restored() -> Iterator[None]:
+    """Restore the random states of torch, Python and NumPy."""
     state, numpy = random.getstate(), sys.modules.get("numpy")
     of_numpy = None if numpy is None else numpy.random.get_state()
     try:
@@ -205,8 +205,8 @@ def _same_random() -> Iterator[None]:
             numpy.random.set_state(of_numpy)
 
 
-def _few_small(optimizer: torch.optim.Optimizer, own: set[int]) -> Iterator[Tensor]:
-    """A few gradients that are small, from everywhere in the model; if there are none, one that isn't."""
+def _pick_gradients(optimizer: torch.optim.Optimizer, own: set[int]) -> Iterator[Tensor]:
+    """Yield a few small gradients from all over the model; if there are none, one large gradient."""
     gradients = [p.grad for p in parameters_of(optimizer) if p.grad is not None and id(p) in own]
     plain = [g for g in gradients if g.layout is torch.strided and type(g) is Tensor and g.device.type == "cpu"]
     small = [gradient for gradient in plain if gradient.numel() <= _SMALL] or plain[:1]
@@ -215,7 +215,7 @@ def _few_small(optimizer: torch.optim.Optimizer, own: set[int]) -> Iterator[Tens
         yield small[-1]
 
 
-def _finite(gradients: list[Tensor]) -> bool:
+def _are_finite(gradients: list[Tensor]) -> bool:
     norms = torch._foreach_norm(gradients)  # noqa: SLF001
     is_finite = bool(torch.isfinite(torch.stack([norm.float() for norm in norms]).sum()))
     return is_finite or all(_is_finite(gradient) for gradient in gradients)  # squares overflow long before values do
@@ -225,8 +225,8 @@ def _is_finite(tensor: Tensor) -> bool:
     return not tensor.is_floating_point() or bool(torch.isfinite(tensor).all())
 
 
-def _by_gradients(names: Names, order: list[str]) -> _Found:
-    """The last module of a pass that was run again with a gradient that isn't finite; without an order, none."""
+def _find_by_gradients(names: Names, order: list[str]) -> _Found:
+    """Find the last module of a repeated pass that has a non-finite gradient; without an order, none."""
     for path in order[::-1]:
         for name, parameter in names.modules[path].named_parameters(recurse=False):
             if parameter.grad is not None and not parameter.grad.is_sparse and not _is_finite(parameter.grad):

@@ -1,4 +1,4 @@
-"""Which dimension of an activation counts its units: what the op says that made it."""
+"""Finds the dimension of an activation that holds its units, by the op that made it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import nn
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["unit_dimension"]
+__all__ = ["find_unit_dimension"]
 
 _SECOND = ("Convolution", "BatchNorm", "InstanceNorm", "GroupNorm")
 _LAST = ("Addmm", "Mm", "Linear", "LayerNorm", "RmsNorm", "RMSNorm", "Embedding")
@@ -19,15 +19,15 @@ _KEEPS_PLACES = (
     "Clone", "Pool", "Alias",
 )  # fmt: skip
 _FAR = 24
-"""Ops between an activation and the layer that made its units, at most."""
+"""The maximum number of ops between an activation and the layer that made its units."""
 _MODULES: dict[type[nn.Module], int] = {
     nn.Conv1d: 1, nn.Conv2d: 1, nn.Conv3d: 1, nn.BatchNorm1d: 1, nn.BatchNorm2d: 1, nn.BatchNorm3d: 1,
     nn.Linear: -1, nn.LayerNorm: -1, nn.Embedding: -1,
 }  # fmt: skip
 
 
-def unit_dimension(tensor: Tensor, module: nn.Module) -> int | None:
-    """1 behind convolutions, -1 behind linear layers; None where neither autograd nor the module's class tells."""
+def find_unit_dimension(tensor: Tensor, module: nn.Module) -> int | None:
+    """Return 1 after convolutions, -1 after linear layers; None if neither autograd nor the module's class tells."""
     node: Any = tensor.grad_fn
     for _ in range(_FAR):
         if node is None:

@@ -1,4 +1,4 @@
-"""`watch` and `Watcher`: the steps of a training, and which of them are recorded."""
+"""`watch` and `Watcher`: follow the steps of a training and record some of them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 from torch import Tensor, nn
 
 from modeldiagrams.errors import OptionError
-from modeldiagrams.watching.file.records import Anomaly, Frame, Key, Moment, Run
+from modeldiagrams.watching.file.records import Anomaly, FileFrame, Key, Moment, Run
 from modeldiagrams.watching.file.writer import Writer
 from modeldiagrams.watching.recorder.losses import Losses
-from modeldiagrams.watching.recorder.names import Names, unwrapped
-from modeldiagrams.watching.recorder.parts import rows_of
-from modeldiagrams.watching.recorder.ranks import gathered, is_first, is_spread
-from modeldiagrams.watching.recorder.step import RecordedStep, Settings
+from modeldiagrams.watching.recorder.names import Names, unwrap
+from modeldiagrams.watching.recorder.partial_rows import merge_partial_rows
+from modeldiagrams.watching.recorder.ranks import gather_phases, is_distributed, is_first
+from modeldiagrams.watching.recorder.step import RecordedStep, WatchSettings
 from modeldiagrams.watching.recorder.tripwire import Tripwire
 
 if TYPE_CHECKING:
@@ -48,25 +48,24 @@ def watch(  # noqa: PLR0913 (all by name)
 
     Args:
         model: The model, also wrapped in `DistributedDataParallel`, FSDP or `torch.compile`.
-        every: Which steps are recorded: 0, `every`, 2 · `every`, …
-        log: What is recorded: ``activations``, ``gradients``, ``parameters``, ``updates``; also ``inputs`` of modules.
-        path: The file. An existing recording is continued; what it has of steps from `start` on no longer counts.
+        every: The interval of recorded steps: 0, `every`, 2 · `every`, …
+        log: What to record: ``activations``, ``gradients``, ``parameters``, ``updates``; also ``inputs`` of modules.
+        path: The file. An existing recording is continued; its data from step `start` on is replaced.
         scaler: The `torch.amp.GradScaler`; gradients are recorded without its factor.
-        sample: How many values of a tensor a histogram counts at most. Other numbers cover all values.
-        modules: Which modules: patterns of their paths (``["encoder.*"]``), or a function of path and module.
+        sample: The maximum number of values of a tensor in a histogram. Other statistics cover all values.
+        modules: The modules to record: patterns of their paths (``["encoder.*"]``), or a function of path and module.
             Parameters of all modules are recorded.
-        start: The number of the first step, for a training that is resumed.
+        start: The number of the first step, for a resumed training.
 
     Returns:
-        A watcher. Close it, or use it with ``with``; call its `step` after each step of the optimizer.
+        A watcher. Close it, or use it in a ``with`` statement; call its `step` after each optimizer step.
 
     Raises:
         OptionError: if an argument is not of the expected form.
         RecordingError: if the file exists and is not a recording.
     """
-    _check(model, every, sample, start)
-    log = _checked_log(log)
-    settings = Settings(log, sample, scaler, _wanted(modules), is_compiled=_is_compiled(model))
+    _check_arguments(model, every, sample, start)
+    settings = WatchSettings(_check_log(log), sample, scaler, _build_filter(modules), is_compiled=_is_compiled(model))
     return Watcher(model, settings, every, path, start)
 
 
@@ -74,21 +73,21 @@ class Watcher:
     """Records a running training; made by `watch`.
 
     Attributes:
-        n: The number of the step that is running.
+        n: The number of the current step.
     """
 
     def __init__(
-        self, model: nn.Module, settings: Settings, every: int, path: str | os.PathLike[str], start: int
+        self, model: nn.Module, settings: WatchSettings, every: int, path: str | os.PathLike[str], start: int
     ) -> None:
         self.n = start
-        self._model, self._settings, self._every = unwrapped(model), settings, every
+        self._model, self._settings, self._every = unwrap(model), settings, every
         self._turn = 0
         self._step: RecordedStep | None = None
         self._losses = Losses()
         self._edges: set[tuple[Key, Key]] = set()
         self._writer = Writer(path) if is_first() else None
-        self._write(Frame(record=self._run()))
-        can_repeat = not settings.is_compiled and not is_spread()
+        self._write(FileFrame(record=self._describe_run()))
+        can_repeat = not settings.is_compiled and not is_distributed()
         self._tripwire = Tripwire(self._model, self._report, can_repeat=can_repeat)
         self._begin_if_due()
 
@@ -99,18 +98,18 @@ class Watcher:
         self.close()
 
     def __del__(self) -> None:
-        with contextlib.suppress(AttributeError):  # it was never made
+        with contextlib.suppress(AttributeError):  # __init__ may have failed
             self.close()
 
     def step(self, loss: float | Tensor | None = None) -> None:
-        """End a step: call this after the step of the optimizer, or where it would have been.
+        """End a step: call this after the optimizer step, or where it would have been.
 
         Args:
-            loss: The loss of the step, shown with the recorded values.
+            loss: The loss of the step, to be shown with the recorded values.
         """
         if loss is not None:
             self._losses.add(self.n, loss)
-        if self._writer is None:  # another process writes, or none does any more
+        if self._writer is None:  # another process writes, or writing failed
             self._losses.forget()
         if self._step is not None:
             self._end()
@@ -121,10 +120,10 @@ class Watcher:
 
     @contextlib.contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Record what the model does inside the ``with`` block as a phase of its own, in any step.
+        """Record what the model does inside the ``with`` block as a phase of its own, even if the step isn't recorded.
 
         Args:
-            name: ``validation``, for example.
+            name: For example ``validation``.
         """
         is_own = self._step is None
         if is_own:
@@ -144,15 +143,13 @@ class Watcher:
             self._end()
 
     def close(self) -> None:
-        """Write remaining data and close the file."""
+        """Write the remaining data and close the file."""
         self._drop()
         self._tripwire.remove()
         losses = self._losses.take([loss.item() for loss in self._losses.tensors()])
         if losses:
-            self._write(Frame(losses=losses))
+            self._write(FileFrame(losses=losses))
         self._close_file()
-
-    # recorded steps
 
     def _begin_if_due(self) -> None:
         if self.n % self._every == 0:
@@ -173,26 +170,26 @@ class Watcher:
             return
         try:
             found, numbers = step.end(self._losses.tensors(), self._tripwire.optimizers)
-        except Exception as error:  # noqa: BLE001 (training goes on)
+        except Exception as error:  # noqa: BLE001 (the training must go on)
             step.drop()
             step.fail(error)
             found, numbers = {}, [loss.item() for loss in self._losses.tensors()]
         losses = self._losses.take(numbers)
         try:
-            moments = self._moments(step, found)
-        except Exception as error:  # noqa: BLE001 (training goes on)
+            moments = self._build_moments(step, found)
+        except Exception as error:  # noqa: BLE001 (the training must go on)
             step.fail(error)
             moments = []
         for moment in moments:
-            self._write(Frame(record=moment, losses=losses))
+            self._write(FileFrame(record=moment, losses=losses))
             losses = []
         if losses:
-            self._write(Frame(losses=losses))
+            self._write(FileFrame(losses=losses))
 
-    def _moments(self, step: RecordedStep, found: Any) -> list[Moment]:
-        merged = gathered(found)
+    def _build_moments(self, step: RecordedStep, found: Any) -> list[Moment]:
+        merged = gather_phases(found)
         moments = [
-            Moment(step=self.n, phase=phase, rows=rows_of(parts))
+            Moment(step=self.n, phase=phase, rows=merge_partial_rows(parts))
             for phase, parts in merged.items()
             if parts or phase == "train"
         ]
@@ -209,15 +206,15 @@ class Watcher:
         return moments
 
     def _report(self, node: str, what: str, tensor: str, text: str) -> None:
-        """Write that something isn't finite."""
+        """Write an anomaly: something isn't finite."""
         anomaly = Anomaly(step=self.n, kind="nonfinite", node=node, what=what, tensor=tensor, text=text)
-        self._write(Frame(record=anomaly))
+        self._write(FileFrame(record=anomaly))
 
-    def _run(self) -> Run:
+    def _describe_run(self) -> Run:
         notes = []
         if self._settings.is_compiled:
             notes.append("Compiled code runs without hooks: recorded steps ran without the compiler.")
-        if is_spread():
+        if is_distributed():
             notes.append("Gradients of activations are those of each process's own mean loss.")
         modules = {path: _class_name(module) for path, module in Names(self._model).modules.items() if path}
         log = tuple(sorted(self._settings.log))
@@ -230,17 +227,17 @@ class Watcher:
             notes=tuple(notes),
         )
 
-    def _write(self, frame: Frame) -> None:
-        """Append to the file; a full disk, or whatever else goes wrong, ends the recording, not the training."""
+    def _write(self, frame: FileFrame) -> None:
+        """Append to the file; an error, such as a full disk, ends the recording, not the training."""
         if self._writer is None:
             return
         try:
             self._writer.add(frame)
-        except Exception as error:  # noqa: BLE001 (training goes on)
+        except Exception as error:  # noqa: BLE001 (the training must go on)
             reason = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
             text = f"modeldiagrams.watch stops recording at step {self.n}: {self._writer.path}: {reason}"
             self._close_file()
-            if not is_spread():  # other processes wait for what this one measured
+            if not is_distributed():  # other processes still wait for the data of this one
                 self._every = _NEVER
             warnings.warn(text, RuntimeWarning, stacklevel=3)
 
@@ -251,7 +248,7 @@ class Watcher:
         self._writer = None
 
 
-def _check(model: Any, every: int, sample: int, start: int) -> None:
+def _check_arguments(model: Any, every: int, sample: int, start: int) -> None:
     if not isinstance(model, nn.Module):
         raise OptionError("model", f"expected a torch.nn.Module, got {type(model).__name__}")
     for name, value, least in (("every", every, 1), ("sample", sample, 1), ("start", start, 0)):
@@ -259,7 +256,7 @@ def _check(model: Any, every: int, sample: int, start: int) -> None:
             raise OptionError(name, f"expected a whole number from {least} on, got {value!r}")
 
 
-def _checked_log(log: Iterable[str]) -> frozenset[str]:
+def _check_log(log: Iterable[str]) -> frozenset[str]:
     asked = (log,) if isinstance(log, str) else tuple(log)
     for name in asked:
         if name not in _KNOWN:
@@ -267,7 +264,7 @@ def _checked_log(log: Iterable[str]) -> frozenset[str]:
     return frozenset(asked)
 
 
-def _wanted(modules: Modules) -> Callable[[str, nn.Module], bool] | None:
+def _build_filter(modules: Modules) -> Callable[[str, nn.Module], bool] | None:
     if modules is None or callable(modules):
         return modules
     patterns = [modules] if isinstance(modules, str) else list(modules)

@@ -1,4 +1,4 @@
-"""The longest task of a page's main thread, in CPU time: others on the machine change it little."""
+"""Measures the longest task of a page's main thread in CPU time, which other work on the machine changes little."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _FROM_HERE = "from here"
 
 
 class Longest:
-    """Milliseconds, once the block that it was made for has ended."""
+    """The result of `longest_task`, in milliseconds, after its block."""
 
     ms: float = 0
 
 
 @contextmanager
 def longest_task(browser: Browser, page: Page) -> Iterator[Longest]:
-    """Measure what a page does meanwhile, from its last call of `from_here` on."""
+    """Measure the longest task of a page during the block, from its last call of `from_here` on."""
     found = Longest()
     page.add_init_script(f"performance.mark({_OPENED!r})")
     browser.start_tracing(page=page, categories=_CATEGORIES)
@@ -32,12 +32,12 @@ def longest_task(browser: Browser, page: Page) -> Iterator[Longest]:
 
 
 def from_here(page: Page) -> None:
-    """Leave out the tasks so far."""
+    """Ignore the tasks so far."""
     page.evaluate(f"performance.mark({_FROM_HERE!r})")
 
 
 def _longest(events: list[dict[str, Any]]) -> float:
-    # the browser has pages of its own
+    # the browser has its own pages
     (page,) = {event["pid"] for event in events if event["name"] == _OPENED}
     main = {
         event["tid"]

@@ -1,4 +1,4 @@
-"""What an author's hand costs a page: a tour beside a plain diagram, and the bytes of an overlay. Part of `widget`."""
+"""Measures what annotations cost a page: a tour compared to a plain diagram, and the bytes of an overlay."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ROUNDS = 9
 TOUR_RATIO = 1.25
 OVERHEAD = 300
-"""Bytes that an overlay may add to a page's data beyond its own, both compressed."""
+"""Bytes that an overlay may add to a page's data in addition to its own size, both compressed."""
 PROSE = "What a teacher says of this part, in words that fill some lines of a page. " * 6
 DIAGRAM = "```model-graph\nmodel: net.json\n```\n" + 3 * f"\n**A step**\n\n{PROSE}\n"
 TOUR = "/// model-tour | net.json\n\n" + 3 * f"//// tour-step | A step\n\n{PROSE}\n////\n\n" + "///\n"
@@ -31,21 +31,21 @@ READY = """() => {
     const look = () => { if (isReady()) window.ready = performance.now(); else setTimeout(look, 1); };
     look();
 }"""
-"""Keeps in `window.ready` when readers can use the page, in milliseconds since its navigation began."""
+"""Stores in `window.ready` when readers can use the page, in milliseconds since navigation began."""
 
 
 def print_costs(browser: Browser, file: Path, folder: Path) -> None:
     """Print the ratio of a tour's page to a diagram's, and the bytes of an overlay.
 
     Args:
-        browser: Opens the pages.
-        file: The graph.
-        folder: An empty one for the pages.
+        browser: The browser.
+        file: The graph file.
+        folder: An empty folder for the pages.
     """
     (folder / "net.json").write_bytes(file.read_bytes())
     pages = {name: _written(folder, name, text) for name, text in {"diagram": DIAGRAM, "tour": TOUR}.items()}
     times: dict[str, list[float]] = {name: [] for name in pages}
-    for _ in range(ROUNDS):  # in turns: what else the machine does slows both
+    for _ in range(ROUNDS):  # alternating, so that other work on the machine slows both
         for name, page in pages.items():
             times[name].append(_ready(browser, page))
     diagram, tour = (statistics.median(times[name]) for name in ("diagram", "tour"))
@@ -68,10 +68,10 @@ def _print_overlay(folder: Path, file: Path) -> None:
 
 
 def _written(folder: Path, name: str, text: str) -> Path:
-    """The page that Python-Markdown makes of a text, beside the graph, with its files."""
+    """Convert a text with Python-Markdown to a page with its files, next to the graph."""
     settings = {"folder": str(folder), "site_dir": str(folder / name), "page": "index.html"}
     html = markdown.markdown(text, extensions=["modeldiagrams"], extension_configs={"modeldiagrams": settings})
-    extension._services.close()  # noqa: SLF001  (ends its worker now, not at exit)
+    extension._services.close()  # noqa: SLF001  (end its worker now, not at exit)
     page = folder / name / "index.html"
     page.write_text(f"<!doctype html><meta charset=utf-8><title>{name}</title>\n{html}\n", encoding="utf-8")
     return page

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.vista MODEL FOLDER [DEPTH]``: torchvista's page of a model, as a file there."""
+"""``python -m benchmarks.browser.vista MODEL FOLDER [DEPTH]``: writes torchvista's page of a model to a folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchmarks.models import CASES, prepared
 def main() -> None:
     name, folder, *depth = sys.argv[1:]
     warnings.simplefilter("ignore")
-    sys.setrecursionlimit(100_000)  # it walks along the graph by recursion, and would give up on 80 layers
+    sys.setrecursionlimit(100_000)  # it recurses along the graph, and would fail with 80 layers
     with contextlib.redirect_stdout(io.StringIO()):
         torchvista.trace_model(
             *_case(name),
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def _case(name: str) -> tuple[torch.nn.Module, tuple[Any, ...]]:
-    """The model and its inputs; the largest ones have no values."""
+    """Make the model and its inputs; the largest ones have no values."""
     if name in CASES:
         model, inputs = prepared(name)
         return model, tuple(inputs.values())

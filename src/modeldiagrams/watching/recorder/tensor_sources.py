@@ -1,4 +1,4 @@
-"""From which outputs of modules another was computed: what autograd knows of it."""
+"""Finds out from autograd from which module outputs a tensor was computed."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-__all__ = ["Made", "made_by", "sources"]
+__all__ = ["Origin", "find_sources", "origin_of"]
 
 _Output = TypeVar("_Output")
-Made: TypeAlias = "tuple[int, int]"
-"""Number of the op that made a tensor, and which of its results it is. The op itself would keep tensors alive."""
+Origin: TypeAlias = "tuple[int, int]"
+"""The number of the op that made a tensor, and the index of the result. The op itself would keep tensors alive."""
 _MOST = 4096
-"""Ops between two outputs of modules, at most."""
+"""The maximum number of ops between two module outputs."""
 _CHECKPOINT = "CheckpointFunctionBackward"
-"""Reentrant checkpointing: modules that will run in it are between what is before and behind it."""
+"""Reentrant checkpointing: the modules inside lie between its inputs and outputs, so the search stops here."""
 
 
-def made_by(tensor: Tensor) -> Made:
-    """What made a tensor."""
+def origin_of(tensor: Tensor) -> Origin:
+    """Return the op that made a tensor, and the index of the result."""
     op: Any = tensor.grad_fn
     return (-1 if op is None else op._sequence_nr(), tensor.output_nr)  # noqa: SLF001
 
 
-def sources(tensor: Tensor, known: Mapping[Made, _Output]) -> list[_Output]:
-    """The known tensors from which one was computed, without those behind them."""
-    found: dict[Made, _Output] = {}
-    seen: set[Made] = set()
+def find_sources(tensor: Tensor, known: Mapping[Origin, _Output]) -> list[_Output]:
+    """Find the nearest known tensors from which a tensor was computed."""
+    found: dict[Origin, _Output] = {}
+    seen: set[Origin] = set()
     waiting: list[Any] = [tensor.grad_fn] if tensor.grad_fn is not None else []
     while waiting and len(seen) < _MOST:
         for op, result in waiting.pop().next_functions:

@@ -1,4 +1,4 @@
-"""Responsiveness of the widget in headless Chromium, on the largest pictures, and compared with torchvista's pages."""
+"""Measures the widget in headless Chromium, on the largest pictures, and compares it with torchvista's pages."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ import msgspec
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import modeldiagrams
-from benchmarks import authored, beside, layout, models
+from benchmarks import layout, models
+from benchmarks.browser import annotations, torchvista
+from benchmarks.browser.scripts import FRAME_RATE, LOAD_SCRIPT, TOGGLE
+from benchmarks.browser.tasks import from_here, longest_task
 from benchmarks.measure import p95
-from benchmarks.tasks import from_here, longest_task
-from benchmarks.widget_scripts import FRAME_RATE, LOAD_SCRIPT, TOGGLE
 from modeldiagrams.engine.diagram import Diagram
 from modeldiagrams.html import fragment as page
 from modeldiagrams.options.options import Call, Options, View
@@ -49,7 +50,7 @@ class Site(NamedTuple):
 
     @contextlib.contextmanager
     def open(self, name: str) -> Iterator[Page]:
-        """Open a page of the folder; errors on it are printed."""
+        """Open a page of the folder, and print its errors."""
         opened = self.browser.new_page(viewport=VIEWPORT)
         opened.on("pageerror", lambda error: print(f"  {name}: {error}"))
         opened.goto((self.folder / f"{name}.html").as_uri())
@@ -68,15 +69,15 @@ def main() -> None:
         site = Site(folder, browser)
         graphs = _graphs(folder)
         _page_budgets(site, graphs["BERT-base"])
-        authored.print_costs(browser, graphs["BERT-base"], Path(tempfile.mkdtemp(dir=folder)))
+        annotations.print_costs(browser, graphs["BERT-base"], Path(tempfile.mkdtemp(dir=folder)))
         _models(site, graphs)
-        beside.print_beside(browser, graphs, folder / "beside")
+        torchvista.print_comparison(browser, graphs, folder / "torchvista")
         _first_opening(site, graphs["DeepSeek-V3"])
         browser.close()
 
 
 def _graphs(folder: Path) -> dict[str, Path]:
-    """Name → graph file, of the gallery and of the largest models."""
+    """Write the graph files of the demo and of the largest models."""
     files = {}
     for name in models.CASES:
         case = models.prepared(name)
@@ -86,7 +87,7 @@ def _graphs(folder: Path) -> dict[str, Path]:
 
 
 def _write(site: Site, file: Path, *, copies: int = 1, opened: bool = True) -> tuple[str, list[str]]:
-    """Write a page with a small still picture; returns its name and the ids that its state expands."""
+    """Write a page with a small still picture; return its name and the expanded ids."""
     graph = modeldiagrams.load(file)
     picture = render(graph, View(depth=0 if opened else None))
     state = layout.everything_open(file) if opened else picture.state
@@ -97,8 +98,8 @@ def _write(site: Site, file: Path, *, copies: int = 1, opened: bool = True) -> t
         graph=graph,
         picture=msgspec.structs.replace(picture, state=state),
     )
-    (site.folder / f"{name}.js").write_text(page.data_script(diagram), encoding="ascii")
-    fragment = page.fragment(diagram, assets="")
+    (site.folder / f"{name}.js").write_text(page.build_data_script(diagram), encoding="ascii")
+    fragment = page.render_fragment(diagram, assets="")
     text = f"<!doctype html><meta charset=utf-8><title>{name}</title>{fragment * copies}"
     (site.folder / f"{name}.html").write_text(text, encoding="utf-8")
     return name, state["expanded"]
@@ -123,7 +124,7 @@ def _page_budgets(site: Site, file: Path) -> None:
 
 
 def _longest_task(site: Site, name: str) -> float:
-    """Milliseconds of the longest task while a page loads; median of five."""
+    """Return the milliseconds of the longest task while a page loads; median of five."""
     longest = []
     for _ in range(5):
         opened = site.browser.new_page(viewport=VIEWPORT)
@@ -136,7 +137,7 @@ def _longest_task(site: Site, name: str) -> float:
 
 
 def _without_script(site: Site, name: str) -> str:
-    """Write a copy of a page without the script; returns its name."""
+    """Write a copy of a page without the script; return its name."""
     text = (site.folder / f"{name}.html").read_text("utf-8")
     (site.folder / f"{name}-still.html").write_text(text.replace(_SCRIPT_TAG, ""), encoding="utf-8")
     return f"{name}-still"
@@ -149,7 +150,7 @@ def _ready(site: Site, file: Path) -> float:
 
 
 def _busy(opened: Page) -> float:
-    """Milliseconds of work per second on an idle page."""
+    """Return the milliseconds of work per second on an idle page."""
     work = _work_meter(opened, "timeTicks")
     before = work()
     opened.wait_for_timeout(2000)
@@ -157,7 +158,7 @@ def _busy(opened: Page) -> float:
 
 
 def _work_meter(opened: Page, clock: str) -> Callable[[], float]:
-    """A function that returns how many milliseconds the page's main thread has worked so far."""
+    """Return a function that returns how many milliseconds the page's main thread has worked so far."""
     session = opened.context.new_cdp_session(opened)
     session.send("Performance.enable", {"timeDomain": clock})
 
@@ -169,7 +170,7 @@ def _work_meter(opened: Page, clock: str) -> Callable[[], float]:
 
 
 def _growth(site: Site, file: Path) -> float:
-    """Growth of the heap between the first ten and 100 toggles."""
+    """Return the growth of the heap between the first ten and 100 toggles."""
     name, expanded = _write(site, file)
     with site.open(name) as opened:
         session = opened.context.new_cdp_session(opened)
@@ -191,8 +192,8 @@ def _growth(site: Site, file: Path) -> float:
 
 def _models(site: Site, graphs: dict[str, Path]) -> None:
     print(f"\nall open and unrolled: toggle to painted frame (budget p95 {TOGGLE_MS} ms), frames a second ({FRAMES})")
-    print(f"(an empty page makes {_idle_frames(site):.0f} frames a second on this machine just now)")
-    print("(CPU: of the page's main thread alone, which others on the machine change little)")
+    print(f"(an empty page currently makes {_idle_frames(site):.0f} frames a second on this machine)")
+    print("(CPU: of the page's main thread only, which other work on the machine changes little)")
     print(f"{'model':26}{'nodes':>7}{'median ms':>11}{'p95 ms':>8}{'CPU ms':>8}{'p95 CPU':>9}{'pan':>6}{'zoom':>6}")
     for name, file in graphs.items():
         nodes = len(modeldiagrams.load(file).nodes)
@@ -215,7 +216,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @contextlib.contextmanager
 def _served(folder: Path) -> Iterator[str]:
-    """The folder's address over http: pages from disk can't start workers."""
+    """Serve a folder over http, because pages from disk can't start workers; yield its address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(folder))) as http:
         threading.Thread(target=http.serve_forever).start()
         yield f"http://127.0.0.1:{http.server_port}"
@@ -223,7 +224,7 @@ def _served(folder: Path) -> Iterator[str]:
 
 
 def _first_opening(site: Site, file: Path) -> None:
-    """Print the longest task of the main thread while the largest model is opened, everything at once."""
+    """Print the longest task of the main thread while the largest model opens completely."""
     name, expanded = _write(site, file)
     longest = []
     with _served(site.folder) as address:
@@ -255,7 +256,7 @@ def _idle_frames(site: Site) -> float:
 
 
 class Moves(NamedTuple):
-    """Milliseconds of toggles all over a picture, and frames per second."""
+    """Milliseconds of toggles all over a picture, and frames per second of pan and zoom."""
 
     toggles: list[float]
     cpu: list[float]
@@ -264,14 +265,14 @@ class Moves(NamedTuple):
 
 
 def _moves(site: Site, file: Path) -> Moves | None:
-    """Measure a fully expanded picture; None where there is nothing to expand."""
+    """Measure a fully expanded picture; None if there is nothing to expand."""
     name, expanded = _write(site, file)
     if not expanded:
         return None
     with site.open(name) as opened:
         element = opened.locator("model-graph")
         nodes = expanded[:: max(1, len(expanded) // TOGGLES)]
-        for _ in range(2):  # loads what is needed, and lays everything out
+        for _ in range(2):  # loads the scripts and lays everything out
             element.evaluate(TOGGLE, nodes[0])
         work = _work_meter(opened, "threadTicks")
         times, cpu = [], []

@@ -1,4 +1,4 @@
-"""JavaScript that the benchmark of the widget runs in its pages."""
+"""JavaScript that the widget's benchmark runs in pages."""
 
 TOGGLE = """async (element, id) => {
     const painted = () => new Promise(done => requestAnimationFrame(() => {
@@ -45,7 +45,7 @@ LOAD_SCRIPT = """async () => {
     await loaded;
     return performance.now() - start;
 }"""
-"""Loads the script; resolves to the milliseconds until all diagrams are interactive. Reading from disk included."""
+"""Loads the script; resolves to the milliseconds until all diagrams are interactive, including reading from disk."""
 
 NOTE_READY = """(picture, isReady) => {
     window.noted = {};
@@ -58,7 +58,7 @@ NOTE_READY = """(picture, isReady) => {
     };
     requestAnimationFrame(look);
 }"""
-"""Keeps in `window.noted` when a selector finds the page's picture, and when readers can use it, in ms."""
+"""Stores in `window.noted` when a selector finds the page's picture, and when readers can use it, in ms."""
 
 TOGGLE_NUMBER = f"""async number => {{
     const element = document.querySelector("model-graph");
@@ -67,7 +67,7 @@ TOGGLE_NUMBER = f"""async number => {{
     window.toggled ??= open.filter((_, i) => i % Math.max(1, Math.floor(open.length / 10)) === 0);
     return ({TOGGLE})(element, window.toggled[Math.floor(number / 2) % window.toggled.length]);
 }}"""
-"""Closes and opens modules all over the picture, one after the other."""
+"""Closes and opens one module after the other, all over the picture."""
 
 TOGGLE_TORCHVISTA = """async number => {
     const buttons = document.querySelectorAll("[class^=collapse-button]");

@@ -1,5 +1,5 @@
 # ruff: noqa: S603 - runs this project's own modules
-"""Pages of one file beside those of torchvista: what they weigh, when they work, how fast modules open and close."""
+"""Compares pages of one file with torchvista's: their size, when they are ready, how fast modules open and close."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from playwright.sync_api import TimeoutError as PatienceError
 
 import modeldiagrams
 from benchmarks import layout
+from benchmarks.browser.scripts import NOTE_READY, TOGGLE_NUMBER, TOGGLE_TORCHVISTA
 from benchmarks.measure import p95
 from benchmarks.trace import PEERS_PYTHON, ROOT
-from benchmarks.widget_scripts import NOTE_READY, TOGGLE_NUMBER, TOGGLE_TORCHVISTA
 from modeldiagrams.engine.diagram import Diagram
-from modeldiagrams.html.standalone import standalone
+from modeldiagrams.html.standalone import render_standalone
 from modeldiagrams.options.options import Call, Options, View
 from modeldiagrams.render.draw import render
 
@@ -40,20 +40,20 @@ VIEWPORT = {"width": 1000, "height": 800}
 
 
 class Tool(NamedTuple):
-    """How its pages are made, from a model's name and its graph, and how they are used."""
+    """How to make and use a tool's page of a model."""
 
     page: Callable[..., Path]
     picture: str
-    """CSS selector of what is there once its picture is."""
+    """CSS selector of an element that appears with the picture."""
     ready: str
-    """JavaScript: whether readers can use it."""
+    """JavaScript that tells whether readers can use the page."""
     toggle: str
 
 
 class Load(NamedTuple):
-    """Medians of a page's loads: milliseconds, of the main thread for CPU, and bytes that its objects hold.
+    """Medians of a page's loads: milliseconds (of the main thread for CPU), and bytes of its heap.
 
-    Infinite where the patience ran out, and not a number where nothing can be said then.
+    Infinite after the timeout; NaN if unknown because of it.
     """
 
     picture: float
@@ -62,9 +62,9 @@ class Load(NamedTuple):
     held: float
 
 
-def print_beside(browser: Browser, graphs: dict[str, Path], folder: Path) -> None:
+def print_comparison(browser: Browser, graphs: dict[str, Path], folder: Path) -> None:
     """Print one row per model and tool."""
-    print("\npages of one file beside torchvista's; toggles with everything open")
+    print("\npages of one file compared to torchvista's; toggles with everything open")
     is_there = subprocess.run([PEERS_PYTHON, "-c", "import torchvista"], capture_output=True, check=False)
     tools = {"modeldiagrams": OURS, "torchvista": TORCHVISTA}
     if is_there.returncode:
@@ -90,7 +90,7 @@ def _figures(browser: Browser, tool: Tool, model: str, graph: Path, folder: Path
 
 
 def _figure(amount: float) -> str:
-    """A figure of the table; one that the patience did not suffice for is larger than that."""
+    """Format a number of the table; after a timeout, only a lower limit is known."""
     if math.isinf(amount):
         return f"> {PATIENCE_MS / 1000:.0f} s"
     return "–" if math.isnan(amount) else f"{amount:.0f}"
@@ -108,13 +108,22 @@ def _ours(model: str, graph: Path, folder: Path, *, is_open: bool) -> Path:
         picture = msgspec.structs.replace(picture, state=layout.everything_open(graph))
     options = Options(call=Call(model=model))
     file = folder / "page.html"
-    file.write_text(standalone(Diagram(id="page", options=options, graph=traced, picture=picture)), encoding="utf-8")
+    file.write_text(
+        render_standalone(Diagram(id="page", options=options, graph=traced, picture=picture)), encoding="utf-8"
+    )
     return file
 
 
 def _theirs(model: str, graph: Path, folder: Path, *, is_open: bool) -> Path:
     del graph
-    words = [PEERS_PYTHON, "-m", "benchmarks.vista", model, str(folder), *([EVERYTHING] if is_open else [])]
+    words = [
+        PEERS_PYTHON,
+        "-m",
+        "benchmarks.browser.vista",
+        model,
+        str(folder),
+        *([EVERYTHING] if is_open else []),
+    ]
     subprocess.run(words, cwd=ROOT, capture_output=True, check=True)
     (file,) = folder.glob("*.html")
     return file
@@ -135,7 +144,7 @@ TORCHVISTA = Tool(
 
 
 def _loaded(browser: Browser, file: Path, tool: Tool) -> Load:
-    """Medians of several loads; a page that takes too long once is not waited for again."""
+    """Return the medians of several loads, or the first load that times out."""
     loads = []
     for _ in range(LOADS):
         loads.append(_load(browser, file, tool))
@@ -151,7 +160,7 @@ def _opened(browser: Browser) -> Iterator[Page]:
     try:
         yield page
     finally:
-        # one that is still busy may not let itself be closed
+        # a busy page may refuse to close
         with contextlib.suppress(Error):
             page.close()
 

@@ -1,4 +1,4 @@
-"""Measured tensors → rows: those of micro-batches, and of several processes, fall together."""
+"""Turns measurements into rows, merging those of micro-batches and of several processes."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from modeldiagrams.watching.file.histogram import FINEST, Histogram
 from modeldiagrams.watching.file.records import Key, Row
-from modeldiagrams.watching.recorder.measure import as_float32
-from modeldiagrams.watching.reduction import merged_rows
+from modeldiagrams.watching.recorder.measurement import as_float32
+from modeldiagrams.watching.reduction import merge_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from modeldiagrams.watching.recorder.copying import Copied
-    from modeldiagrams.watching.recorder.measure import Measured, Scope
+    from modeldiagrams.watching.recorder.copying import HostCopy
+    from modeldiagrams.watching.recorder.measurement import Measurement, Scope
 
-__all__ = ["Part", "parts_of", "rows_of"]
+__all__ = ["PartialRow", "build_partial_rows", "merge_partial_rows"]
 
 
-class Part(NamedTuple):
-    """A row, or what one micro-batch or process adds to it."""
+class PartialRow(NamedTuple):
+    """A row, or the contribution of one micro-batch or process to a row."""
 
     keys: tuple[Key, ...]
     row: Row
@@ -28,15 +28,15 @@ class Part(NamedTuple):
     weight_norm: float | None
 
 
-def parts_of(measured: Sequence[Measured], copied: Sequence[Copied], scale: float) -> list[Part]:
-    """What was measured, with gradients as they are without a gradient scaler."""
+def build_partial_rows(measured: Sequence[Measurement], copies: Sequence[HostCopy], scale: float) -> list[PartialRow]:
+    """Turn measurements into partial rows, undoing the scale of gradients."""
     return [
-        Part((*row.keys,), _row(row, found, 1 / scale if row.scaled else 1.0), row.scope, found.weight_norm)
-        for row, found in zip(measured, copied, strict=True)
+        PartialRow((*row.keys,), _build_row(row, found, 1 / scale if row.scaled else 1.0), row.scope, found.weight_norm)
+        for row, found in zip(measured, copies, strict=True)
     ]
 
 
-def _row(row: Measured, found: Copied, factor: float) -> Row:
+def _build_row(row: Measurement, found: HostCopy, factor: float) -> Row:
     low, high, total, norm = (as_float32(value * factor) for value in found.floats)
     nonzero, bad, dead = found.ints
     units = row.units if low >= 0 else 0
@@ -54,9 +54,9 @@ def _row(row: Measured, found: Copied, factor: float) -> Row:
     )
 
 
-def rows_of(parts: Iterable[Part]) -> dict[Key, Row]:
-    """One row for each tensor; those that are in the same places share it."""
-    by_key: dict[Key, list[Part]] = {}
+def merge_partial_rows(parts: Iterable[PartialRow]) -> dict[Key, Row]:
+    """Merge partial rows into one row for each key; keys of the same tensor share it."""
+    by_key: dict[Key, list[PartialRow]] = {}
     for part in parts:
         for key in part.keys:
             by_key.setdefault(key, []).append(part)
@@ -65,15 +65,15 @@ def rows_of(parts: Iterable[Part]) -> dict[Key, Row]:
     for key, own in by_key.items():
         same = tuple(map(id, own))
         if same not in made:
-            made[same] = _together(own)
+            made[same] = _merge(own)
         rows[key] = made[same]
     return rows
 
 
-def _together(parts: list[Part]) -> Row:
+def _merge(parts: list[PartialRow]) -> Row:
     if len(parts) == 1 and parts[0].weight_norm is None:
         return parts[0].row
-    row = merged_rows([part.row for part in parts], FINEST)
+    row = merge_rows([part.row for part in parts], FINEST)
     row.norm = as_float32(row.norm * math.sqrt(row.moments))
     row.moments = 1
     weights = [part.weight_norm for part in parts if part.weight_norm is not None]

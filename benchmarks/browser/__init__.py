@@ -1,0 +1,1 @@
+"""Benchmarks of pages in a browser."""
