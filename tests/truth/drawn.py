@@ -174,7 +174,7 @@ def _size(item: ET.Element) -> tuple[float, float]:
 
 
 def _count(item: ET.Element) -> int:
-    """How many nodes a box says it stands for: the sum of `… 12 ops, 2 weights`, or the parts of `Conv2d 3 → 8 · BN`."""
+    """How many nodes a box says it stands for: the sum of `… 12 ops, 2 weights`, the parts of `Conv2d 3 → 8 · BN`."""
     parts = [item, *_children(item, "mg-header")]
     name, detail = (
         " ".join("".join(text.itertext()) for part in parts for text in _children(part, kind))

@@ -29,13 +29,13 @@ from modeldiagrams.tracer.patches.patch_table import list_patches
 from modeldiagrams.tracer.patches.replace import apply_patches
 from modeldiagrams.tracer.recording.boundary import record_inputs, record_outputs
 from modeldiagrams.tracer.recording.dispatch_recorder import DispatchRecorder
-from modeldiagrams.tracer.recording.faults import find_fault
 from modeldiagrams.tracer.recording.module_calls import CallStack
 from modeldiagrams.tracer.recording.recorder import Recorder
 from modeldiagrams.tracer.recording.timed_recorder import TimedRecorder, accelerators_of
 from modeldiagrams.tracer.restore import mode_stacks_restored, restored
 from modeldiagrams.tracer.restore.leftovers import empty_caches, namespaces_of
 from modeldiagrams.tracer.restore.sharding import modules_under_fsdp, sharding_restored
+from modeldiagrams.tracer.values.faults import find_fault
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
 from modeldiagrams.tracer.values.pass_records import Invocation, ModuleCall, PassRecord
 from modeldiagrams.tracer.values.source_lines import SourceFinder, user_files

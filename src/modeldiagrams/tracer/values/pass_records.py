@@ -10,8 +10,8 @@ import msgspec
 
 from modeldiagrams.common.class_facts import bases_of
 from modeldiagrams.ir.ids import escape_id
-from modeldiagrams.tracer.recording.faults import find_fault
 from modeldiagrams.tracer.torch_facts.private_api import modules_of
+from modeldiagrams.tracer.values.faults import find_fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
