@@ -19,7 +19,7 @@ for (const [tensor, [shape, dtype]] of Object.entries(sizes)) graph.tensors[tens
 
 function classesOf(options: { edge_width?: "bytes" }): string[] {
   const traced = index(graph);
-  const picture = draw(layout(view(traced, firstState(traced, { ...options, layers: false })), null));
+  const picture = draw(layout(view(traced, firstState(traced, options)), null));
   return [...picture.matchAll(/<path class="mg-edge ?([^"]*)" [^>]*data-tensor="([^"]*)"/g)].map(
     ([, classes, tensor]) => `${tensor} ${classes}`,
   );

@@ -211,7 +211,11 @@ function bestChoice(index: GraphIndex, classes: string[][][], fits: (ids: string
   // also what is around other exemplars, so that towers look alike
   const around = classes.flatMap(([path = []]) => path.slice(0, -1));
   const first = new Set(main[0]);
-  const towers = others.flatMap(([path = []]) => (path.slice(0, -1).every((id) => first.has(id)) ? [] : [path]));
+  // a main block that is in no container isn't in a tower, so other blocks aren't in another one
+  const isInTower = (main[0] ?? []).length > 1;
+  const towers = others.flatMap(([path = []]) =>
+    !isInTower || path.slice(0, -1).every((id) => first.has(id)) ? [] : [path],
+  );
   const [best, one] = towers.length === 0 ? [1, 1] : [ALONE, ONE_TOWER];
   const inAll = towers.flat();
   const choices: Choice[] = [

@@ -231,24 +231,33 @@ interface Attempt {
 
 /** Fewer inputs and outputs, then a wider page, then bundles, first without stages in them. */
 function* attempts(traced: GraphIndex, start: State, page: Page): Generator<Attempt> {
-  const kept = mainPaths(traced, start);
-  const withStages = [...new Set([...kept, ...stagesOf(traced, start)])];
-  const tallest = page.mayScroll ? page.tallest * FOR_STAGES : page.tallest;
-  const orderly = (ids: readonly string[]) => FEWER_ORDERLY.map((most) => ({ ...most, kept: ids }));
-  const groups = page.mayBundle ? [[{}, ...FEWER_ENDS], orderly(withStages), orderly(kept)] : [[{}]];
   const widths = page.mayScroll ? [page.widest, LEGIBLE_WIDTH, WIDEST] : [page.widest];
-  for (const [i, group] of groups.entries()) {
+  for (const { limits, room } of limitsFor(traced, start, page)) {
     for (const widest of widths) {
       const tried = new Set<GraphIndex>();
       const lines = linesWithin(start, page, widest);
-      for (const limits of group.filter((one: Limits) => isTighter(one, start))) {
-        const from: State = { ...start, ...limits, ...lines };
+      for (const more of limits.filter((one) => isTighter(one, start))) {
+        const from: State = { ...start, ...more, ...lines };
         const index = shownIndex(traced, from);
-        if (!tried.has(index)) yield { from, page: { ...page, widest, ...(i === 1 && { tallest }) } };
+        if (!tried.has(index)) yield { from, page: { ...room, widest } };
         tried.add(index);
       }
     }
   }
+}
+
+/** Limits to try in this order, and the page that pictures with them may take. */
+function limitsFor(traced: GraphIndex, start: State, page: Page): { limits: readonly Limits[]; room: Page }[] {
+  if (!page.mayBundle) return [{ limits: [{}], room: page }];
+  const kept = mainPaths(traced, start);
+  const stages = stagesOf(traced, start);
+  const tallest = page.mayScroll ? page.tallest * FOR_STAGES : page.tallest;
+  const orderly = (ids: readonly string[]) => FEWER_ORDERLY.map((most): Limits => ({ ...most, kept: ids }));
+  return [
+    { limits: [{}, ...FEWER_ENDS], room: page },
+    ...(stages.length > 0 ? [{ limits: orderly([...new Set([...kept, ...stages])]), room: { ...page, tallest } }] : []),
+    { limits: orderly(kept), room: page },
+  ];
 }
 
 /** Lines of a flow from left to right are as long as the picture may be wide. */

@@ -1,4 +1,4 @@
-/** A convolution with the normalisation and the activation next to it as one box, as in papers. It opens like a module. */
+/** A convolution with its normalisation and, if there is one, its activation as one box, as in papers. It opens like a module. */
 import {
   type BundleNode,
   type Contents,
@@ -13,6 +13,12 @@ import { nodeWords } from "../labels/labels.js";
 import { familyOf } from "../labels/op_families.js";
 
 type Part = "convolution" | "normalisation" | "activation";
+
+/** Layers in a row, and what each of them is. */
+interface Group {
+  ids: string[];
+  parts: (Part | undefined)[];
+}
 
 /** Longest name that lists all parts; beyond it, only the convolution is named. */
 const LONGEST_NAME = 24;
@@ -76,7 +82,7 @@ function passes(index: GraphIndex, { links }: Contents, from: string, to: string
 function divide(index: GraphIndex, chain: readonly string[]): string[][] {
   const parts = chain.map((id) => partOf(index, id));
   const endsWithConvolution = parts[0] !== "convolution";
-  const groups: { ids: string[]; parts: (Part | undefined)[] }[] = [];
+  const groups: Group[] = [];
   for (const [i, id] of chain.entries()) {
     const group = groups.at(-1);
     const part = parts[i];
@@ -87,7 +93,8 @@ function divide(index: GraphIndex, chain: readonly string[]): string[][] {
       group.parts.push(part);
     }
   }
-  return groups.filter((group) => group.parts.includes("convolution")).map(({ ids }) => ids);
+  const isWhole = (group: Group) => group.parts.includes("convolution") && group.parts.includes("normalisation");
+  return groups.filter(isWhole).map(({ ids }) => ids);
 }
 
 /** What a node is in a group; undefined for others, and for nodes that the author annotated. */

@@ -36,8 +36,12 @@ describe("a convolution, its normalisation and its activation", () => {
     expect([box?.id, box?.family]).toEqual([id, "convolution"]);
   });
 
-  it("also form a box as ops, and without a normalisation", () => {
-    expect(names(sketch("x > conv2d > relu > pool > y"))).toEqual(["x", "conv2d · relu", "pool", "y"]);
+  it("also form a box as ops, and without an activation", () => {
+    expect(names(sketch("x > conv2d > batch_norm > pool > y"))).toEqual(["x", "conv2d · batch_norm", "pool", "y"]);
+  });
+
+  it("stay apart without a normalisation", () => {
+    expect(names(sketch("x > conv2d > relu > pool > y"))).toEqual(["x", "conv2d", "relu", "pool", "y"]);
   });
 
   it("form a box for each convolution, before or after it", () => {
