@@ -44,17 +44,12 @@ SWEEPS = frozenset(
         "api/test_diff_edits.py",
         "api/test_diff_random_pairs.py",
         "html/test_difference.py",
-        "target/test_arguments_of_libraries.py",
-        "target/test_budget.py",
-        "target/test_conditions.py",
-        "target/test_constructor_solver.py",
-        "target/test_constructors_of_parts.py",
-        "target/test_evidence_kinds.py",
-        "target/test_inference_zoo.py",
-        "target/test_input_solver.py",
-        "target/test_made_up_parts.py",
-        "target/test_named_sizes.py",
-        "target/test_rules_of_first_tries.py",
+        "resolve/test_arguments_by_use.py",
+        "resolve/test_common_styles_need_no_option.py",
+        "resolve/test_failed_conditions_are_read.py",
+        "resolve/test_failed_passes_lead_to_inputs.py",
+        "resolve/test_models_need_no_option.py",
+        "resolve/test_searches_are_bounded.py",
         "tracer/test_long_and_deep_models.py",
         "tracer/test_oracle.py",
         "tracer/test_sensitivity.py",
@@ -76,8 +71,8 @@ SLOWEST_FILES = (
 )
 """They start first, sweeps late, and other files without processes last: no core waits long for another at the end."""
 
-# tests of projects in which models are looked for: they are read, never run
-collect_ignore_glob = ["inference_zoo/projects/*"]
+# projects in which models are looked for, or whose tests are recorded
+collect_ignore_glob = ["inference_zoo/projects/*", "record/project/*"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

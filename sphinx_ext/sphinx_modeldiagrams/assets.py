@@ -1,4 +1,4 @@
-"""Writes the site's ``modeldiagrams/`` folder: each page's diagrams with the page, the rest at the end."""
+"""Writes the site's ``modeldiagrams/`` folder: diagrams together with their page, shared files at the end."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ __all__ = ["add_everywhere", "write_data", "write_shared"]
 def write_data(
     app: Sphinx, _page: str, _template: str, _context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Write the data of a page's diagrams, in whichever process writes the page: equal ids are equal bytes."""
+    """Write the data of a page's diagrams, in any process: equal ids mean equal bytes."""
     if doctree is None or not makes_web_pages(app.builder):
         return
-    diagrams = [diagram_of(node) for node in doctree.findall(model_graph)]
+    diagrams = [diagram_of(node, app.env) for node in doctree.findall(model_graph)]
     _folder(app).write(diagram_files(diagrams, domain_of(app.env).diagram_builder.page_data))
 
 
@@ -41,10 +41,10 @@ def add_everywhere(
 ) -> None:
     """Load viewer and style on all pages, if the site sets the assets policy to ``always``.
 
-    Not as Sphinx's script files: those lie in ``_static`` and carry a digest, and our files are written later.
+    Not as Sphinx's script files, which are in ``_static`` with a digest, while ours are written later.
     """
     wanted = app.registry.html_assets_policy == "always" and makes_web_pages(app.builder)
-    # pages written as JSON have no head for tags
+    # pages in JSON have no head for tags
     if not wanted or isinstance(app.builder, SerializingHTMLBuilder) or not _shown(app):
         return
     address = context["pathto"]
@@ -55,7 +55,7 @@ def add_everywhere(
 
 
 def write_shared(app: Sphinx, exception: Exception | None) -> None:
-    """Write what all diagrams share, if there is any diagram, and remove what an earlier build has left."""
+    """Write the shared files if there is any diagram, and remove obsolete files."""
     if exception is not None or not makes_web_pages(app.builder):
         return
     shown, folder = _shown(app), _folder(app)
@@ -65,7 +65,7 @@ def write_shared(app: Sphinx, exception: Exception | None) -> None:
         made = {"graph": entry["has_graph"], "interactive": entry["interactive"]}
         names = diagram_file_names(entry["id"], **made)
         own |= diagram_file_names(entry["id"], **made, steps=LONGEST_TOUR)
-        # a diagram in `.. only:: latex` was read, and not written
+        # a diagram in `.. only:: latex` was read but not written
         if entry["has_graph"] and all(name in folder for name in names):
             url = page_address(app.builder, page, entry["location"]["anchor"])
             listed = IndexEntry(id=entry["id"], model=entry["model"], page=url, snapshot=entry["snapshot"])
@@ -81,6 +81,6 @@ def _folder(app: Sphinx) -> SiteFolder:
 
 
 def _shown(app: Sphinx) -> list[tuple[str, Entry]]:
-    """Page and diagram, for those that are on one: some documented classes' diagrams are left out."""
+    """Return all diagrams that are shown on a page, with the page."""
     diagrams = domain_of(app.env).diagrams.items()
     return [(page, entry) for page, entries in diagrams for entry in entries if entry["location"]["anchor"]]

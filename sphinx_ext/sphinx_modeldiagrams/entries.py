@@ -1,4 +1,4 @@
-"""What a project remembers of each diagram from build to build, as plain data."""
+"""Plain data about each diagram that Sphinx's environment keeps from build to build."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
 __all__ = ["Entry", "Location", "is_outdated", "make_entry", "module_anchor", "module_anchors"]
 
 _LISTED_MODULES = 2_000
-"""Modules of one diagram in the inventory: the largest models have ten thousand."""
+"""The maximum number of a diagram's modules in the inventory; the largest models have ten thousand."""
 
 
 class Location(TypedDict):
-    """Where a diagram is."""
+    """The location of a diagram."""
 
     anchor: str | None
     """None for a diagram that is left out."""
     source: str
-    """For messages: file and line."""
+    """File and line, for messages."""
     automatic: bool
     """Whether the site added it because autodoc documents the class."""
 
 
 class Entry(TypedDict):
-    """One diagram; pickled with Sphinx's environment."""
+    """A diagram in Sphinx's environment, which is pickled."""
 
     id: str
     model: str
-    """What references call it."""
+    """The name for references."""
     names: list[str]
-    """The same, and other names of its class."""
+    """This and other names of its class."""
     snapshot: str
     location: Location
     target: bool
@@ -52,26 +52,26 @@ class Entry(TypedDict):
     has_graph: bool
     interactive: bool
     modules: str
-    """Dotted paths of its modules, one a line: what a reference may name. One string pickles best."""
+    """Dotted paths of its modules, as targets of references, one per line: one string pickles best."""
     failed: bool
-    """Whether the next build draws it again, because it has a problem to warn of, or one that may be gone."""
+    """Whether the next build draws it again, because it has a problem to report, or one that may be solved."""
     libraries: list[str]
     python: str | None
     made_with: list[str]
     failure: str | None
-    """Key of a failure that comes again while nothing changes, in the builder's `FailureMemory`."""
+    """Key in the builder's `FailureMemory` of a failure that recurs until something changes."""
     warning: tuple[str, str] | None
-    """Kind and text of what builds warn of that do not read the page again, as long as it would fail again."""
+    """Kind and text of the warning to repeat in builds that don't read the page again, while the failure recurs."""
 
 
 def make_entry(diagram: Diagram, location: Location, builder: DiagramBuilder, accepted: Collection[str]) -> Entry:
-    """The entry of a diagram.
+    """Make the entry of a diagram.
 
     Args:
-        diagram: Just drawn.
-        location: Where it is.
-        builder: That drew it.
-        accepted: Kinds of problems that are not reported.
+        diagram: The diagram.
+        location: Its location.
+        builder: The builder that drew it.
+        accepted: Kinds of problems not to report.
     """
     problem, options = diagram.problem, diagram.options
     python = builder.tracing.interpreter(options)
@@ -99,7 +99,7 @@ def make_entry(diagram: Diagram, location: Location, builder: DiagramBuilder, ac
 
 
 def _is_of_the_trace(diagram: Diagram) -> bool:
-    """Whether a problem is one trace's alone: what else went wrong beside it, as in drawing, may be gone."""
+    """Whether a problem is only that of a trace; other problems, for example in drawing, may be solved meanwhile."""
     problem, graph, call = diagram.problem, diagram.graph, diagram.options.call
     if problem is None or problem.kind not in RECURRING or diagram.options.compare.before is not None:
         return False
@@ -107,18 +107,18 @@ def _is_of_the_trace(diagram: Diagram) -> bool:
 
 
 def _can_recover(diagram: Diagram) -> bool:
-    """Whether another try may help a diagram: nothing but its sources decides on a graph file or a complete graph."""
+    """Whether another try may help; graph files and complete graphs only depend on their sources."""
     is_complete = diagram.graph is not None and diagram.graph.status.state != "partial"
     is_tried = diagram.problem is not None and diagram.problem.kind in RECURRING
     return is_tried and not is_complete and not is_graph_file(diagram.options.call.model)
 
 
 def is_outdated(entry: Entry, failing: Collection[str]) -> bool:
-    """Whether a diagram may be another one now, although the sources of its page have not changed.
+    """Whether a diagram may be different now, although the sources of its page have not changed.
 
     Args:
         entry: The diagram.
-        failing: Keys of remembered failures that would come again.
+        failing: Keys of remembered failures that would recur.
     """
     if entry["failed"] or entry["made_with"] != list(made_with(entry["libraries"], entry["python"])):
         return True
@@ -126,11 +126,11 @@ def is_outdated(entry: Entry, failing: Collection[str]) -> bool:
 
 
 def module_anchors(entry: Entry, page: list[Entry]) -> dict[str, str]:
-    """Module → the fragment that shows it: in the widget, or else the whole picture.
+    """Return the fragments that show modules in the widget, or else the whole picture.
 
     Args:
         entry: The diagram.
-        page: All on its web page, in order.
+        page: All diagrams of its web page, in order.
     """
     modules = [module for module in entry["modules"].split("\n")[:_LISTED_MODULES] if module]
     if not entry["interactive"]:
@@ -140,11 +140,11 @@ def module_anchors(entry: Entry, page: list[Entry]) -> dict[str, str]:
 
 
 def module_anchor(entry: Entry, module: str, page: list[Entry]) -> str:
-    """The fragment that makes an interactive diagram show a module."""
+    """Return the fragment that makes an interactive diagram show a module."""
     return module_fragment(entry["id"], _index(entry, page), module)
 
 
 def _index(entry: Entry, page: list[Entry]) -> int:
-    """A diagram's number among those of its page that have its id: the same text twice makes equal ids."""
+    """Return a diagram's number among those with the same id on its page: equal texts give equal ids."""
     same = [other["location"] for other in page if other["id"] == entry["id"] and other["interactive"]]
     return same.index(entry["location"]) if entry["location"] in same else 0

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from docutils.nodes import Node, system_message
+    from sphinx.environment import BuildEnvironment
     from sphinx.util.typing import RoleFunction
     from sphinx.writers.html5 import HTML5Translator
 
@@ -76,8 +77,8 @@ class ResolveParts(SphinxPostTransform):
             return
         figures = list(self.document.findall(model_graph))
         for listing in listings:
-            _note_anchor(listing, figures)
-        shown = [diagram_of(figure) for figure in figures]
+            _note_anchor(listing, figures, self.env)
+        shown = [diagram_of(figure, self.env) for figure in figures]
         is_web_page = makes_web_pages(self.app.builder)
         for node in parts:
             document = document_of(node)
@@ -98,11 +99,11 @@ class ResolveParts(SphinxPostTransform):
             node["attributes"] = part.attributes if part.is_live and is_web_page else ""
 
 
-def _note_anchor(listing: model_listing, figures: Sequence[model_graph]) -> None:
+def _note_anchor(listing: model_listing, figures: Sequence[model_graph], env: BuildEnvironment) -> None:
     """Let the figure have the id that the lines of a listing lead to."""
     for figure in figures:
         ids = figure.parent["ids"]
-        if document_of(figure) == document_of(listing) and diagram_of(figure).anchor == listing["anchor"]:
+        if document_of(figure) == document_of(listing) and diagram_of(figure, env).anchor == listing["anchor"]:
             ids += [] if listing["anchor"] in ids else [listing["anchor"]]
             return
 

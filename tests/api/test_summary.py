@@ -113,6 +113,34 @@ def test_calls_that_share_weights_are_marked():
     assert "×2 shared" in str(shown)
 
 
+class Grouped(nn.Module):
+    def __init__(self, order):
+        super().__init__()
+        self.groups = nn.ModuleList(nn.Linear(8, 8) for _ in range(max(order) + 1))
+        self.order = order
+
+    def forward(self, x):
+        for group in self.order:
+            x = self.groups[group](x)
+        return x
+
+
+@pytest.mark.parametrize(
+    "order", [[0, 0, 0, 1, 1, 1], [0, 1, 0, 1], [0, 1, 2, 0, 1, 2], [0, 0, 1], [0, 1, 1, 0], [0, 1, 2]]
+)
+def test_parameters_of_rows_add_up_to_those_of_the_sets(order):
+    shown = modeldiagrams.summary(modeldiagrams.trace(Grouped(order), (torch.zeros(1, 8),)))
+    model, *rows = shown.rows
+    total, repeats = 0, 1
+    for row in rows:
+        sets = row["sets"] if row["shared"] else row["calls"]
+        if row["class_"]:
+            total += row["parameters"] * sets * repeats
+        else:
+            repeats = sets
+    assert total == model["parameters"] == 72 * (max(order) + 1)
+
+
 def test_modules_repeated_together_are_below_one_row():
     pairs = [layer for _ in range(4) for layer in (nn.Linear(4, 4), nn.Sequential(nn.LayerNorm(4), nn.GELU()))]
     rows = modeldiagrams.summary(modeldiagrams.trace(nn.Sequential(*pairs), (torch.zeros(1, 4),))).rows

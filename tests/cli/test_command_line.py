@@ -285,11 +285,11 @@ def test_partial_graph_replaces_a_complete_one_only_if_forced(run, tmp_path, mon
     output = tmp_path / "graph.json"
     status = Status(state="partial", error=Failure(type="ValueError", message="no"))
     partial = msgspec.structs.replace(small_graph(), status=status)
-    monkeypatch.setattr("modeldiagrams.cli.graphs.traced", lambda *_: TracedModel(None, partial, (), ()))
+    monkeypatch.setattr("modeldiagrams.cli.graphs.trace_model", lambda *_: TracedModel(None, partial, (), ()))
     modeldiagrams.save(small_graph(), output)
     done = run("trace", "mypkg.Model", "-o", output)
     assert done.exit_code == 1
-    assert "graph.json was not overwritten, because the new graph holds less; --force" in done.stderr
+    assert "graph.json was not overwritten, because the new graph is less complete; --force" in done.stderr
     assert modeldiagrams.load(output) == small_graph()
     for words in (("--force",), ()):  # a partial graph may replace a partial one
         done = run("trace", "mypkg.Model", "-o", output, *words)
@@ -302,7 +302,7 @@ def test_picture_of_a_partial_graph_replaces_no_other_unless_forced(run, tmp_pat
     output = tmp_path / "net.mmd"
     status = Status(state="partial", error=Failure(type="ValueError", message="no"))
     partial = msgspec.structs.replace(small_graph(), status=status)
-    monkeypatch.setattr("modeldiagrams.cli.drawing.traced", lambda *_: TracedModel(None, partial, (), ()))
+    monkeypatch.setattr("modeldiagrams.cli.drawing.trace_model", lambda *_: TracedModel(None, partial, (), ()))
     for before, words, replaced in ((None, (), True), ("complete", (), False), ("complete", ("--force",), True)):
         if before:
             output.write_text(before)

@@ -134,6 +134,6 @@ def test_a_side_may_be_a_model(folder, monkeypatch):
         asked.append((target, mode, given))
         return TracedModel(None, modeldiagrams.load(folder / "relu.json"), (), ())
 
-    monkeypatch.setattr("modeldiagrams.cli.comparing.traced", trace)
+    monkeypatch.setattr("modeldiagrams.cli.comparing.trace_model", trace)
     assert "ReLU replaced by GELU" in run(folder / "before.json", "mypkg.Model").stdout
     assert asked == [("mypkg.Model", "auto", {})]

@@ -98,7 +98,7 @@ def test_markdown_for_a_pull_request():
     text = check("--format", "markdown").stdout
     assert text.startswith("## Architectures: 2 changed, 1 new, 1 gone, 1 as before\n\n### mypkg.Act\n")
     assert "\n- **notable** ReLU replaced by GELU at 1\n" in text
-    assert "### mypkg.Gone\n\ngone: no page shows it any more" in text
+    assert "### mypkg.Gone\n\ngone: no page shows it any longer" in text
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional
 
 from modeldiagrams.engine.problems import forward_problem, in_words
-from modeldiagrams.resolve.values.tensors import from_entries
+from modeldiagrams.resolve.values.tensors import make_inputs
 from modeldiagrams.tracer import trace
 
 INTEGERS = {"shape": [2, 3], "dtype": "int64"}
@@ -74,7 +74,7 @@ class Half(Headed):
 
 
 def said(model, inputs):
-    args, kwargs = from_entries(inputs)
+    args, kwargs = make_inputs(inputs)
     problem = forward_problem("mypkg.Net", trace(model.eval(), args, kwargs))
     return in_words(problem).splitlines()[0] if problem else ""
 

@@ -134,7 +134,7 @@ def test_command_names_graphs_that_hold_less_and_replaces_them_if_accepted(site,
     before = kept.read_bytes()
     done = CliRunner().invoke(main, ["snapshot", str(site), *flags])
     assert done.exit_code == 1  # for dead.json
-    warning = f"Warning: {kept} was left as it was: the new graph holds less; --accept writes it"
+    warning = f"Warning: {kept} was kept: the new graph is less complete; --accept writes it"
     assert (warning in done.stderr) is (not flags)
     assert f"Warning: {kept} was not written" not in done.stderr
     assert (kept.read_bytes() == before) is (not flags)

@@ -62,7 +62,7 @@ def test_unknown_option_suggests_the_one_meant(site):
 @pytest.mark.parametrize(
     "said",
     [
-        "(line 2, `inputs: [1, 4]`): mapping values are not allowed here; with options below it, the model is one",
+        "(line 2, `inputs: [1, 4]`): mapping values are not allowed here; if options follow, the model needs a key",
         "the body: is not valid YAML (line 3, `kwargs: {a: 1, b: 2, a: 3}`): the key 'a' is given twice",
         "the body: is not valid YAML (line 2, `inputs: [1,`): ",
         "option `mode`: belongs to the command line",

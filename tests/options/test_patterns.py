@@ -4,7 +4,8 @@ import pytest
 
 from graphs import small_graph
 from modeldiagrams.ir.graph import ModuleNode
-from modeldiagrams.options.patterns import Unmatched
+from modeldiagrams.options.options import View
+from modeldiagrams.options.patterns import Unmatched, find_unmatched
 
 PATH = next(node.path for node in small_graph().nodes if isinstance(node, ModuleNode))
 
@@ -28,3 +29,18 @@ def test_all_is_a_name_where_it_cannot_be_meant(option, patterns):
 
 def test_error_explains_patterns_where_no_module_is_near():
     assert "write a path" in str(Unmatched(option="collapse", patterns=("§§§",)).error(small_graph()))
+
+
+@pytest.mark.parametrize(
+    ("view", "option", "patterns"),
+    [
+        ({"expand": ("*",), "collapse": ("fc", "§", "x*")}, "collapse", ("§", "x*")),
+        ({"expand": ("Group", "Linear"), "collapse": ("Gr?up*",)}, None, ()),
+        ({"direction": {"*": "LR", "§": "TB"}}, "direction", ("§",)),
+        ({"direction": {"*": "LR"}}, None, ()),
+        ({"direction": "LR"}, None, ()),
+    ],
+)
+def test_the_first_option_with_patterns_that_match_nothing(view, option, patterns):
+    found = find_unmatched(small_graph(), View(**view), ["Group"])
+    assert (found.option, found.patterns) == (option, patterns) if found else option is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -80,6 +81,22 @@ def test_rebuild_removes_files_of_removed_diagrams_only(make_site, rebuild, tmp_
     edit(source / "a.rst", page("a", "No diagram any more."))
     rebuild(source)
     assert [path.name for path in folder.iterdir()] == ["of-somebody-else.json"]
+
+
+def test_diagrams_next_to_doctrees_go_with_their_page_and_are_made_again_if_they_are_missing(
+    make_site, rebuild, tmp_path
+):
+    source = make_site("", a=NET, b=f"{NET}   :no-index:\n   :depth: 1\n")
+    kept = tmp_path / "out.doctrees" / "model-diagrams"
+    rebuild(source)
+    assert len([*kept.glob("*/*.json")]) == 2
+    shutil.rmtree(kept)
+    rebuild(source, builder="text")
+    assert len([*kept.glob("*/*.json")]) == 2
+    (source / "b.rst").unlink()
+    edit(source / "a.rst", page("a", f"{NET}   :depth: 2\n"))
+    rebuild(source)
+    assert len([*kept.glob("*/*.json")]) == 1
 
 
 def test_silenced_failure_is_traced_again_only_after_a_change(make_site, rebuild):

@@ -12,8 +12,10 @@ from modeldiagrams.api.notebook_viewer import OUTPUTS
 from modeldiagrams.engine.problems import forward_problem, in_words
 from modeldiagrams.engine.recordings import named_files, read_recordings
 from modeldiagrams.html.standalone import render_notebook_output
+from modeldiagrams.options.options import Call
 from modeldiagrams.options.parsing import parse_view
 from modeldiagrams.overlay.resolve import annotate
+from modeldiagrams.record.calls import calls_file, with_recorded
 from modeldiagrams.render.draw import Flat, render
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ __all__ = ["ModelDiagram", "diagram"]
 
 
 def diagram(  # noqa: PLR0913  (the most common options)
-    model: nn.Module,
+    model: nn.Module | str,
     args: tuple[Any, ...] = (),
     kwargs: Mapping[str, Any] | None = None,
     *,
@@ -46,7 +48,8 @@ def diagram(  # noqa: PLR0913  (the most common options)
     the model's files are used.
 
     Args:
-        model: The model, in train or eval mode; the diagram shows that mode.
+        model: The model, in train or eval mode; the diagram shows that mode. Or the name of a class, ``"mypkg.Net"``:
+            it is called as recorded, see `modeldiagrams record`, or by the rules of documentation.
         args: Positional arguments of one call. If the model fails without arguments, example inputs are found as in
             documentation; the outline below the picture lists them.
         kwargs: Keyword arguments of that call.
@@ -66,7 +69,10 @@ def diagram(  # noqa: PLR0913  (the most common options)
         TargetError: if example inputs that the model's class offers can't be made.
     """
     parse_view(view)  # before the trace, which may take long
-    graph = _trace(model, args, kwargs, measure_time=measure_time)
+    if isinstance(model, str):
+        model, graph = _trace_named(model, args, kwargs, measure_time=measure_time)
+    else:
+        graph = _trace(model, args, kwargs, measure_time=measure_time)
     if problem := forward_problem(graph.model.name, graph):
         warnings.warn(in_words(problem), stacklevel=2)
     in_code = read_annotations_in_code(graph, model)
@@ -95,6 +101,19 @@ def _trace(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | 
     from modeldiagrams.resolve import infer  # noqa: PLC0415  (imports torch)
 
     return infer(model, measure_time=measure_time) or graph
+
+
+def _trace_named(
+    name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None, *, measure_time: bool
+) -> tuple[nn.Module, Graph]:
+    """A class by its path: the model, and its graph as documentation has it."""
+    from modeldiagrams.resolve import graph_of, resolve  # noqa: PLC0415  (imports torch)
+
+    call = Call(model=name, measure_time=measure_time)
+    target = resolve(with_recorded(call, calls_file(Path.cwd())))
+    if args or kwargs:
+        return target.model, _trace(target.model, args, kwargs, measure_time=measure_time)
+    return target.model, graph_of(target, measure_time=measure_time)
 
 
 class ModelDiagram:

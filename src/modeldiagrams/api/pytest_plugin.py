@@ -16,10 +16,22 @@ _WRITTEN = "architecture written"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the flag that accepts changes."""
-    parser.getgroup("modeldiagrams").addoption(
+    """Add the flags that accept changes and that record calls."""
+    group = parser.getgroup("modeldiagrams")
+    group.addoption(
         "--update-architectures", action="store_true", help="write the graphs that `architecture.check` compares with"
     )
+    group.addoption(
+        "--record-model-calls", action="store_true", help="record how tests call models, for diagrams without options"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin to record calls, if that is asked for."""
+    if config.getoption("--record-model-calls"):
+        from modeldiagrams.record.pytest_hooks import RecordingHooks  # noqa: PLC0415  (no cost for other runs)
+
+        config.pluginmanager.register(RecordingHooks(config))
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ autodoc imports packages and Griffe reads their sources, so each tool hands over
 
 from __future__ import annotations
 
-import fnmatch
 from typing import TYPE_CHECKING
 
+from modeldiagrams.common.globs import compile_globs
 from modeldiagrams.options.options import is_graph_file
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ def is_selected(setting: bool | Sequence[str], name: str) -> bool:  # noqa: FBT0
         setting: Yes or no for all classes, or patterns like ``mypkg.models.*``.
         name: The class's full name.
     """
-    patterns = ["*"] if setting is True else setting or []
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+    return setting is True or bool(setting and compile_globs(setting)(name))
 
 
 def reference_name(diagram: Diagram) -> str:

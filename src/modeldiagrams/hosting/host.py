@@ -18,7 +18,7 @@ from modeldiagrams.hosting.code_lines import code_lines
 from modeldiagrams.hosting.mentions import mentions
 from modeldiagrams.hosting.source_links import url_templates
 from modeldiagrams.ir.graph import Graph, ModuleNode
-from modeldiagrams.options.options import Compare, Figure, is_function, is_graph_file
+from modeldiagrams.options.options import Compare, Figure, is_graph_file
 from modeldiagrams.options.parsing import option_help, option_names, parse_option, parse_options
 from modeldiagrams.options.reading import read_body
 
@@ -106,7 +106,10 @@ def draw(  # noqa: PLR0913  (what an author writes comes in several parts)
         if "recording" in merged:
             merged["recording"] = [host.graph_file(file) for file in parse_option("recording", merged["recording"])]
         if "embed" in merged:
-            merged["embed"] = {at: _placed(host, one) for at, one in parse_option("embed", merged["embed"]).items()}
+            merged["embed"] = {
+                at: {**one, "image": host.graph_file(one["image"])}
+                for at, one in parse_option("embed", merged["embed"]).items()
+            }
         _check_site(merged)
         _check_versions(merged, compares=compares)
         if notes:
@@ -114,14 +117,13 @@ def draw(  # noqa: PLR0913  (what an author writes comes in several parts)
         _add_steps(merged, steps)
         merged |= {"static": True} if host.settings.static_only else {}
         options = parse_options(merged, host.settings.options)
-        written = parse_options(merged) if host.settings.options else options
     except ModelDiagramsError as error:
         return _refused(merged, error)
-    diagram = host.builder.build(options, written, accepted_problems(options, host.settings, requested=requested))
+    diagram = host.builder.build(options, accepted_problems(options, host.settings, requested=requested))
     if host.builder.output:
         host.inform(f"{options.call.model} printed:\n{host.builder.output}")
     if is_left_out(diagram, requested=requested):
-        host.builder.note_left_out(written)
+        host.builder.note_left_out(options)
     return _with_code(diagram, host)
 
 
@@ -131,12 +133,6 @@ def _with_code(diagram: Diagram, host: Host) -> Diagram:
     if link is None:
         return diagram
     return msgspec.structs.replace(diagram, source_link=link, code=code_lines(diagram, link))
-
-
-def _placed(host: Host, embedded: Mapping[str, str]) -> dict[str, str]:
-    """An image of the option `embed`; its file is as relative as the builder wants it."""
-    image = embedded["image"]
-    return {**embedded, "image": image if is_function(image) else host.graph_file(image)}
 
 
 def _check_site(values: Mapping[str, Any]) -> None:

@@ -17,7 +17,7 @@ from modeldiagrams.common.decoding import decodable
 from modeldiagrams.html.fragment import DATA_START, SITE_FILES, build_data_script, is_interactive, viewer_files
 from modeldiagrams.html.tour import step_file, step_files
 from modeldiagrams.ir.serialize import serialize
-from modeldiagrams.options.settings import style_rule
+from modeldiagrams.options.settings import format_style_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -129,7 +129,7 @@ def shared_files(settings: Settings, entries: Iterable[IndexEntry]) -> dict[str,
     """
     files = viewer_files(interactive=not settings.static_only)
     contents = {name: file if isinstance(file, bytes) else file.read_bytes() for name, file in files.items()}
-    contents["model-graph.css"] += style_rule(settings.variables).encode()
+    contents["model-graph.css"] += format_style_rule(settings.variables).encode()
     index = msgspec.json.encode(_Index(diagrams=_listed(entries)))
     return {**contents, INDEX: msgspec.json.format(index, indent=1) + b"\n"}
 

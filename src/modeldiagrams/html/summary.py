@@ -11,6 +11,7 @@ import msgspec
 
 from modeldiagrams.common.amounts import format_bytes, format_flops, format_time
 from modeldiagrams.html.outline import Branch, build_tree
+from modeldiagrams.ir.bounds import Bounds, bounds_of
 from modeldiagrams.ir.graph import OpNode
 from modeldiagrams.ir.queries import short_name
 
@@ -57,6 +58,7 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
         class_: The fully qualified class; empty for modules that are repeated together, which are the rows below.
         calls: The number of equal calls that the row represents.
         shared: Whether some of these calls share weights with another call.
+        sets: The number of modules these calls are of, each with weights of its own.
         inputs: Shapes by argument name.
         outputs: Shapes by path in the returned value.
         parameters: The number of parameters, including modules inside.
@@ -64,6 +66,8 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
         flops: Floating point operations, a multiply-add counts as two; None if not counted.
         activation_bytes: Bytes of all op outputs; None if not counted.
         time_ns: The summed times of the ops of the first call; None if not measured.
+        assumed: ``≤`` or ``≈`` for each number that depends on assumed sizes, by its name: ``flops``,
+            ``activation_bytes``, ``inputs.x``, ``outputs.output``.
     """
 
     level: int = 0
@@ -72,6 +76,7 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
     class_: str = ""
     calls: int = 1
     shared: bool = False
+    sets: int = 1
     inputs: dict[str, Shape] = {}
     outputs: dict[str, Shape] = {}
     parameters: int | None = None
@@ -79,6 +84,7 @@ class SummaryRow(msgspec.Struct, frozen=True, kw_only=True):
     flops: int | None = None
     activation_bytes: int | None = None
     time_ns: int | None = None
+    assumed: dict[str, str] = {}
 
     @property
     def class_name(self) -> str:
@@ -125,12 +131,13 @@ def summarise(
 def _iter_rows(graph: Graph, root: Branch) -> Iterator[SummaryRow]:
     """Yield the rows of the model, with a stack instead of recursion, because models nest deeply."""
     todo: list[tuple[Branch | str, SummaryRow | None]] = [(root, None)]
+    bounds = bounds_of(graph)
     while todo:
         branch, parent = todo.pop()
         if isinstance(branch, str):
             yield _place_below(SummaryRow(name=branch), parent)
             continue
-        row = _place_below(_build_row(graph, branch.row), parent)
+        row = _place_below(_build_row(graph, branch.row, bounds), parent)
         yield row
         if branch.hidden:
             todo.append((f"… {branch.hidden} more", row))
@@ -147,10 +154,10 @@ def _place_below(row: SummaryRow, parent: SummaryRow | None) -> SummaryRow:
     return msgspec.structs.replace(row, level=parent.level + 1, path=path)
 
 
-def _build_row(graph: Graph, row: OutlineRow | None) -> SummaryRow:
+def _build_row(graph: Graph, row: OutlineRow | None, bounds: Bounds) -> SummaryRow:
     """Build the row for a row of the outline; None is the model."""
     if row and not row.class_:
-        return SummaryRow(name=row.name, calls=row.times)
+        return SummaryRow(name=row.name, calls=row.times, shared=row.shared, sets=row.sets)
     if row and row.id in graph.functions:
         call = graph.functions[row.id]
         return SummaryRow(
@@ -161,12 +168,14 @@ def _build_row(graph: Graph, row: OutlineRow | None) -> SummaryRow:
             flops=call.flops,
             activation_bytes=call.activation_bytes,
             time_ns=call.time_ns,
+            assumed=_list_assumed(bounds, call.id, {"inputs": call.inputs}),
         )
     module = cast("ModuleNode", graph.node(row.id)) if row else graph.model
     return SummaryRow(
         name=row.name if row else graph.model.name,
         class_=module.class_,
         calls=row.times if row else 1,
+        sets=row.sets if row else 1,
         shared=bool(row and row.shared) or getattr(module, "call", 1) > 1,
         inputs={key: graph.tensors[tensor].shape for key, tensor in module.inputs.items()},
         outputs={key: graph.tensors[tensor].shape for key, tensor in module.outputs.items()},
@@ -175,18 +184,31 @@ def _build_row(graph: Graph, row: OutlineRow | None) -> SummaryRow:
         flops=module.flops,
         activation_bytes=module.activation_bytes,
         time_ns=module.time_ns,
+        assumed=_list_assumed(bounds, row.id if row else None, {"inputs": module.inputs, "outputs": module.outputs}),
     )
+
+
+def _list_assumed(bounds: Bounds, item: str | None, ports: dict[str, dict[str, str]]) -> dict[str, str]:
+    """The sign of each number of a module call that depends on assumed sizes."""
+    named = [
+        f"{kind}.{name}" for kind, tensors in ports.items() for name, id_ in tensors.items() if id_ in bounds.tensors
+    ]
+    named += ["flops"] if item in bounds.flops else []
+    named += ["activation_bytes"] if item in bounds.memory else []
+    return dict.fromkeys(named, bounds.sign)
 
 
 def _describe_totals(graph: Graph) -> dict[str, str]:
     model, count = graph.model, graph.model.parameters
     frozen = count.total - count.trainable
     trained = f"{frozen:,} of them frozen" if frozen else "all trainable"
-    activations = f"{format_bytes(model.activation_bytes or 0)} of activations{_list_activation_dtypes(graph)}"
+    bounds = bounds_of(graph)
+    most, largest = (f"{bounds.sign} " if None in items else "" for items in (bounds.flops, bounds.memory))
+    activations = f"{largest}{format_bytes(model.activation_bytes or 0)} of activations{_list_activation_dtypes(graph)}"
     time = {"Own time": f"{format_time(model.time_ns)} inside operations"} if model.time_ns is not None else {}
     return {
         "Parameters": f"{count.total:,}, {trained}" if count.total else "none",
-        "FLOPs": f"{format_flops(model.flops)}; a multiply-add counts as two" if model.flops else "not counted",
+        "FLOPs": f"{most}{format_flops(model.flops)}; a multiply-add counts as two" if model.flops else "not counted",
         "Memory": f"{_describe_weights(graph)}, {activations if model.activation_bytes else 'activations not counted'}",
         **time,
     }
@@ -222,25 +244,40 @@ def _bits_of(dtype: str) -> int:
 def format_cell(row: SummaryRow, column: Column) -> str:
     """Format one cell."""
     if not row.class_:  # several modules, or omitted rows
-        return f"×{row.calls}" if column == "calls" and row.calls > 1 else ""
+        return _format_calls(row) if column == "calls" and row.calls > 1 else ""
     match column:
         case "inputs" | "outputs":
-            return _format_shapes(row.inputs if column == "inputs" else row.outputs)
+            shapes = row.inputs if column == "inputs" else row.outputs
+            return _format_shapes(
+                {name: (row.assumed.get(f"{column}.{name}"), shape) for name, shape in shapes.items()}
+            )
         case "parameters" | "trainable":
             count = row.parameters if column == "parameters" else row.trainable
             return f"{count:,}" if row.parameters else _NOTHING
         case "flops" | "activations":
             value, written = (row.flops, format_flops) if column == "flops" else (row.activation_bytes, format_bytes)
-            return written(value) if value else _NOTHING
+            sign = row.assumed.get("flops" if column == "flops" else "activation_bytes")
+            return _with_sign(sign, written(value)) if value else _NOTHING
         case "time":
             return _NOTHING if row.time_ns is None else format_time(row.time_ns)
         case "calls":
-            times = f"×{row.calls}" if row.calls > 1 else "1"
-            return f"{times} shared" if row.shared and row.parameters else times
+            return _format_calls(row)
 
 
-def _format_shapes(shapes: dict[str, Shape]) -> str:
-    texts = ["×".join(map(str, shape)) or "scalar" for shape in shapes.values() if shape is not None]
+def _format_calls(row: SummaryRow) -> str:
+    times = f"×{row.calls}" if row.calls > 1 else "1"
+    if not row.shared or (row.class_ and not row.parameters):
+        return times
+    return f"{times} shared, {row.sets} sets" if row.sets > 1 else f"{times} shared"
+
+
+def _with_sign(sign: str | None, text: str) -> str:
+    return f"{sign} {text}" if sign else text
+
+
+def _format_shapes(shapes: dict[str, tuple[str | None, Shape]]) -> str:
+    known = [(sign, shape) for sign, shape in shapes.values() if shape is not None]
+    texts = [_with_sign(sign, "×".join(map(str, shape)) or "scalar") for sign, shape in known]
     if len(texts) > _SHAPE_LIMIT:
         texts[1:] = [f"… {len(texts) - 1} more"]
     return ", ".join(texts) or _NOTHING

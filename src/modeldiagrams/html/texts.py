@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from modeldiagrams.engine.problems import folded
-from modeldiagrams.ir.graph import OWN_FAILURE, ModuleNode, OpNode
+from modeldiagrams.ir.graph import OWN_FAILURE, RECORDED, ModuleNode, OpNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -113,9 +113,12 @@ def list_remarks(graph: Graph) -> list[str]:
         found.append(
             f"Python asked for values that were not computed; assumed: {_list_guesses(graph, status.guesses)}."
         )
+    recorded = {item.reason for item in graph.assumptions if item.value == RECORDED}
+    found += [f"{reason[:1].upper()}{reason[1:]}." for reason in recorded]
     found += [
         f"Assumed: {item.reason}" if item.subject == "rule" else f"Assumed {item.subject} = {item.value}: {item.reason}"
         for item in graph.assumptions
+        if item.reason not in recorded
     ]
     return found[:_REMARK_LIMIT]
 

@@ -160,9 +160,13 @@ def _check_references(graph: Graph, nodes: dict[str, Node]) -> None:
 
 
 def _check_status(graph: Graph, nodes: dict[str, Node]) -> None:
-    for i, tensor in enumerate(graph.status.unseen):
-        if tensor not in graph.tensors:
-            raise GraphError(f"$.status.unseen[{i}]", f"no such tensor: {tensor!r}")
+    for key in ("unseen", "assumed_tensors"):
+        for i, tensor in enumerate(getattr(graph.status, key)):
+            if tensor not in graph.tensors:
+                raise GraphError(f"$.status.{key}[{i}]", f"no such tensor: {tensor!r}")
+    for i, name in enumerate(graph.status.assumed_flops):
+        if name not in nodes and name not in graph.functions:
+            raise GraphError(f"$.status.assumed_flops[{i}]", f"no such node or function call: {name!r}")
     for i, guess in enumerate(graph.status.guesses):
         if guess.node is not None and guess.node not in nodes:
             raise GraphError(f"$.status.guesses[{i}].node", f"no such node: {guess.node!r}")

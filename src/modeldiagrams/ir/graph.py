@@ -80,7 +80,7 @@ __all__ = [
 ]
 
 FORMAT: Literal["modeldiagrams"] = "modeldiagrams"
-VERSION = "1.4"
+VERSION = "1.5"
 OWN_FAILURE: Literal["modeldiagrams"] = "modeldiagrams"
 """`Failure.type` where the tracer failed and not the model."""
 
@@ -143,8 +143,18 @@ class Status(Struct, frozen=True, kw_only=True):
     unseen: tuple[str, ...] = ()
     """Ids of tensors of unknown origin."""
     guesses: tuple[Guess, ...] = ()
+    assumed_tensors: tuple[str, ...] = ()
+    """Ids of tensors whose sizes depend on guesses. Files of formats before 1.5 don't tell."""
+    assumed_flops: tuple[str, ...] = ()
+    """Ids of ops, module calls and function calls whose FLOPs depend on guesses; if any do, so do the model's."""
     notes: tuple[str, ...] = ()
     """Sentences for readers, for instance why real values were used."""
+
+
+RECORDED = "recorded call"
+"""Value of the assumption that a model is called as a test or an example calls it."""
+STALE = "stale recording"
+"""Value of the assumption that this fails now, and that rules found another call."""
 
 
 class Assumption(Struct, frozen=True, kw_only=True):

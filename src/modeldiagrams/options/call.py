@@ -1,23 +1,45 @@
-"""Options that say what is traced: the model, what it is called with, and where it runs."""
+"""Options of the trace: the model, its arguments and inputs, and where it runs."""
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal, TypeGuard
 
+import msgspec
 from msgspec import Meta
 
 from modeldiagrams.options.declaring import PER_DIAGRAM, READ, OptionGroup
 from modeldiagrams.options.reading import read_model, read_vocabulary
 
-__all__ = ["Call", "Limits", "is_function", "is_graph_file", "package_of"]
+__all__ = ["Call", "Limits", "RecordedCall", "is_graph_file", "package_of"]
 
 _TIMEOUT = 300.0
 _MEMORY = 4.0
 _MAXIMUM = 10.0**6
-"""Upper bound of timeout (s) and memory (GB) that the interfaces of all operating systems accept."""
+"""The maximum timeout (s) and memory (GB) that all operating systems accept."""
 _Positive = Annotated[float, Meta(gt=0)]
 _Device = Annotated[str, Meta(pattern=r"^(cpu|(cuda|xpu|mps|hip)(:\d+)?)$", title="cpu, cuda, xpu, mps or hip")]
+
+
+class RecordedCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """How a test or an example calls a model, in the notation of the options with the same names."""
+
+    seen: str
+    """Where: the id of a test, or the path of a script."""
+    args: list[Any] | None = None
+    kwargs: dict[str, Any] | None = None
+    inputs: list[Any] | dict[str | int, Any] | None = None
+    graph: str | None = None
+    """File of the graph that was traced there, of a call that can't be written."""
+
+    @property
+    def file(self) -> str:
+        """The file with the test, or the script."""
+        return self.seen.partition("::")[0]
+
+    @property
+    def rank(self) -> int:
+        """Examples come before tests."""
+        return int("::" in self.seen and not self.file.startswith("examples/"))
 
 
 class Call(OptionGroup, frozen=True, kw_only=True):
@@ -75,10 +97,12 @@ class Call(OptionGroup, frozen=True, kw_only=True):
             " memory, and up to ten times more. Times differ from run to run."
         ),
     ] = None
+    recorded: dict[str, RecordedCall] | None = None
+    """No option: class → its recorded call, where the author leaves something open."""
 
 
 class Limits(OptionGroup, frozen=True, kw_only=True):
-    """Where the model runs, and its limits. A site can set them for all its diagrams."""
+    """Where the model runs, and its limits. A site can set them for all diagrams."""
 
     timeout: Annotated[
         _Positive | None,
@@ -120,14 +144,8 @@ class Limits(OptionGroup, frozen=True, kw_only=True):
 
 
 def package_of(path: str) -> str:
-    """The outermost package in ``pkg.mod.Class`` or ``pkg.mod:attr``."""
+    """Return the outermost package in ``pkg.mod.Class`` or ``pkg.mod:attr``."""
     return path.partition(":")[0].partition(".")[0]
-
-
-def is_function(name: str) -> bool:
-    """Whether an image of the option `embed` is made by a function, ``pkg.mod:attr``; else it is a file."""
-    is_file = name.lower().endswith((".png", ".jpg", ".jpeg", ".svg"))
-    return not is_file and re.fullmatch(r"[^\W\d]\w*(\.\w+)*:[^\W\d][\w.]*", name) is not None
 
 
 def is_graph_file(model: object) -> TypeGuard[str]:

@@ -6,7 +6,7 @@ arguments that work. Every assumption becomes part of the graph, written as the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,14 +17,15 @@ from modeldiagrams.options.options import Call
 from modeldiagrams.resolve.code.user_code import loaded_sources, seeded
 from modeldiagrams.resolve.inputs.budget import Budget
 from modeldiagrams.resolve.models import make_variants
-from modeldiagrams.resolve.names.constructor_sizes import preferring_sizes
-from modeldiagrams.resolve.names.tables import extended
+from modeldiagrams.resolve.names.candidates import preferring_sizes
+from modeldiagrams.resolve.names.vocabulary import vocabulary_extended
+from modeldiagrams.resolve.recorded import recorded_options
 from modeldiagrams.resolve.strategies import STRATEGIES
 from modeldiagrams.resolve.strategies.hierarchy import WRITE_INPUTS
-from modeldiagrams.resolve.strategies.project_calls import factory_arguments
+from modeldiagrams.resolve.strategies.project_calls import list_factory_arguments
 from modeldiagrams.resolve.strategies.requests import Built, InputRequest, ModelRequest
-from modeldiagrams.resolve.values.construct import call_problem
-from modeldiagrams.resolve.values.tensors import from_entries
+from modeldiagrams.resolve.values.construct import find_call_problem
+from modeldiagrams.resolve.values.tensors import make_inputs
 from modeldiagrams.tracer import Trace, trace_run
 from modeldiagrams.tracer.graph.build_graph import module_tree
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from modeldiagrams.resolve.strategies.requests import Inputs
     from modeldiagrams.tracer import Mode
 
-__all__ = ["InputsError", "Target", "infer", "loaded_sources", "record", "resolve", "seeded"]
+__all__ = ["InputsError", "Target", "graph_of", "infer", "loaded_sources", "record", "resolve", "seeded"]
 
 
 class InputsError(TargetError):
@@ -74,10 +75,35 @@ def resolve(call: Call, device: str | None = None) -> Target:
         TargetError: if there is no such model or it can't be built.
         InputsError: if its inputs can't be made; a `TargetError` as well.
     """
+    known = recorded_options(call)
+    call = msgspec.structs.replace(call, recorded=None)
+    if known is None:
+        return _resolved(call, device)
+    try:
+        target = _resolved(known.call, device)
+        if device is None and not call.measure_time:
+            target = replace(target, trace=_checked_pass(target))
+        return replace(target, assumptions=(*known.assumptions, *target.assumptions))
+    except TargetError as error:
+        guessed = _resolved(call, device)
+        return replace(guessed, assumptions=(known.not_used(str(error)), *guessed.assumptions))
+
+
+def _checked_pass(target: Target) -> Trace:
+    """The pass of a model as it was recorded, which may have changed since."""
+    with seeded():
+        trace = record(target)
+    if error := trace.graph.status.error:
+        raise InputsError(f"{error.type}: {error.message}")
+    return trace
+
+
+def _resolved(call: Call, device: str | None) -> Target:
+    """By what the author wrote, and by the rules."""
     _check_inputs((call.vocabulary or {}).get("inputs", {}))
-    with extended(call.vocabulary):
+    with vocabulary_extended(call.vocabulary):
         built, inputs, tried = _first_that_works(call, device)
-    problem = None if inputs.note else call_problem(built.model.forward, inputs.args, inputs.kwargs)
+    problem = None if inputs.note else find_call_problem(built.model.forward, inputs.args, inputs.kwargs)
     if problem:
         raise InputsError(f"{call.model}'s forward can't be called with these inputs: {problem}")
     return Target(
@@ -96,14 +122,14 @@ def _check_inputs(vocabulary: dict[str, Any]) -> None:
     """Make each input of a vocabulary once: the search takes one that can't be made for one that doesn't fit."""
     for name, entry in vocabulary.items():
         try:
-            from_entries([entry])
+            make_inputs([entry])
         except TargetError as error:
             reason = str(error).replace("option `inputs`, [0]", f"option `vocabulary`, inputs.{name}")
             raise TargetError(reason, error.frames) from error
 
 
 def infer(model: Any, *, measure_time: bool = False) -> Graph | None:
-    """Trace a model that somebody has made, as it is, with inputs that the rules find.
+    """Trace a model instance as it is, with inputs that are found.
 
     Args:
         model: The model.
@@ -118,6 +144,11 @@ def infer(model: Any, *, measure_time: bool = False) -> Graph | None:
     inputs = _find_inputs(Built(model, model), Call(model=f"{kind.__module__}.{kind.__qualname__}"), Budget())
     note = inputs.note and inputs.note.replace(WRITE_INPUTS, "give the arguments of one call")
     target = Target(model=model, args=inputs.args, kwargs=inputs.kwargs, assumptions=inputs.assumptions, note=note)
+    return graph_of(target, measure_time=measure_time)
+
+
+def graph_of(target: Target, *, measure_time: bool = False) -> Graph:
+    """Trace a target in this process; the graph has the assumptions of both."""
     graph = record(target, measure_time=measure_time).graph
     return msgspec.structs.replace(graph, assumptions=(*target.assumptions, *graph.assumptions))
 
@@ -156,7 +187,7 @@ def _share(budget: Budget, built: Built, call: Call, used: int) -> Budget:
         return budget.of_variant(used)
     arguments = built.arguments
     may_be_smaller = any(assumption.subject == "config" for assumption in arguments.assumptions)
-    is_offered = any(True for _ in factory_arguments(ModelRequest(built.maker, call)))
+    is_offered = any(True for _ in list_factory_arguments(ModelRequest(built.maker, call)))
     has_variants = built.is_on_meta or may_be_smaller or is_offered or arguments.alternatives
     return budget.without_variants() if has_variants else budget
 

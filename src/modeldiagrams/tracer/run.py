@@ -21,6 +21,8 @@ from modeldiagrams.ir.check import check_graph
 from modeldiagrams.tracer.fake.attempts import Attempt, Mode, attempts_left, attempts_of, is_on_meta, notes_on
 from modeldiagrams.tracer.fake.concrete_values import ConcreteValues
 from modeldiagrams.tracer.fake.conversion import as_fake, as_meta, put_fake_weights
+from modeldiagrams.tracer.fake.data_dependent import fewer_assumed
+from modeldiagrams.tracer.graph.assumed_sizes import mark_assumed
 from modeldiagrams.tracer.graph.build_graph import build_graph
 from modeldiagrams.tracer.graph.measured_times import TimedPass, add_times, explain_missing_times
 from modeldiagrams.tracer.graph.status import build_status
@@ -29,16 +31,17 @@ from modeldiagrams.tracer.patches.patch_table import list_patches
 from modeldiagrams.tracer.patches.replace import apply_patches
 from modeldiagrams.tracer.recording.boundary import record_inputs, record_outputs
 from modeldiagrams.tracer.recording.dispatch_recorder import DispatchRecorder
+from modeldiagrams.tracer.recording.faults import find_fault
 from modeldiagrams.tracer.recording.module_calls import CallStack
 from modeldiagrams.tracer.recording.recorder import Recorder
 from modeldiagrams.tracer.recording.timed_recorder import TimedRecorder, accelerators_of
 from modeldiagrams.tracer.restore import mode_stacks_restored, restored
 from modeldiagrams.tracer.restore.leftovers import empty_caches, namespaces_of
 from modeldiagrams.tracer.restore.sharding import modules_under_fsdp, sharding_restored
-from modeldiagrams.tracer.values.faults import find_fault
 from modeldiagrams.tracer.values.named_tensors import NamedTensors
 from modeldiagrams.tracer.values.pass_records import Invocation, ModuleCall, PassRecord
 from modeldiagrams.tracer.values.source_lines import SourceFinder, user_files
+from modeldiagrams.tracer.values.traced_callables import unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -115,8 +118,8 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
 ) -> Trace:
     """Do what `trace` does, and also list the user's source files that ran. Makes attempts until one succeeds."""
     _check_arguments(model, args, mode, measure_time=measure_time)
-    model = getattr(model, "_orig_mod", model)  # what torch.compile wrapped
-    invocation = Invocation(model, tuple(args), dict(kwargs or {}))
+    invocation = Invocation(*unwrap(model, args, kwargs or {}))
+    model = invocation.function
     # FSDP keeps what it gathers, which later passes would use: it gathers no fakes
     mode = "real" if mode == "auto" and modules_under_fsdp(invocation.modules) else mode
     attempts = attempts_of(model, mode, real_first=measure_time)
@@ -131,6 +134,9 @@ def trace_run(  # noqa: PLR0913  (as `trace`)
         if error is None or not attempts:
             if error is not None:  # the error of a real pass says most
                 graph, ran, attempt = last.get("real", last[attempt.mode])
+            elif graph.status.guesses:
+                other = dataclasses.replace(attempt, assumes_fewer=True)
+                graph = mark_assumed(graph, functools.partial(_run_again, invocation, other, costs=costs))
             graph = _measure_times(graph, invocation, attempt, costs=costs) if measure_time else graph
             return Trace(graph, user_files(ran))
         notes += notes_on(attempt, attempts[0], error)
@@ -150,6 +156,10 @@ def _record(invocation: Invocation, attempt: Attempt, notes: tuple[str, ...], *,
         if len(invocation.opened) == n_opened:
             break
     return recorded
+
+
+def _run_again(invocation: Invocation, attempt: Attempt, *, costs: bool) -> Graph:
+    return _record(invocation, attempt, (), costs=costs)[0]
 
 
 def _measure_times(graph: Graph, invocation: Invocation, attempt: Attempt, *, costs: bool) -> Graph:
@@ -235,7 +245,7 @@ class _Pass:
             raise
         except BaseException as error:  # noqa: BLE001 (the graph shows whatever the model raises)
             recorder.recording.fail(error, self._recording.root)
-            recorder.recording.keep_fault(error, self._recording.root)
+            recorder.keep_fault(error, self._recording.root)
         else:
             recorder.recording.clear_error()
         finally:
@@ -246,6 +256,8 @@ class _Pass:
         with contextlib.ExitStack() as scope:
             if not self._attempt.has_gradients:
                 scope.enter_context(torch.no_grad())
+            if self._attempt.assumes_fewer:
+                scope.enter_context(fewer_assumed())
             modes, invocation = self._prepare_modes(recorder, scope)
             calls = CallStack(recorder, self._named_tensors)
             calls.register(modules, "")

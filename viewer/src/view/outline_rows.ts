@@ -20,6 +20,8 @@ export interface OutlineRow {
   times: number;
   /** Whether some of its calls are of one module and use the same weights. */
   shared: boolean;
+  /** How many modules, or modules that repeat together, its calls are of. */
+  sets: number;
   /** The author's annotations of all of its modules: another name, whether pictures omit them, numbers of notes. */
   renamed?: string;
   hidden?: true;
@@ -27,7 +29,7 @@ export interface OutlineRow {
 }
 
 /** A row to be: `calls` with equal computation, or `modules` that repeat together. */
-type Entry = { calls: ModuleNode[] } | { modules: ModuleNode[]; times: number; name: string };
+type Entry = { calls: ModuleNode[] } | { modules: ModuleNode[]; times: number; sets: number; name: string };
 
 /** Entries with a common parent row, and its path. */
 interface Siblings {
@@ -88,14 +90,11 @@ function repeatsIn(shown: GraphIndex, id: string): Map<string, Entry> {
     const stretch = contents.children.slice(run.start, run.start + run.period * run.times);
     const calls = callsIn(shown, stretch);
     const modules = callsIn(shown, repeat(contents, run, 0));
-    const name = () =>
-      isLoop(shown, contents, run)
-        ? "step"
-        : rangeName(
-            shown,
-            calls.map(({ id }) => id),
-          );
-    const entry = modules.length > 1 ? { modules, times: run.times, name: name() } : { calls };
+    const all = calls.map(({ id }) => id);
+    const name = () => (isLoop(shown, contents, run) ? "step" : rangeName(shown, all));
+    const repeats = Array.from({ length: run.times }, (_, i) => callsIn(shown, repeat(contents, run, i)));
+    const sets = new Set(repeats.map((calls) => calls.map(({ path }) => path).join("\n"))).size;
+    const entry = modules.length > 1 ? { modules, times: run.times, sets, name: name() } : { calls };
     for (const call of calls) found.set(call.id, entry);
   }
   return found;
@@ -126,7 +125,9 @@ function areEqual(one: ModuleNode | undefined, other: ModuleNode | undefined): b
 
 function rowOf(entry: Entry, path: string): Omit<OutlineRow, "parent"> {
   if ("modules" in entry) {
-    return { id: entry.modules[0]?.id ?? "", name: entry.name, class: "", times: entry.times, shared: false };
+    const { modules, times, sets, name } = entry;
+    const shared = sets < times && modules.some(({ parameters }) => parameters.total > 0);
+    return { id: modules[0]?.id ?? "", name, class: "", times, shared, sets };
   }
   const { calls } = entry;
   const names = calls.map((call) => (call.path.startsWith(`${path}.`) ? call.path.slice(path.length + 1) : call.path));
@@ -134,7 +135,7 @@ function rowOf(entry: Entry, path: string): Omit<OutlineRow, "parent"> {
   const distinct = [...new Set(names)];
   const { id = "", class: type = "" } = first ?? {};
   const shared = distinct.length < calls.length && (first?.parameters.total ?? 0) > 0;
-  return { id, name: joined(distinct), class: type, times: calls.length, shared };
+  return { id, name: joined(distinct), class: type, times: calls.length, shared, sets: distinct.length };
 }
 
 /** The annotations that all modules of a row have. */

@@ -58,6 +58,18 @@ describe("the outline", () => {
     expect(shared(module("a", "Block"))).toEqual([false]);
   });
 
+  it("says of how many modules its calls are", () => {
+    const sets = (...names: string[]) => {
+      const calls = names.map((name, i) =>
+        module(name, "Block", names.slice(0, i + 1).filter((n) => n === name).length),
+      );
+      return outlineRows(index(listed(...calls))).map((row) => [row.times, row.shared, row.sets]);
+    };
+    expect(sets("a", "b", "c")).toEqual([[3, false, 3]]);
+    expect(sets("a", "a", "b", "b")).toEqual([[4, true, 2]]);
+    expect(sets("a", "b", "a", "b", "c", "c")).toEqual([[6, true, 3]]);
+  });
+
   it("lists rows breadth first", () => {
     const rows = outlineRows(index(listed(module("a.x", "X"), module("a", "A"), module("b", "B"))));
     expect(rows.map(({ name, parent }) => [name, parent])).toEqual([

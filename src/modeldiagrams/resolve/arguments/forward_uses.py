@@ -1,4 +1,4 @@
-"""Arguments that a constructor only keeps, and what the methods of its modules use them as."""
+"""Finds how methods use arguments that the constructor only stores."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from modeldiagrams.resolve.arguments.stand_in_containers import Fields, Items
-from modeldiagrams.resolve.arguments.stand_in_numbers import Number, Real, Refused, Use, slots_of
-from modeldiagrams.resolve.arguments.stand_in_text import Text
-from modeldiagrams.resolve.arguments.usual_modules import gives_map
-from modeldiagrams.resolve.code.frames import resolved
-from modeldiagrams.resolve.code.source import classes_written, nodes_of
+from modeldiagrams.resolve.arguments.stand_ins import Fields, Items, Number, Real, Refused, Text, Use, slots_of
+from modeldiagrams.resolve.code.frames import look_up_expression
+from modeldiagrams.resolve.code.source import list_own_bases, walk_source
 from modeldiagrams.resolve.names.vocabulary import is_listed
 
 if TYPE_CHECKING:
@@ -20,22 +17,15 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-    from modeldiagrams.resolve.arguments.slots import Slot
 
-__all__ = ["forward_uses"]
+__all__ = ["find_forward_uses"]
 
 _KEEPING = 1
 """Use of an argument that a constructor does nothing else with: ``self.is_causal = cfg.is_causal``."""
 
 
-def forward_uses(model: nn.Module, known: Iterable[Slot] = ()) -> Iterator[Refused]:
-    """Arguments that modules keep as attributes and use in their methods as no number can be used."""
-    parts = [slot for slot in known if slot.kind == "made" and not slot.gives_map]
-    for module in model.modules():
-        for name, part in module.named_children():
-            for slot in parts:
-                if slot.given is part and gives_map(module, name):
-                    yield Refused(slot, Use("map"))
+def find_forward_uses(model: nn.Module) -> Iterator[Refused]:
+    """Uses of stored arguments for which a number is the wrong kind of value."""
     for module in model.modules():
         kept = {name: value for name, value in vars(module).items() if isinstance(value, Number | Real)}
         fields = {name: value for name, value in vars(module).items() if isinstance(value, Fields)}
@@ -88,7 +78,7 @@ def _kept_graphs(lists: Iterable[Items]) -> Iterator[Refused]:
 
 def _written(class_: type) -> list[ast.AST]:
     """All that a class and its bases are written of."""
-    return [node for owner in classes_written(class_) for node in nodes_of(owner)]
+    return [node for owner in list_own_bases(class_) for node in walk_source(owner)]
 
 
 def _kept_field(node: ast.AST, fields: dict[str, Fields]) -> Iterator[Refused]:
@@ -195,7 +185,7 @@ def _compared(node: ast.AST, module: nn.Module) -> Iterator[Refused]:
     """Strings that methods compare an argument with: ``self.mode == "sum"``, ``self.cfg.mode in ("sum", "mean")``."""
     if not isinstance(node, ast.Compare):
         return
-    value = resolved(node.left, {"self": module})
+    value = look_up_expression(node.left, {"self": module})
     for slot in slots_of(value) if isinstance(value, Number | Real | Text) else ():
         for string in (each for other in node.comparators for each in _strings(other)):
             if slot.kind == "text" and slot.compared:  # the first one is the likeliest, and is taken already

@@ -1,19 +1,18 @@
-"""Narrows down what kind of value an argument is by how it was used: see `Use`."""
+"""Derives the kind of an argument from its uses: see `Use`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
 from torch import Tensor, nn
-from torch.distributions import Distribution
 
-from modeldiagrams.resolve.arguments.class_options import is_read_as_one_of, items_read
-from modeldiagrams.resolve.arguments.stand_in_numbers import Use
+from modeldiagrams.resolve.arguments.class_options import count_items_read, is_read_as_one_of
+from modeldiagrams.resolve.arguments.stand_ins import Use
 from modeldiagrams.resolve.names.vocabulary import is_a_model, is_asked, is_listed
 
 if TYPE_CHECKING:
     from modeldiagrams.resolve.arguments.slots import Kind, Slot
-    from modeldiagrams.resolve.arguments.stand_in_numbers import Refused
+    from modeldiagrams.resolve.arguments.stand_ins import Refused
 
 __all__ = ["refine_kind"]
 
@@ -26,12 +25,12 @@ _MAPPING_METHODS = ("items", "keys", "values", "get")
 
 
 def refine_kind(refused: Refused) -> bool:
-    """Change the kind of a refused argument to one that can be used so; tell whether anything is different now."""
+    """Change the kind of an argument to suit a use; return whether anything changed."""
     slot = cast("Slot", refused.slot)
     before, kind = slot.known(), slot.kind
     _refine(slot, refused.use)
     slot.kind_changes += slot.kind != kind
-    return before != slot.known() and slot.kind_changes <= _MOST_KIND_CHANGES
+    return bool(before != slot.known() and slot.kind_changes <= _MOST_KIND_CHANGES)
 
 
 def _refine(slot: Slot, use: Use) -> None:
@@ -40,7 +39,7 @@ def _refine(slot: Slot, use: Use) -> None:
     match use:
         case Use("multiple" | "one of" | "limit"):
             _refine_number(slot, use)
-        case Use("members" | "without" | "keys" | "strings" | "names" | "classes" | "instance"):
+        case Use("members" | "classes" | "instance"):
             _refine_condition(slot, use)
         case Use("lacks", str(name)):
             _refine_lacking(slot, name)
@@ -52,8 +51,6 @@ def _refine(slot: Slot, use: Use) -> None:
             slot.kind, slot.is_array, slot.why = "tensor", True, "an array is expected"
         case Use("shape", tuple(shape)):
             slot.kind, slot.shape, slot.why = "tensor", shape, "a layer has a weight of this shape"
-        case Use("map"):
-            slot.gives_map = True
         case Use("plain"):
             slot.is_plain = True
         case _:
@@ -75,17 +72,6 @@ def _refine_condition(slot: Slot, use: Use) -> None:
     match use:
         case Use("members", tuple(names)):
             slot.children = {**slot.children, **{name: slot.child(name) for name in names}}
-        case Use("without", str(name)):
-            slot.children = {key: child for key, child in slot.children.items() if key != name}
-        case Use("keys", tuple(names)):
-            slot.children = {name: slot.child(name) for name in names}
-        case Use("strings", tuple(strings)):
-            slot.count, slot.why = len(strings), f"it has to hold {', '.join(map(repr, strings))}"
-            for index, string in enumerate(strings):
-                item = slot.child(index)
-                item.kind, item.compared = "text", [string]
-        case Use("names", tuple(names)):
-            slot.compared, slot.why = [*names], "it names a class"
         case Use("classes", tuple(classes)):
             slot.kind, slot.compared, slot.why = "class", [*classes], "it is compared with classes"
         case Use("instance", tuple(classes)):
@@ -113,9 +99,7 @@ def _refine_module(slot: Slot, call: tuple[int, tuple[str, ...]]) -> None:
 def _refine_lacking(slot: Slot, name: str) -> None:
     """A module, a tensor, or an object that has what is read."""
     slot.why = f"its {name} is read"
-    if slot.kind == "made" and is_listed("last_layers", name):
-        slot.last_layer = name
-    elif slot.kind == "made" and (slot.is_called_in_forward or is_a_model(slot.name)):
+    if slot.kind == "made" and (slot.is_called_in_forward or is_a_model(slot.name)):
         slot.need(name)
     else:
         slot.kind, slot.ways = "fields", slot.ways | {"attribute"}
@@ -135,9 +119,6 @@ def _refine_method(slot: Slot, name: str) -> None:
 
 def _refine_attribute(slot: Slot, name: str) -> None:
     slot.kind, slot.why = _kind_with(slot, name), f"its {name} is read"
-    if slot.kind == "fields" and is_listed("of_distributions", name) and not slot.children:
-        slot.kind, slot.annotation = "made", Distribution
-    slot.last_layer = name if slot.kind == "made" and is_listed("last_layers", name) else ""
     slot.ways |= {"attribute"} if slot.kind == "fields" and name not in _MAPPING_METHODS else set()
     if slot.kind == "fields":  # and no list any more
         slot.children = {key: child for key, child in slot.children.items() if isinstance(key, str)}
@@ -188,7 +169,7 @@ def _refine_items(slot: Slot, detail: Any) -> None:
 
 def _items_read(slot: Slot) -> int:
     """How many items of a row's list the code reads; 0 where that tells no more than what is usual."""
-    count = items_read(slot.makers[-1:], slot.name) if slot.place else 0
+    count = count_items_read(slot.makers[-1:], slot.name) if slot.place else 0
     return count if _FEW_ITEMS < count <= _MOST_ITEMS else 0
 
 

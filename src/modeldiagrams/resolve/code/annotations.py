@@ -1,4 +1,4 @@
-"""What annotations say about constructor parameters."""
+"""Reads annotations of parameters."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_ori
 
 from torch import Tensor, nn
 
-from modeldiagrams.resolve.code.forward import parameters_of
-from modeldiagrams.resolve.code.source import names_beside
+from modeldiagrams.resolve.code.forward import get_parameters
+from modeldiagrams.resolve.code.source import get_module_globals
 
 __all__ = [
-    "annotations_of",
-    "choices_of",
-    "fields_left_open",
+    "get_annotations",
+    "get_choices",
+    "get_item_annotation",
+    "get_mapping_annotation",
     "is_number_or_several",
     "is_own_class",
-    "item_annotation",
-    "mapped_annotation",
-    "without_none",
+    "list_open_fields",
+    "strip_optional",
 ]
 
 
@@ -32,7 +32,7 @@ _MAPPINGS = ("builtins", "collections", "collections.abc")
 
 
 def is_own_class(annotation: Any) -> bool:
-    """Whether a class is made by the model's author, so that an instance is needed."""
+    """Whether a class is one of the model's author, which needs an instance."""
     return (
         inspect.isclass(annotation)
         and annotation.__module__.split(".")[0] not in _PLAIN
@@ -41,46 +41,46 @@ def is_own_class(annotation: Any) -> bool:
 
 
 def is_number_or_several(annotation: Any) -> bool:
-    """Whether one number will do where several may be given: ``int | list[int]``."""
+    """Whether one number is enough: ``int | list[int]``."""
     return get_origin(annotation) in (Union, UnionType) and int in get_args(annotation)
 
 
-def without_none(annotation: Any) -> Any:
-    """What it is where it is given: ``int`` for ``int | None``, ``Optional[int]`` and ``Annotated[int, …]``."""
+def strip_optional(annotation: Any) -> Any:
+    """The annotation without None: ``int`` for ``int | None``, ``Optional[int]`` and ``Annotated[int, …]``."""
     if isinstance(annotation, InitVar):
-        return without_none(annotation.type)
+        return strip_optional(annotation.type)
     if get_origin(annotation) is Annotated:
-        return without_none(get_args(annotation)[0])
+        return strip_optional(get_args(annotation)[0])
     if get_origin(annotation) in (Union, UnionType):
         others = [item for item in get_args(annotation) if item is not NoneType]
         others = [Tensor] if Tensor in others and not {int, float} & {*others} else others  # or what one is made of
-        return without_none(others[0]) if len(others) == 1 else annotation
+        return strip_optional(others[0]) if len(others) == 1 else annotation
     return annotation
 
 
-def choices_of(annotation: Any) -> tuple[Any, ...]:
-    """The values of a ``Literal``, of which one has to be taken."""
+def get_choices(annotation: Any) -> tuple[Any, ...]:
+    """The values of a ``Literal``."""
     return get_args(annotation) if get_origin(annotation) is Literal else ()
 
 
-def item_annotation(annotation: Any) -> Any:
-    """What a list's items are; None where it isn't said."""
+def get_item_annotation(annotation: Any) -> Any:
+    """Annotation of the items of a list; None if it has none."""
     inside = [item for item in get_args(annotation) if inspect.isclass(item) or get_origin(item)]
     return inside[0] if inside else None
 
 
-def mapped_annotation(annotation: Any) -> tuple[bool, Any]:
-    """Whether it is a mapping, and what its values are; None where that isn't said."""
+def get_mapping_annotation(annotation: Any) -> tuple[bool, Any]:
+    """Whether it is a mapping, and the annotation of its values."""
     origin = get_origin(annotation) or annotation
     is_mapping = inspect.isclass(origin) and issubclass(origin, Mapping) and origin.__module__ in _MAPPINGS
     arguments = get_args(annotation)
     return is_mapping, arguments[1] if is_mapping and len(arguments) == 2 else None  # noqa: PLR2004
 
 
-def annotations_of(maker: Any) -> dict[str, Any]:
-    """Annotations of a class's or function's parameters, read where they are text; none that can't be."""
+def get_annotations(maker: Any) -> dict[str, Any]:
+    """Annotations by parameter; text is evaluated, and left out if that fails."""
     function = inspect.unwrap(maker.__init__ if inspect.isclass(maker) else maker)
-    names = {**names_beside(maker), **getattr(function, "__globals__", {})}
+    names = {**get_module_globals(maker), **getattr(function, "__globals__", {})}
     written = {**_fields(maker), **getattr(function, "__annotations__", {})}
     return {name: _evaluated(annotation, names) for name, annotation in written.items() if name != "return"}
 
@@ -92,11 +92,11 @@ def _fields(maker: Any) -> dict[str, Any]:
     return {name: annotation for owner in own for name, annotation in vars(owner).get("__annotations__", {}).items()}
 
 
-def fields_left_open(maker: Any) -> list[str]:
-    """Fields without a value of a class whose constructor takes any names: ``def __init__(self, **data)``."""
+def list_open_fields(maker: Any) -> list[str]:
+    """Fields without a default of a class that accepts any keyword: ``def __init__(self, **data)``."""
     if not inspect.isclass(maker) or issubclass(maker, nn.Module):
         return []
-    kinds = {p.kind for p in parameters_of(maker).values()}
+    kinds = {p.kind for p in get_parameters(maker).values()}
     is_open = kinds == {inspect.Parameter.VAR_KEYWORD}
     return [name for name in _fields(maker) if not hasattr(maker, name)] if is_open else []
 

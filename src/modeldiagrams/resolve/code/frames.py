@@ -1,4 +1,4 @@
-"""What the running expression of a frame does with a value: looks it up, unpacks it, asks what it is.
+"""Reads what the running expression of a frame does with a value.
 
 The strings that it is looked up among are the keys of ``{"relu": …}[act]`` and the items of ``act in {"relu"}``.
 """
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType, TracebackType
 
 __all__ = [
-    "attribute_of",
-    "expression_at",
+    "count_unpacked",
+    "find_looked_up_keys",
+    "get_attribute",
+    "get_expression_at",
     "is_asked_for_tensor",
     "is_called",
     "is_containment",
@@ -28,11 +30,9 @@ __all__ = [
     "is_lookup",
     "is_written",
     "key_taken",
-    "keys_looked_up",
-    "resolved",
-    "tracebacks",
-    "unpacked_count",
-    "unpacked_names",
+    "list_tracebacks",
+    "list_unpacked_names",
+    "look_up_expression",
 ]
 
 _UNPACK, _UNPACK_ENDS = dis.opmap["UNPACK_SEQUENCE"], dis.opmap["UNPACK_EX"]
@@ -48,11 +48,11 @@ _MOST = 32
 """More are no choice of a model's author but a vocabulary."""
 
 
-def keys_looked_up(frame: FrameType) -> list[Any]:
-    """What is in the dict or set that the running expression of a frame looks into; nothing if it is no such."""
+def find_looked_up_keys(frame: FrameType) -> list[Any]:
+    """Keys of the dict or items of the set that the running expression looks into."""
     if str(frame.f_globals.get("__name__")).startswith(("torch.", "modeldiagrams.")):
         return []
-    node = expression_at(frame, frame.f_lasti)
+    node = get_expression_at(frame, frame.f_lasti)
     containers: list[ast.expr] = []
     match node:
         case ast.Subscript(value=container):
@@ -65,8 +65,8 @@ def keys_looked_up(frame: FrameType) -> list[Any]:
     return found if len(found) <= _MOST else []
 
 
-def tracebacks(error: BaseException | None) -> list[TracebackType]:
-    """The frames that an error went through, innermost first, each with its line and instruction."""
+def list_tracebacks(error: BaseException | None) -> list[TracebackType]:
+    """Frames that an error passed through, innermost first."""
     found: list[TracebackType] = []
     trace = error.__traceback__ if error else None
     while trace is not None:
@@ -75,13 +75,13 @@ def tracebacks(error: BaseException | None) -> list[TracebackType]:
     return found[::-1]
 
 
-def expression_at(frame: FrameType, instruction: int) -> ast.expr | None:
-    """The expression whose instruction a frame runs; None where the source is not known."""
-    return expression_in(frame.f_code, instruction)
+def get_expression_at(frame: FrameType, instruction: int) -> ast.expr | None:
+    """The expression that a frame runs; None if the source is unknown."""
+    return find_expression(frame.f_code, instruction)
 
 
-def expression_in(code: CodeType, instruction: int) -> ast.expr | None:
-    """The same for code that needn't run."""
+def find_expression(code: CodeType, instruction: int) -> ast.expr | None:
+    """The expression at an instruction of some code."""
     positions = next(itertools.islice(code.co_positions(), instruction // 2, None), None)
     if positions is None or None in positions:
         return None
@@ -102,9 +102,9 @@ def _keys(container: ast.expr, frame: FrameType) -> Iterator[Any]:
     match container:
         case ast.Dict(keys=elements) | ast.Set(elts=elements) | ast.Tuple(elts=elements) | ast.List(elts=elements):
             known = {**frame.f_globals, **frame.f_locals}
-            values: Any = [resolved(element, known) for element in elements if element is not None]
+            values: Any = [look_up_expression(element, known) for element in elements if element is not None]
         case _:
-            values = resolved(container, {**frame.f_globals, **frame.f_locals})
+            values = look_up_expression(container, {**frame.f_globals, **frame.f_locals})
     is_known = not hasattr(type(values), "_slots_of")
     if is_known and isinstance(values, dict | set | frozenset | list | tuple):
         yield from sorted(values, key=_name) if isinstance(values, set | frozenset) else values
@@ -115,8 +115,8 @@ def _name(key: Any) -> str:
     return str.__str__(key) if isinstance(key, str) else str(getattr(key, "__qualname__", getattr(key, "_name_", "")))
 
 
-def resolved(node: ast.expr, names: Mapping[str, Any]) -> Any:
-    """What a constant, a name, ``a.b`` or ``a["b"]`` holds; None for other expressions, and where it isn't there.
+def look_up_expression(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    """Value of a constant, a name, ``a.b`` or ``a["b"]``; None for anything else.
 
     Nothing of the model's is run for it.
     """
@@ -126,15 +126,15 @@ def resolved(node: ast.expr, names: Mapping[str, Any]) -> Any:
         case ast.Name(id=name):
             return names.get(name)
         case ast.Attribute(value=inner, attr=name):
-            return attribute_of(resolved(inner, names), name)
+            return get_attribute(look_up_expression(inner, names), name)
         case ast.Subscript(value=inner, slice=ast.Constant(value=key)):
-            owner = resolved(inner, names)
+            owner = look_up_expression(inner, names)
             return dict.get(owner, key) if isinstance(owner, dict) else None
     return None
 
 
-def attribute_of(owner: Any, name: str) -> Any:
-    """What an attribute holds: of an object, a module, a class or a configuration; None where it isn't there."""
+def get_attribute(owner: Any, name: str) -> Any:
+    """An attribute of an object, module, class or configuration, without running properties; None if missing."""
     if isinstance(owner, dict):
         return dict.get(owner, name)
     known = getattr(owner, "__dict__", {})
@@ -144,19 +144,19 @@ def attribute_of(owner: Any, name: str) -> Any:
 
 
 def is_asked_for_tensor(frame: FrameType, name: str) -> bool:
-    """Whether a frame only asks if a value is a tensor or an array: NumPy, ``getattr(x, "ndim", 1)``, ``hasattr``."""
+    """Whether a frame only tests for a tensor or an array: NumPy, ``getattr(x, "ndim", 1)``, ``hasattr``."""
     if str(frame.f_globals.get("__name__")).startswith("numpy."):
         return True
     if not hasattr(Tensor, name):
         return False
-    match expression_at(frame, frame.f_lasti):
+    match get_expression_at(frame, frame.f_lasti):
         case ast.Call(func=ast.Name(id="getattr"), args=[_, _, _]) | ast.Call(func=ast.Name(id="hasattr")):
             return True
     return False
 
 
 def key_taken(frame: FrameType, name: str) -> str | None:
-    """The key that a frame takes out of a mapping: ``cfg.pop("type")``, which lists have, too."""
+    """The key in ``cfg.pop("type")``; lists have such a method, too."""
     if name not in ("pop", "get", "setdefault"):
         return None
     line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
@@ -165,43 +165,43 @@ def key_taken(frame: FrameType, name: str) -> str | None:
 
 
 def is_written(frame: FrameType, name: str) -> bool:
-    """Whether the line that a frame runs reads an attribute itself."""
+    """Whether the running line itself reads the attribute."""
     line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
     return not line or re.search(rf"\.\s*{name}\b", line) is not None
 
 
 def is_called(frame: FrameType, name: str) -> bool:
-    """Whether the line that a frame runs calls an attribute, as a method."""
+    """Whether the running line calls the attribute."""
     line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
     return re.search(rf"\.\s*{name}\s*\(", line) is not None
 
 
 def is_given_to_old_tensor(frame: FrameType) -> bool:
-    """Whether a frame calls the class, ``torch.Tensor([size])``, which takes for a list what has a length."""
+    """Whether a frame calls ``torch.Tensor([size])``, which asks a number for its length."""
     line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
     return re.search(r"\b(Float|Double|Half|Long|Int|Bool)?Tensor\(", line) is not None
 
 
 def is_lookup(frame: FrameType) -> bool:
-    """Whether a frame is reading an item: ``table[key]``."""
+    """Whether a frame reads an item: ``table[key]``."""
     return frame.f_code.co_code[frame.f_lasti : frame.f_lasti + 2] == _LOOKUP
 
 
 def is_containment(frame: FrameType) -> bool:
-    """Whether a frame is asking whether something is in something else: ``name in names``."""
+    """Whether a frame runs ``name in names``."""
     return frame.f_code.co_code[frame.f_lasti] == _CONTAINS
 
 
-def unpacked_count(frame: FrameType) -> int | None:
-    """How many names a frame is unpacking a value into; None if it does something else."""
+def count_unpacked(frame: FrameType) -> int | None:
+    """Number of names that a frame unpacks a value into; None if it does something else."""
     code = frame.f_code.co_code
     at = frame.f_lasti
     return code[at + 1] if code[at] == _UNPACK else None
 
 
-def unpacked_names(frame: FrameType) -> tuple[str, ...]:
-    """The names that a frame is unpacking a value into, ``for t, c, n, s in rows``; empty ones for other targets."""
-    count = unpacked_count(frame) or 0
+def list_unpacked_names(frame: FrameType) -> tuple[str, ...]:
+    """Names that a frame unpacks a value into; empty for other targets."""
+    count = count_unpacked(frame) or 0
     after = (each for each in dis.get_instructions(frame.f_code) if each.offset > frame.f_lasti)
     names: list[str] = []
     for each in itertools.islice(after, count):

@@ -1,4 +1,4 @@
-"""What finding the inputs of one model may cost: passes and their work, of all rules and variants together.
+"""Limits the passes that a search for inputs may run, and their work.
 
 Everything is counted and nothing is timed: the same inputs are found on every machine and under any load.
 """

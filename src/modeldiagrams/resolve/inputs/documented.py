@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
-from modeldiagrams.resolve.code.forward import parameters_of
-from modeldiagrams.resolve.names.candidates import Candidate, ids
-from modeldiagrams.resolve.names.constructor_sizes import constructor_numbers
+from modeldiagrams.resolve.code.forward import get_parameters
+from modeldiagrams.resolve.names.candidates import Candidate, get_constructor_numbers, make_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["documented_candidates"]
+__all__ = ["find_documented_candidates"]
 
 _SIZE = r"[A-Za-z_]\w*|\d+"
 _SHAPE = re.compile(rf"[(\[]\s*((?:{_SIZE})(?:\s*(?:,|\bx\b|×)\s*(?:{_SIZE}))*)\s*,?\s*[)\]]")
@@ -28,13 +27,16 @@ _MAX_LENGTH = 400
 """Letters of the text about one input."""
 
 
-def documented_candidates(model: nn.Module) -> dict[str, Candidate]:
+def find_documented_candidates(model: nn.Module) -> dict[str, Candidate]:
     """Parameter of `forward` → a tensor of the shape that is stated.
 
     Args:
         model: Its docstrings are read, and those sizes looked up that are named after its attributes or arguments.
     """
-    numbers = {**{name: value for name, value in vars(model).items() if type(value) is int}, **constructor_numbers()}
+    numbers = {
+        **{name: value for name, value in vars(model).items() if type(value) is int},
+        **get_constructor_numbers(),
+    }
     tables = [module for module in model.modules() if isinstance(module, nn.Embedding | nn.EmbeddingBag)]
     rows = min((table.num_embeddings for table in tables), default=2)
     found = {}
@@ -47,7 +49,7 @@ def documented_candidates(model: nn.Module) -> dict[str, Candidate]:
 
 def _statements(model: nn.Module) -> Iterator[tuple[str, str, str]]:
     """Names of inputs, what is stated about them, and where."""
-    parameters = parameters_of(model.forward)
+    parameters = get_parameters(model.forward)
     for name, parameter in parameters.items():
         annotation = parameter.annotation
         text = annotation if isinstance(annotation, str) else getattr(annotation, "dim_str", "")
@@ -87,4 +89,4 @@ def _size(word: str, numbers: Mapping[str, int], *, is_first: bool) -> Any:
 def _entry(shape: list[Any], text: str, rows: int) -> Any:
     if _BOOL.search(text):
         return {"shape": shape, "dtype": "bool", "low": 1, "high": 2}
-    return ids(shape, rows) if _WHOLE.search(text) else shape
+    return make_ids(shape, rows) if _WHOLE.search(text) else shape

@@ -1,4 +1,4 @@
-"""What a failed pass says about the structure of its inputs: objects, dicts, lists and plain values, not tensors."""
+"""Changes the structure of inputs as a failed pass asks for: objects, dicts, lists, plain values."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from torch import Tensor, nn
 
-from modeldiagrams.resolve.code.conditions import checks, statements, unequal_sides
-from modeldiagrams.resolve.code.frames import expression_at, resolved, tracebacks
-from modeldiagrams.resolve.inputs.wanted import wanted_by
-from modeldiagrams.resolve.names.constructor_sizes import values_of
-from modeldiagrams.resolve.values.entries import OBJECT, leaves, put, subtree
+from modeldiagrams.resolve.code.conditions import find_failed_checks, find_unequal_sides
+from modeldiagrams.resolve.code.frames import get_expression_at, list_tracebacks, look_up_expression
+from modeldiagrams.resolve.names.candidates import list_sizes
+from modeldiagrams.resolve.values.entries import OBJECT, get_entry, list_leaves, put_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from modeldiagrams.resolve.inputs.probe import Probed
     from modeldiagrams.resolve.values.entries import Entries, Path
 
-__all__ = ["Seeds", "structural_changes"]
+__all__ = ["Seeds", "propose_structures"]
 
 _FEW = 4
 _MOST_PARTS = 8
@@ -37,7 +36,7 @@ _INDEX = re.compile(
 
 
 class Seeds(Protocol):
-    """Gives first guesses."""
+    """Provides first guesses."""
 
     def seed(self, name: str, path: Path) -> Any:
         """An entry for an input that goes by a name."""
@@ -46,15 +45,11 @@ class Seeds(Protocol):
         """A pass that is no try by itself: it shows what a failure depends on."""
 
     @property
-    def states(self) -> list[Any]:
-        """Entries that the model makes itself."""
-
-    @property
     def optional(self) -> tuple[str, ...]:
         """Parameters that are left out so far."""
 
 
-def structural_changes(entries: Entries, probed: Probed, seeds: Seeds) -> Iterator[Entries]:
+def propose_structures(entries: Entries, probed: Probed, seeds: Seeds) -> Iterator[Entries]:
     """Entries of another structure that a failed pass asks for."""
     places = probed.places()
     yield from _attributes(entries, probed, seeds, places)
@@ -65,19 +60,18 @@ def structural_changes(entries: Entries, probed: Probed, seeds: Seeds) -> Iterat
         yield from _unpacked(entries, probed, seeds, places)
     if _TRUTH.search(f"{type(probed.error).__name__} {message}"):
         for path in _touched(probed, places):
-            yield from (put(entries, path, {"value": value}) for value in (False, True))
+            yield from (put_entry(entries, path, {"value": value}) for value in (False, True))
     if _INDEX.search(message):
         for path in _touched(probed, places):
-            lengths = (values_of("<length>")[0],) if _LENGTH.fullmatch(str(path[-1])) else ()
-            yield from (put(entries, path, {"value": value}) for value in (*lengths, 2, 1.0))
+            lengths = (list_sizes("<length>")[0],) if _LENGTH.fullmatch(str(path[-1])) else ()
+            yield from (put_entry(entries, path, {"value": value}) for value in (*lengths, 2, 1.0))
     if wrong := re.search(r"must be (Tensor|tuple of Tensors), not", message):
         for path in _touched(probed, places):
-            several = [subtree(entries, path)] * 2
-            yield put(entries, path, seeds.seed(str(path[-1]), path) if wrong[1] == "Tensor" else several)
+            several = [get_entry(entries, path)] * 2
+            yield put_entry(entries, path, seeds.seed(str(path[-1]), path) if wrong[1] == "Tensor" else several)
     if "NoneType" in message:
         yield from _left_out(entries, probed, seeds)
     yield from _asked_for(entries, probed, seeds)
-    yield from _joined_if_given(entries, probed, seeds)
 
 
 def _attributes(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path]) -> Iterator[Entries]:
@@ -89,15 +83,15 @@ def _attributes(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int
         return
     if error.name in ("items", "keys", "values") and not isinstance(error.obj, dict):
         for keys in _known_keys(probed):
-            yield put(entries, path, {key: seeds.seed(key, (*path, key)) for key in keys})
+            yield put_entry(entries, path, {key: seeds.seed(key, (*path, key)) for key in keys})
         return
-    before = subtree(entries, path)
+    before = get_entry(entries, path)
     is_object = isinstance(before, dict) and "_target_" in before
     if hasattr(Tensor, error.name) and not is_object:
-        yield put(entries, path, seeds.seed(str(path[-1]), path))
+        yield put_entry(entries, path, seeds.seed(str(path[-1]), path))
         return
     known = before if is_object else OBJECT
-    yield put(entries, path, {**known, error.name: seeds.seed(error.name, (*path, error.name))})
+    yield put_entry(entries, path, {**known, error.name: seeds.seed(error.name, (*path, error.name))})
 
 
 def _known_keys(probed: Probed) -> Iterator[list[str]]:
@@ -112,26 +106,18 @@ def _known_keys(probed: Probed) -> Iterator[list[str]]:
 
 def _keys(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path]) -> Iterator[Entries]:
     for frame, at in probed.frames():
-        node = expression_at(frame, at)
+        node = get_expression_at(frame, at)
         for item in ast.walk(node) if node else ():
             match item:
                 case ast.Subscript(value=owner, slice=key):
-                    path = places.get(id(resolved(owner, frame.f_locals)))
-                    name = resolved(key, frame.f_locals)
+                    path = places.get(id(look_up_expression(owner, frame.f_locals)))
+                    name = look_up_expression(key, frame.f_locals)
                     if path is not None and isinstance(name, str):
-                        before = subtree(entries, path)
+                        before = get_entry(entries, path)
                         known = before if isinstance(before, dict) and not {"shape", "value"} & before.keys() else {}
                         if name not in known:
-                            yield from _twins(entries, path, known, name)
-                            yield put(entries, path, {**known, name: seeds.seed(name, (*path, name))})
+                            yield put_entry(entries, path, {**known, name: seeds.seed(name, (*path, name))})
                             return
-
-
-def _twins(entries: Entries, path: Path, known: dict[str, Any], name: str) -> Iterator[Entries]:
-    """An input like another one that has what is asked of it: both are read by the same code."""
-    for other in entries.values():
-        if len(path) == 1 and isinstance(other, dict) and name in other and known.keys() <= other.keys():
-            yield put(entries, path, other)
 
 
 def _unpacked(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path]) -> Iterator[Entries]:
@@ -141,21 +127,19 @@ def _unpacked(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, 
     if not match or not frames or int(match[1]) > _MOST_PARTS:
         return
     count, frame = int(match[1]), frames[0][0]
-    line = linecache.getline(frame.f_code.co_filename, tracebacks(probed.error)[0].tb_lineno)
+    line = linecache.getline(frame.f_code.co_filename, list_tracebacks(probed.error)[0].tb_lineno)
     is_shape = ".shape" in line or ".size(" in line
     for path in _parts(entries, line, frame, places, count):
-        yield from (put(entries, path, state) for state in seeds.states if _length(state) == count)
-        yield put(entries, path, _seeded(_targets(probed) or [str(path[-1])] * count, path, seeds))
+        yield put_entry(entries, path, _seeded(_targets(probed) or [str(path[-1])] * count, path, seeds))
     for path in _named(line, frame, places):
-        found = next((leaf for leaf in leaves(subtree(entries, path))), None)
+        found = next((leaf for leaf in list_leaves(get_entry(entries, path))), None)
         if found is None:
             continue
         if not is_shape:
-            yield from (put(entries, path, state) for state in seeds.states if _length(state) == count)
             names = _targets(probed) or [str(path[-1])] * count
-            yield put(entries, path, _seeded(names[:count], path, seeds))
-            yield put(entries, path, {"shape": [count, 8], "dtype": "int64", "high": _FEW})
-            yield put(entries, path, found.sized(0, count).entry)
+            yield put_entry(entries, path, _seeded(names[:count], path, seeds))
+            yield put_entry(entries, path, {"shape": [count, 8], "dtype": "int64", "high": _FEW})
+            yield put_entry(entries, path, found.sized(0, count).entry)
 
 
 def _parts(entries: Entries, line: str, frame: FrameType, places: dict[int, Path], count: int) -> list[Path]:
@@ -166,12 +150,12 @@ def _parts(entries: Entries, line: str, frame: FrameType, places: dict[int, Path
         return []
     match statement:
         case [ast.Assign(targets=[ast.Tuple(elts=parts)], value=value)]:
-            path = places.get(id(resolved(value, frame.f_locals)))
+            path = places.get(id(look_up_expression(value, frame.f_locals)))
             if path is None:
                 return []
             inner = [at for at, part in enumerate(parts) if isinstance(part, ast.Tuple) and len(part.elts) == count]
             for whole in (path, path[:-1]):  # the name may be that of a part by now: `x, (h, c) = x`
-                before = subtree(entries, whole) if inner and whole else None
+                before = get_entry(entries, whole) if inner and whole else None
                 if isinstance(before, list) and not isinstance(before[0], int):
                     return [(*whole, at) for at in inner]
             return [path] if isinstance(value, ast.Subscript) and not inner else []
@@ -190,7 +174,7 @@ def _seeded(names: Names, path: Path, seeds: Seeds) -> list[Any]:
 
 def _targets(probed: Probed) -> Names:
     """The names that a value is unpacked into: ``x, (h, c) = inputs``."""
-    node = expression_at(*probed.frames()[0])
+    node = get_expression_at(*probed.frames()[0])
     return _named_parts(node) if isinstance(node, ast.Tuple) else []
 
 
@@ -201,20 +185,15 @@ def _named_parts(node: ast.Tuple) -> Names:
     return [each.id if isinstance(each, ast.Name) else _named_parts(each) for each in parts]
 
 
-def _length(entry: Any) -> int:
-    is_object = isinstance(entry, dict) and "_target_" in entry
-    return len(entry) - is_object
-
-
 def _counted(entries: Entries, probed: Probed, seeds: Seeds, places: dict[int, Path]) -> Iterator[Entries]:
     """``len(features)`` should be another: a list of so many parts."""
-    for names, (first, a, second, b) in unequal_sides(probed.error):
+    for names, (first, a, second, b) in find_unequal_sides(probed.error):
         for side, count in ((first, b), (second, a)):
             match side:
                 case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
                     path = places.get(id(names.get(name)))
                     if path is not None and type(count) is int and 0 < count <= _MOST_PARTS:
-                        yield put(entries, path, [seeds.seed(name, (*path, index)) for index in range(count)])
+                        yield put_entry(entries, path, [seeds.seed(name, (*path, index)) for index in range(count)])
 
 
 def _left_out(entries: Entries, probed: Probed, seeds: Seeds) -> Iterator[Entries]:
@@ -225,7 +204,7 @@ def _left_out(entries: Entries, probed: Probed, seeds: Seeds) -> Iterator[Entrie
 
 def _asked_for(entries: Entries, probed: Probed, seeds: Seeds) -> Iterator[Entries]:
     """``assert y is not None``, ``if y is None: raise …``: what was left out and is an input."""
-    for names, check, _ in checks(probed.error):
+    for names, check, _ in find_failed_checks(probed.error):
         for node in ast.walk(check):
             match node:
                 case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=None)]):
@@ -233,32 +212,12 @@ def _asked_for(entries: Entries, probed: Probed, seeds: Seeds) -> Iterator[Entri
                         yield {**entries, name: seeds.seed(name, (name,))}
 
 
-def _joined_if_given(entries: Entries, probed: Probed, seeds: Seeds) -> Iterator[Entries]:
-    """``if cond is not None: x = torch.cat([x, cond], -1)``: what was left out is what a layer lacks."""
-    if not any(wanted.what == "size" and wanted.value > wanted.got for wanted in wanted_by(probed)):
-        return
-    for frame, _ in probed.frames():
-        left_out = [name for name in seeds.optional if name not in entries and frame.f_locals.get(name, 0) is None]
-        for node in statements(frame) if left_out else ():
-            match node:
-                case ast.If(test=ast.Compare(left=ast.Name(id=name), ops=[ast.IsNot()]), body=body) if name in left_out:
-                    if any(_joins(each, name) for statement in body for each in ast.walk(statement)):
-                        yield {**entries, name: seeds.seed(name, (name,))}
-
-
-def _joins(node: ast.AST, name: str) -> bool:
-    match node:
-        case ast.Call(func=ast.Attribute(attr="cat" | "concat" | "hstack")):
-            return any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node))
-    return False
-
-
 def _touched(probed: Probed, places: dict[int, Path]) -> list[Path]:
     """Inputs in the failing expression of the innermost frame that has one."""
     for frame, at in probed.frames():
-        node = expression_at(frame, at)
+        node = get_expression_at(frame, at)
         names = [item for item in ast.walk(node) if isinstance(item, ast.Name | ast.Attribute)] if node else []
-        found = [places[id(value)] for name in names if id(value := resolved(name, frame.f_locals)) in places]
+        found = [places[id(value)] for name in names if id(value := look_up_expression(name, frame.f_locals)) in places]
         if node is None:  # a statement, such as `if x:`
             found = _named(linecache.getline(frame.f_code.co_filename, frame.f_lineno), frame, places)
         if found:

@@ -12,22 +12,25 @@ import inspect
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from modeldiagrams.resolve.project.files import CODE, ProjectFiles, code_blocks
+from modeldiagrams.resolve.project.files import CODE, ProjectFiles, iterate_code_blocks
 from modeldiagrams.resolve.project.literals import LiteralReader, SourceFile, UnreadableError, called_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from modeldiagrams.resolve.project.literals import Enclosing, Names
+
 
 __all__ = ["CallSite", "find_call_sites"]
 
-_NAMING_KEYS = ("_target_", "class_path")
-_ARGUMENT_KEYS = ("init_args", "dict_kwargs")
+_NAMING_KEYS = ("_target_", "class_path", "type", "name")
+_ARGUMENT_KEYS = ("init_args", "args", "kwargs", "params")
 _MAX_BYTES = 2_000_000
 """Of code that is parsed."""
 _MAX_PARTIAL = 2
@@ -86,7 +89,7 @@ class _Finder:
             text = self.files.read_text(file)
             if self.name in text and file.suffix in CODE:
                 self.parsed_bytes += len(text)
-                for line, tree in code_blocks(file, text) if self.parsed_bytes <= _MAX_BYTES else ():
+                for line, tree in iterate_code_blocks(file, text) if self.parsed_bytes <= _MAX_BYTES else ():
                     yield from self.sites_in_code(SourceFile(file, self.module_of(file), tree, line))
             elif self.name in text:
                 yield from self.sites_in_data(file, text)
@@ -109,10 +112,10 @@ class _Finder:
             call = self.call_of_class(node, source)
             if call is not None:
                 place = self.place(source.file, source.line + node.lineno)
-                reader = LiteralReader(source, source.names_at(enclosing))
+                reader = LiteralReader(source, self.names_at(source, enclosing))
                 with suppress(UnreadableError, TypeError):
                     args, kwargs = reader.read_arguments(call)
-                    yield self.site(place, source.file, self.bound(args, kwargs), find_inputs(reader, node))
+                    yield self.site(place, source.file, self.bound(args, kwargs), find_model_inputs(reader, node))
                     continue
                 self.note_partial(place, call, reader)
 
@@ -124,7 +127,31 @@ class _Finder:
         if not path:  # a page may import nothing
             return node if isinstance(node.func, ast.Name) and node.func.id == self.name else None
         module, _, name = path.rpartition(".")
-        return node if getattr(sys.modules.get(module), name, None) is self.found else None
+        loaded = sys.modules.get(module)
+        is_it = (
+            getattr(loaded, name, None) is self.found if loaded else name == self.name and self.is_own_module(module)
+        )
+        return node if is_it else None
+
+    def is_own_module(self, path: str) -> bool:
+        """Whether a path names the module of the class, perhaps as scripts in its folder import it."""
+        return f".{self.files.module}".endswith(f".{path}")
+
+    def names_at(self, source: SourceFile, enclosing: Enclosing) -> Names:
+        """What names mean somewhere in a file, including constants that are imported from the module of the class."""
+        imported = {}
+        for name, path in source.imports.items():
+            module, _, constant = path.rpartition(".")
+            if self.is_own_module(module) and constant in self.constants:
+                imported[name] = self.constants[constant]
+        return {**imported, **source.names_at(enclosing)}
+
+    @cached_property
+    def constants(self) -> Names:
+        """Names that the module of the class assigns."""
+        text = self.files.read_text(self.files.module_file)
+        tree = next((tree for line, tree in iterate_code_blocks(self.files.module_file, text) if not line), None)
+        return SourceFile(self.files.module_file, self.files.module, tree).names_at(()) if tree else {}
 
     def note_partial(self, place: str, call: ast.Call, reader: LiteralReader) -> None:
         """Keep what can be read of a call whose other arguments only a run would tell."""
@@ -149,10 +176,10 @@ class _Finder:
             data = yaml.safe_load(text.replace("\t", " "))
         except (yaml.YAMLError, LookupError, ValueError, RecursionError):
             return
-        for mapping in mappings_in(data):
+        for mapping in iterate_mappings(data):
             named = next((mapping[key] for key in _NAMING_KEYS if isinstance(mapping.get(key), str)), "")
             module, _, name = named.rpartition(".")
-            if name != self.name or not f".{self.files.module}".endswith(f".{module}"):
+            if name != self.name or (module and not self.is_own_module(module)):
                 continue
             inner = next((mapping[key] for key in _ARGUMENT_KEYS if isinstance(mapping.get(key), dict)), mapping)
             kwargs = {key: value for key, value in inner.items() if key not in _NAMING_KEYS}
@@ -181,7 +208,7 @@ class _Finder:
         return CallSite(place, kwargs, str(file), inputs)
 
 
-def mappings_in(data: Any) -> Iterator[Mapping[Any, Any]]:
+def iterate_mappings(data: Any) -> Iterator[Mapping[Any, Any]]:
     """All mappings in data, outer ones first; each once, because YAML may repeat the same one without end."""
     pending, seen = [data], {id(data)}
     for item in pending:
@@ -192,7 +219,7 @@ def mappings_in(data: Any) -> Iterator[Mapping[Any, Any]]:
         seen |= {*map(id, inside)}
 
 
-def find_inputs(reader: LiteralReader, made: ast.Call) -> list[list[Any]]:
+def find_model_inputs(reader: LiteralReader, made: ast.Call) -> list[list[Any]]:
     """Arguments of the calls of the name that a model is assigned to."""
     source = reader.source
     assigned = {

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["CODE", "ProjectFiles", "code_blocks"]
+__all__ = ["CODE", "ProjectFiles", "iterate_code_blocks"]
 
 CODE = frozenset({".py", ".md", ".rst", ".ipynb"})
 DATA = frozenset({".yaml", ".yml", ".json"})
@@ -95,7 +95,7 @@ class ProjectFiles:
         return file.relative_to(self.root).as_posix()
 
 
-def code_blocks(file: Path, text: str) -> Iterator[tuple[int, ast.Module]]:
+def iterate_code_blocks(file: Path, text: str) -> Iterator[tuple[int, ast.Module]]:
     """Python in a file: the number of lines before each block, and the block.
 
     Args:

@@ -1,6 +1,6 @@
 """The strategies that find constructor arguments and inputs, in the order in which they are asked.
 
-Each file here is one strategy. A new one is a class with the methods of `protocol.Strategy`, and an item of
+Each file here is one strategy. A new one is a class with the methods of `requests.Strategy`, and an item of
 `STRATEGIES`: the first proposal that works counts, so an item's place is its priority.
 """
 
@@ -16,13 +16,13 @@ from modeldiagrams.resolve.strategies.names_and_layers import NamesAndLayers, Ot
 from modeldiagrams.resolve.strategies.project_calls import ProjectCalls
 
 if TYPE_CHECKING:
-    from modeldiagrams.resolve.strategies.protocol import Strategy
+    from modeldiagrams.resolve.strategies.requests import Strategy
 
 __all__ = ["STRATEGIES"]
 
 STRATEGIES: tuple[Strategy, ...] = (
     AuthorOptions(),
-    # a call that was recorded comes here
+    # a recorded call comes here: `resolve` completes the options by it, and asks the others only where it fails
     ClassOffers(),
     ProjectCalls(),
     NamesAndLayers(),

@@ -1,4 +1,4 @@
-"""Answers to failures: what a constructor does with stand-ins tells its arguments, and each failed pass its inputs."""
+"""Answers to failures: of a constructor that runs with stand-ins, and of passes with guessed inputs."""
 
 from __future__ import annotations
 
@@ -7,26 +7,31 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.resolve.arguments.argument_search import solved_arguments
-from modeldiagrams.resolve.arguments.class_options import constants_for
-from modeldiagrams.resolve.code.forward import parameters_of
-from modeldiagrams.resolve.endured import attempted
-from modeldiagrams.resolve.inputs.candidate_search import Found, dead_inputs, is_connected, trial_pass
-from modeldiagrams.resolve.inputs.defects import defects_of
-from modeldiagrams.resolve.names.conventions import required_parameters
-from modeldiagrams.resolve.names.tables import PROJECT, project_value
-from modeldiagrams.resolve.rules import Rule, assumed
+from modeldiagrams.resolve.arguments.argument_search import solve_arguments
+from modeldiagrams.resolve.arguments.class_options import find_constants
+from modeldiagrams.resolve.code.forward import get_parameters
+from modeldiagrams.resolve.endured import attempt
+from modeldiagrams.resolve.inputs.candidate_search import (
+    Found,
+    count_dead_inputs,
+    find_defects,
+    is_connected,
+    run_trial_pass,
+)
+from modeldiagrams.resolve.names.conventions import list_required_parameters
+from modeldiagrams.resolve.names.vocabulary import PROJECT, find_project_value
+from modeldiagrams.resolve.rules import Rule, make_assumption
 from modeldiagrams.resolve.strategies.requests import Arguments
-from modeldiagrams.resolve.values.tensors import from_entries
+from modeldiagrams.resolve.values.tensors import make_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from modeldiagrams.ir.graph import Assumption
-    from modeldiagrams.resolve.inputs.defects import Defects
+    from modeldiagrams.resolve.inputs.candidate_search import Defects
     from modeldiagrams.resolve.strategies.requests import InputRequest, Inputs, ModelRequest
 
-__all__ = ["Failures", "better_inputs"]
+__all__ = ["Failures", "find_better_inputs"]
 
 _MANY = 10**6
 """More inputs than any model has."""
@@ -50,13 +55,13 @@ class Failures:
         if not request.is_open or request.is_configured:
             return
         if request.lacks_layers:
-            optional = tuple(name for name, p in parameters_of(maker).items() if p.default is None)
-            if required_parameters(maker) or optional:
-                yield from _by_use(request, "", {}, {}, names=() if required_parameters(maker) else optional)
+            optional = tuple(name for name, p in get_parameters(maker).items() if p.default is None)
+            if list_required_parameters(maker) or optional:
+                yield from _by_use(request, "", {}, {}, names=() if list_required_parameters(maker) else optional)
             return
-        known = {p.name: project_value("arguments", p.name) for p in required_parameters(maker)}
+        known = {p.name: find_project_value("arguments", p.name) for p in list_required_parameters(maker)}
         given = {name: value for name, value in known.items() if value is not None}
-        constants = {name: value for name, value in constants_for(maker).items() if name not in given}
+        constants = {name: value for name, value in find_constants(maker).items() if name not in given}
         reasons = {**dict.fromkeys(given, PROJECT), **dict.fromkeys(constants, "the constant of this name beside it")}
         error = str(request.failure or "")
         for fixed in ({**given, **constants}, given) if constants else (given,):
@@ -64,7 +69,7 @@ class Failures:
 
     def find_inputs(self, request: InputRequest) -> Inputs | None:
         """The best inputs that failed passes ask for."""
-        return attempted("failures", request.budget.lines, partial(_inputs_by_failures, request, (_MANY,), _TRIES))
+        return attempt("failures", request.budget.lines, partial(_inputs_by_failures, request, (_MANY,), _TRIES))
 
 
 def _by_use(
@@ -79,8 +84,8 @@ def _by_use(
         reasons: Why these are what they are.
         names: The arguments to find, where they are not the required ones.
     """
-    is_complete = {p.name for p in required_parameters(request.maker)} <= {*given} != set()
-    solved = None if is_complete else solved_arguments(request.maker, error, given, names=names)
+    is_complete = {p.name for p in list_required_parameters(request.maker)} <= {*given} != set()
+    solved = None if is_complete else solve_arguments(request.maker, error, given, names=names)
     if solved is None and not is_complete:
         return
     tries, found = (solved.tries, solved.kwargs) if solved else (0, {})
@@ -91,15 +96,15 @@ def _by_use(
 
 
 def _arguments(kwargs: dict[str, Any], rule: Assumption, reasons: dict[str, str]) -> Arguments:
-    values = (assumed(f"kwargs.{name}", value, reasons[name]) for name, value in kwargs.items())
+    values = (make_assumption(f"kwargs.{name}", value, reasons[name]) for name, value in kwargs.items())
     return Arguments(kwargs=kwargs, assumptions=(rule, *values), is_guessed=True)
 
 
-def better_inputs(request: InputRequest, found: Found) -> Inputs | None:
+def find_better_inputs(request: InputRequest, found: Found) -> Inputs | None:
     """Better inputs than some with which the model runs, if an input makes no difference, or only one row works."""
-    args, kwargs = from_entries(found.entries)
-    trace = found.trace or trial_pass(request.model, args, kwargs, "auto")[0]
-    dead = dead_inputs(trace.graph)
+    args, kwargs = make_inputs(found.entries)
+    trace = found.trace or run_trial_pass(request.model, args, kwargs, "auto")[0]
+    dead = count_dead_inputs(trace.graph)
     if dead:
         return _inputs_by_failures(request, (dead,), _TRIES)
     return (
@@ -120,11 +125,11 @@ def _best_solution(request: InputRequest, tries: tuple[int, int]) -> tuple[Defec
     search, budget = request.failures, request.budget
     passes = min(tries[0], budget.left - _KEPT_PASSES)
     for count, solution in enumerate(islice(search.solutions(passes, tries[1]), _MAX_SOLUTIONS), 1):
-        args, kwargs = from_entries(solution.entries)
+        args, kwargs = make_inputs(solution.entries)
         with budget.limited():
-            trace, result = trial_pass(request.model, args, kwargs, "auto")
+            trace, result = run_trial_pass(request.model, args, kwargs, "auto")
         budget.lines.append(f"{solution.entries} ({trace.graph.status.mode}): {result}")
-        defects = defects_of(request.model, trace.graph, solution, search.sizes.is_own)
+        defects = find_defects(request.model, trace.graph, solution, search.sizes.is_own)
         if is_connected(trace.graph) and (best is None or defects < best[0]):
             best = defects, Found(solution.entries, search.reasons(solution.entries), None)
         is_good = best is not None and not any(best[0] if count < _MAX_ODD else best[0][:-1])

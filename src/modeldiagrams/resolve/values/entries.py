@@ -1,8 +1,7 @@
-"""Entries of the option `inputs` as trees: of which values they are made, and the same tree with one entry changed."""
+"""Entries of the option `inputs` as trees."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,15 +20,15 @@ __all__ = [
     "Entries",
     "Leaf",
     "Path",
-    "entry_of",
-    "factored",
-    "instances_in",
+    "find_instances",
+    "get_entry",
     "is_plain",
     "is_repeated",
-    "leaves",
-    "put",
-    "put_all",
-    "subtree",
+    "is_shape_alone",
+    "list_leaves",
+    "put_entry",
+    "put_entry_everywhere",
+    "write_entry",
 ]
 
 T = TypeVar("T")
@@ -67,7 +66,7 @@ class Leaf:
         return replace(self, shape=(*self.shape[:dimension], size, *self.shape[dimension + 1 :]))
 
 
-def leaves(entry: Any, path: Path = ()) -> Iterator[Leaf]:
+def list_leaves(entry: Any, path: Path = ()) -> Iterator[Leaf]:
     """The tensors of an entry."""
     match entry:
         case {"value": _}:
@@ -77,30 +76,32 @@ def leaves(entry: Any, path: Path = ()) -> Iterator[Leaf]:
         case dict():
             for key, item in entry.items():
                 if key != "_target_":
-                    yield from leaves(item, (*path, key))
+                    yield from list_leaves(item, (*path, key))
         case [int(), *_]:
             yield Leaf(path, tuple(entry))
         case list():
             for index, item in enumerate(entry):
-                yield from leaves(item, (*path, index))
+                yield from list_leaves(item, (*path, index))
 
 
-def put(entry: Any, path: Path, new: Any) -> Any:
-    """The same tree with another entry at one place."""
+def put_entry(entry: Any, path: Path, new: Any) -> Any:
+    """The tree with another entry at one path."""
     if not path:
         return new
     if isinstance(entry, list):
-        return [put(item, path[1:], new) if index == path[0] else item for index, item in enumerate(entry)]
-    return {**entry, path[0]: put(entry.get(path[0]), path[1:], new)}
+        return [put_entry(item, path[1:], new) if index == path[0] else item for index, item in enumerate(entry)]
+    return {**entry, path[0]: put_entry(entry.get(path[0]), path[1:], new)}
 
 
-def put_all(entry: Any, path: Path, new: Any) -> Any:
-    """The same tree with another entry at one place, and at those beside it in lists of equal entries."""
+def put_entry_everywhere(entry: Any, path: Path, new: Any) -> Any:
+    """The tree with another entry at one path, and in all items of a list of equal entries."""
     for length in range(len(path) - 1, 0, -1):
-        beside = subtree(entry, path[:length])
+        beside = get_entry(entry, path[:length])
         if is_repeated(beside):
-            return put(entry, path[:length], [put_all(beside[0], path[length + 1 :], new)] * len(beside))
-    return put(entry, path, new)
+            return put_entry(
+                entry, path[:length], [put_entry_everywhere(beside[0], path[length + 1 :], new)] * len(beside)
+            )
+    return put_entry(entry, path, new)
 
 
 def is_repeated(entry: Any) -> bool:
@@ -111,40 +112,29 @@ def is_repeated(entry: Any) -> bool:
 
 
 def is_shape_alone(entry: Any) -> bool:
-    """Whether an entry says nothing of a tensor but its shape."""
+    """Whether an entry states only the shape of a tensor."""
     return entry.keys() == {"shape"} if isinstance(entry, dict) else all(isinstance(size, int) for size in entry)
 
 
-def instances_in(value: Any, type_: type[T]) -> Iterator[T]:
-    """What is of a type in arguments or results: cheaper than a general walk, for every call of a pass."""
+def find_instances(value: Any, type_: type[T]) -> Iterator[T]:
+    """Instances of a type in arguments or results; faster than a general walk."""
     if isinstance(value, type_):
         yield value
     elif isinstance(value, tuple | list):
         for item in value:
-            yield from instances_in(item, type_)
+            yield from find_instances(item, type_)
     elif isinstance(value, dict):
-        yield from instances_in([*value.values()], type_)
+        yield from find_instances([*value.values()], type_)
 
 
-def subtree(entry: Any, path: Path) -> Any:
-    """The entry at one place."""
+def get_entry(entry: Any, path: Path) -> Any:
+    """The entry at one path."""
     for key in path:
         entry = entry[key]
     return entry
 
 
-def factored(size: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """A size as a product: of image sides, with channels before them, or with one dimension for all."""
-    if parts >= 2:  # noqa: PLR2004
-        for channels in (1, 3, 4, 16, 32, 64):
-            side = math.isqrt(size // channels)
-            if channels * side * side == size and (parts > 2 or channels == 1):  # noqa: PLR2004
-                yield (*(1,) * (parts - 3), *((channels,) if parts > 2 else ()), side, side)  # noqa: PLR2004
-    yield (*(1,) * (parts - 1), size)
-    yield (size, *(1,) * (parts - 1))
-
-
-def entry_of(value: Any) -> Any:
+def write_entry(value: Any) -> Any:
     """An entry of the option `inputs` that makes a value like this one.
 
     Args:
@@ -158,16 +148,16 @@ def entry_of(value: Any) -> Any:
         case Tensor() if not value.is_nested and value.layout is torch.strided:
             return _tensor(value)
         case list() | tuple() if value:
-            return [entry_of(item) for item in value]
+            return [write_entry(item) for item in value]
         case dict() if (
             value and "shape" not in value and value.keys() != {"value"}
         ):  # these would be read as one tensor
-            return {key: entry_of(item) for key, item in value.items()}
+            return {key: write_entry(item) for key, item in value.items()}
     return {"value": value}
 
 
 def is_plain(entry: Any) -> bool:
-    """Whether an entry can be written down: no objects, no sparse tensors in it."""
+    """Whether an entry can be written as YAML."""
     try:
         yaml_line(entry)
     except yaml.YAMLError:

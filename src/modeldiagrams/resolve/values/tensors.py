@@ -27,9 +27,9 @@ import torch
 from modeldiagrams.common.decoding import decodable
 from modeldiagrams.errors import TargetError
 from modeldiagrams.resolve.code.user_code import user_code
-from modeldiagrams.resolve.values.locate import described, did_you_mean, locate
+from modeldiagrams.resolve.values.locate import describe_object, locate, suggest_name
 
-__all__ = ["from_callable", "from_entries"]
+__all__ = ["call_for_inputs", "make_inputs"]
 
 _GENERATED = frozenset({torch.float64, torch.complex64, torch.complex128})
 _WITHOUT_CONVERSION = re.compile(r"u?int[1-7]|bit.*|qu.*|qint.*|.*_x2")
@@ -39,7 +39,7 @@ _FORMS = "a shape such as [1, 3, 8, 8], {shape: [1, 16], dtype: int64, high: 100
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
-def from_callable(path: str) -> Arguments:
+def call_for_inputs(path: str) -> Arguments:
     """Call the author's function.
 
     Returns:
@@ -47,7 +47,7 @@ def from_callable(path: str) -> Arguments:
     """
     function = locate(path)
     if not callable(function):
-        raise TargetError(f"expected a callable for the option `inputs_from`, got {path}, {described(function)}")
+        raise TargetError(f"expected a callable for the option `inputs_from`, got {path}, {describe_object(function)}")
     with user_code(f"calling {path}"):
         returned = function()
     # Hugging Face tokenizers and processors return a UserDict
@@ -56,8 +56,8 @@ def from_callable(path: str) -> Arguments:
     return (returned if isinstance(returned, tuple) else (returned,)), {}
 
 
-def from_entries(inputs: list[Any] | dict[str | int, Any]) -> Arguments:
-    """Positional and keyword arguments of what the author wrote as the option `inputs`.
+def make_inputs(inputs: list[Any] | dict[str | int, Any]) -> Arguments:
+    """Positional and keyword arguments from the option `inputs`.
 
     Args:
         inputs: A shape, entries by position, or entries by name; where keys of a map are whole numbers, by position.
@@ -132,7 +132,7 @@ class _EntryReader:
             return self.random(spec, _dtype(spec.dtype))
         except msgspec.ValidationError as error:
             keys = _TensorEntry.__struct_fields__
-            wrong = [f"; unknown key {key!r}{did_you_mean(str(key), keys)}" for key in entry if key not in keys]
+            wrong = [f"; unknown key {key!r}{suggest_name(str(key), keys)}" for key in entry if key not in keys]
             wrong += [f"; a size can't be negative: {size}" for size in _negative(entry["shape"])]
             shown = entry["shape"] if [*entry] == ["shape"] else entry
             raise TargetError(
@@ -183,5 +183,5 @@ def _dtype(name: str) -> torch.dtype:
     known = _dtypes()
     dtype = known.get(name.removeprefix("torch."))
     if dtype is None:
-        raise ValueError(f"expected a dtype such as float32 or int64, got {name!r}{did_you_mean(name, known)}")
+        raise ValueError(f"expected a dtype such as float32 or int64, got {name!r}{suggest_name(name, known)}")
     return dtype

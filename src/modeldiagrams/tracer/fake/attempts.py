@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from modeldiagrams.ir.graph import OWN_FAILURE
+from modeldiagrams.tracer.fake.conversion import NoFakeError
 
 if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Failure
@@ -32,6 +33,8 @@ class Attempt:
     """Whether values of small tensors are computed, and unknown values guessed."""
     has_gradients: bool = True
     """Whether gradients are on, unless the caller has turned them off."""
+    assumes_fewer: bool = False
+    """Whether other sizes are assumed, to see what depends on assumed ones."""
 
 
 def attempts_of(model: Any, mode: Mode, *, real_first: bool) -> list[Attempt]:
@@ -67,6 +70,10 @@ def notes_on(failed: Attempt, following: Attempt, error: Failure) -> list[str]:
         changed, before = "without real values", "with them"
     else:
         return []
-    reason = f"{error.type}: {error.message}"
-    reason = f"the model raised {reason}" if error.type != OWN_FAILURE else f"{error.type} {error.message}"
-    return [f"Traced {changed}, because {before} {reason.splitlines()[0][:220]}"]
+    if error.type == NoFakeError.__name__:
+        reason = error.message.partition(" (")[0]
+    elif error.type == OWN_FAILURE:
+        reason = f"{before} {error.type} {error.message}"
+    else:
+        reason = f"{before} the model raised {error.type}: {error.message}"
+    return [f"Traced {changed}, because {reason.splitlines()[0][:220]}"]

@@ -11,7 +11,15 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from modeldiagrams.tracer.fake.data_dependent import GUESSES, MASKS, guess_nonzero, guess_split, is_checked, is_running
+from modeldiagrams.tracer.fake.data_dependent import (
+    GUESSES,
+    MASKS,
+    assumed_number,
+    guess_nonzero,
+    guess_split,
+    is_checked,
+    is_running,
+)
 from modeldiagrams.tracer.fake.kernel_checks import check_dtypes, check_positions
 from modeldiagrams.tracer.fake.known_values import SMALL, KnownValues
 from modeldiagrams.tracer.torch_facts.private_api import Operator, schema_of
@@ -118,7 +126,7 @@ class ConcreteValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 self._report(func, answer)
                 if guess is guess_nonzero and args[0].numel() <= SMALL:
                     with _disable_current_modes():  # every element is nonzero, so these are their positions
-                        positions = torch.ones(args[0].shape).nonzero()
+                        positions = torch.ones(args[0].shape).nonzero()[: len(result)]
                     self.known.remember(result, positions)
             return result
 
@@ -181,7 +189,7 @@ class ConcreteValues(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if real is None:
             if _converts_to_integers(func, args, result) and result.numel() <= SMALL:
                 with _disable_current_modes():  # now, so that all results computed from them agree
-                    ones = torch.ones(result.shape, dtype=result.dtype)
+                    ones = torch.full(result.shape, assumed_number(), dtype=result.dtype)
                 self.known.remember(result, ones, is_assumed=True)
             return
         for fake, value in zip(tree_leaves(result), tree_leaves(real[0]), strict=False):

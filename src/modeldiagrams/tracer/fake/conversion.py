@@ -9,12 +9,20 @@ from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._pytree import tree_map_only
 
+from modeldiagrams.common.class_facts import name_of
 from modeldiagrams.tracer.torch_facts.private_api import UninitializedTensor
 
 if TYPE_CHECKING:
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     from modeldiagrams.tracer.fake.concrete_values import ConcreteValues
+
+
+class NoFakeError(TypeError):
+    """PyTorch can't imitate a tensor without values."""
+
+    def __init__(self, kind: str, error: Exception) -> None:
+        super().__init__(f"PyTorch can't run without the values of a {kind} ({error}); use the mode real")
 
 
 def put_fake_weights(model: Any, fake_mode: FakeTensorMode, values: ConcreteValues) -> None:
@@ -50,7 +58,11 @@ def as_fake(value: Any, fake_mode: FakeTensorMode, values: ConcreteValues) -> An
         if isinstance(tensor, UninitializedTensor):  # can't be faked, and the real one must stay uninitialised
             lazy: Tensor = type(tensor)(requires_grad=tensor.requires_grad, device=tensor.device, dtype=tensor.dtype)
             return lazy
-        made = fake_mode.from_tensor(tensor)
+        try:
+            made = fake_mode.from_tensor(tensor)
+        except Exception as error:
+            kind = "nested tensor" if tensor.is_nested else name_of(type(tensor))
+            raise NoFakeError(kind, error) from error
         if tensor.is_meta:  # pretend it has memory: code that reads values checks for the meta device
             made.fake_device = torch.device("cpu")
         if not tensor.requires_grad:

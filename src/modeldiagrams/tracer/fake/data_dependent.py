@@ -5,6 +5,7 @@ Each function takes the operator's arguments and returns a result and the assump
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -43,12 +44,37 @@ def _stack_names() -> Iterator[tuple[str, str]]:
         frame = frame.f_back
 
 
+_assumes_fewer = False
+"""For the running pass: passes run one after the other."""
+
+
+@contextlib.contextmanager
+def fewer_assumed() -> Iterator[None]:
+    """Assume other sizes in the block, to see what depends on assumed ones."""
+    global _assumes_fewer  # noqa: PLW0603  (asked wherever a value is assumed)
+    before, _assumes_fewer = _assumes_fewer, True
+    try:
+        yield
+    finally:
+        _assumes_fewer = before
+
+
+def assumed_size(most: int) -> int:
+    """The assumed number of elements, of which there are this many."""
+    return most // 2 if _assumes_fewer else most
+
+
+def assumed_number() -> int:
+    """The assumed value of a whole number."""
+    return 2 if _assumes_fewer else 1
+
+
 def _make_integers(like: Tensor, *shape: int) -> Tensor:
     return torch.empty(shape, dtype=torch.int64, device=like.device)
 
 
 def _guess_scalar(tensor: Tensor) -> tuple[Any, Any]:
-    value: Any = 1.0 if tensor.is_floating_point() else 1
+    value: Any = 1.0 if tensor.is_floating_point() else assumed_number()
     value = is_checked() if tensor.dtype is torch.bool else value
     return value, value
 
@@ -59,22 +85,24 @@ def _guess_equal(*_: Any, **__: Any) -> tuple[Any, Any]:
 
 def guess_nonzero(tensor: Tensor) -> tuple[Any, Any]:
     """Assume that no element is 0."""
-    return _make_integers(tensor, tensor.numel(), tensor.dim()), "every element"
+    return _make_integers(tensor, assumed_size(tensor.numel()), tensor.dim()), "every element"
 
 
 def _guess_masked_select(tensor: Tensor, mask: Tensor) -> tuple[Any, Any]:
     size = tensor.expand(mask.shape).numel() if mask.dim() > tensor.dim() else tensor.numel()
-    return tensor.new_empty(size), "every element"
+    return tensor.new_empty(assumed_size(size)), "every element"
 
 
 def _guess_unique(tensor: Tensor, *_: Any, **__: Any) -> tuple[Any, Any]:
-    n = tensor.numel()
+    n = assumed_size(tensor.numel())
     return (tensor.new_empty(n), _make_integers(tensor, *tensor.shape), _make_integers(tensor, n)), "all different"
 
 
 def _guess_unique_dim(tensor: Tensor, dim: int, *_: Any, **__: Any) -> tuple[Any, Any]:
-    n = tensor.shape[dim]
-    return (torch.empty_like(tensor), _make_integers(tensor, n), _make_integers(tensor, n)), "all different"
+    most = tensor.shape[dim]
+    n = assumed_size(most)
+    kept = tensor.narrow(dim, 0, n)
+    return (torch.empty_like(kept), _make_integers(tensor, most), _make_integers(tensor, n)), "all different"
 
 
 def _guess_unique_consecutive(tensor: Tensor, *options: Any) -> tuple[Any, Any]:
@@ -84,7 +112,7 @@ def _guess_unique_consecutive(tensor: Tensor, *options: Any) -> tuple[Any, Any]:
 
 def _guess_bincount(tensor: Tensor, weights: Tensor | None = None, minlength: int = 0) -> tuple[Any, Any]:
     dtype = torch.int64 if weights is None else torch.float32 if weights.dtype is torch.float32 else torch.float64
-    n = max(int(minlength), 1)
+    n = max(int(minlength), assumed_number())
     return tensor.new_empty(n, dtype=dtype), f"{n} bins"
 
 
@@ -93,23 +121,26 @@ def _guess_index(tensor: Tensor, indices: Sequence[Tensor | None]) -> tuple[Any,
     picked: list[Tensor | None] = []
     for index in indices:
         if index is not None and index.dtype in MASKS:
-            picked += [index.new_zeros(index.numel(), dtype=torch.int64)] * index.dim()
+            picked += [index.new_zeros(assumed_size(index.numel()), dtype=torch.int64)] * index.dim()
         else:
             picked.append(index)
     return aten.index.Tensor(tensor, picked), "every element"
 
 
 def _guess_repeat_interleave(repeats: Tensor, *_: Any, **__: Any) -> tuple[Any, Any]:
-    return _make_integers(repeats, repeats.numel()), "once each"
+    return _make_integers(repeats, assumed_size(repeats.numel())), "once each"
 
 
 def guess_split(tensor: Tensor, sizes: Sequence[int], dim: int = 0) -> tuple[Any, Any]:
     """Split evenly, because sizes that were guessed separately may not add up."""
     n, total = len(sizes), tensor.shape[dim]
-    if not n or set(sizes) != {1}:
+    if not n or set(sizes) != {assumed_number()}:
         return None, None
     shared = [total // n] * n
     shared[-1] += total % n
+    if _assumes_fewer:
+        taken = shared[0] // 2
+        shared[0], shared[-1] = shared[0] - taken, shared[-1] + taken
     return aten.split_with_sizes.default(tensor, shared, dim), "even parts"
 
 

@@ -36,6 +36,8 @@ def build_graph(recording: PassRecord, weights: NamedTensors, status: ir.Status)
     contents = _group_steps(recording)
     _add_up_costs(recording.steps)
     functions = keep_scopes(recording.steps, contents)
+    if not isinstance(recording.root.module, nn.Module):
+        _count_what_ran(recording, weights)
     builder = _Builder(recording, connect_ops(recording), weights, sign_calls(contents))
     builder.add_nodes(place_weights(recording, builder.connections.users, functions))
     graph = ir.Graph(
@@ -52,6 +54,14 @@ def build_graph(recording: PassRecord, weights: NamedTensors, status: ir.Status)
     for scope in functions:
         scope.kept = None  # it may refer to itself: break the cycle
     return graph
+
+
+def _count_what_ran(recording: PassRecord, weights: NamedTensors) -> None:
+    """A function has no weights of its own: its total is that of the modules it calls, and of what it reads itself."""
+    called = [step.module for step in recording.steps if type(step) is ModuleCall]
+    ops = [step for step in recording.steps if type(step) is Op]
+    read = [value.origin for op in ops for _, value, _ in op.inputs if type(value.origin) is GraphInput]
+    weights.keep_used(recording.root.module, called, read)
 
 
 def module_tree(model: nn.Module, notes: tuple[str, ...]) -> ir.Graph:
@@ -253,11 +263,8 @@ class _Builder:
 
 
 def _model_info(model: Any, weights: NamedTensors, **measured: Any) -> ir.ModelInfo:
-    """Describe a model by its class, and a function, or a `functools.partial` of one, by itself."""
-    class_ = model
-    while isinstance(class_, functools.partial):
-        class_ = class_.func
-    class_ = class_of(class_) if isinstance(class_, nn.Module) or not hasattr(class_, "__qualname__") else class_
+    """Describe a model by its class, and a function by itself."""
+    class_ = class_of(model) if isinstance(model, nn.Module) or not hasattr(model, "__qualname__") else model
     full, source = _describe_class(class_)
     return ir.ModelInfo(
         class_=full,

@@ -10,10 +10,11 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from modeldiagrams.tracer.recording.work_limit import count_call
-from modeldiagrams.tracer.torch_facts.flops import flop_formula
+from modeldiagrams.tracer.torch_facts.flops import count_nested, flop_formula
 from modeldiagrams.tracer.torch_facts.private_api import Operator, schema_of, sizes_as_numbers, unseen_by_modes
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from modeldiagrams.tracer.recording.recorder import Recorder
 
+_ON_NESTED = frozenset({torch.ops.aten.linear.default, torch.ops.aten.matmul.default, torch.ops.aten.bmm.default})
+"""Operators that have kernels for nested tensors, and count."""
 _BOOKKEEPING = frozenset({"aten::alias", "aten::detach", "aten::lift_fresh", "aten::lift_fresh_copy"})
 
 
@@ -45,8 +48,8 @@ class DispatchRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if func not in self._formulas:
             self._formulas[func] = flop_formula(func)
         formula = self._formulas[func]
-        if formula is None and torch.is_inference_mode_enabled() and _has_parts(func):
-            # in inference mode, composite operators are not decomposed before they arrive
+        if formula is None and (context.in_nested or torch.is_inference_mode_enabled()) and _has_parts(func):
+            # in inference mode and below autograd, composite operators are not decomposed before they arrive
             with self:
                 parts = func.decompose(*args, **kwargs)
             if parts is not NotImplemented:
@@ -57,8 +60,18 @@ class DispatchRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
                     return self._recorder.observe_operator(func, args, kwargs)
             with unseen_by_modes():  # otherwise the function mode would see the operator
                 return func(*args, **kwargs)
+        counts = formula is not None or func in _ON_NESTED
+        if counts and (nested := _jagged_class(types)) is not None:  # it runs operators on plain tensors
+            outer, context.in_nested = context.in_nested, True
+            try:
+                with self:
+                    return nested.__torch_dispatch__(func, types, args, kwargs)
+            finally:
+                context.in_nested = outer
         result = func(*args, **kwargs)
-        if formula is not None:
+        if counts and func in _ON_NESTED and any(isinstance(arg, Tensor) and arg.is_nested for arg in args):
+            context.flops = (context.flops or 0) + count_nested(func, args, kwargs)
+        elif formula is not None:
             with contextlib.suppress(Exception):  # the formula does not know these arguments
                 counted = formula(*args, **kwargs, out_val=result)
                 if type(counted) is not int:
@@ -66,6 +79,11 @@ class DispatchRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
                         counted = formula(*args, **kwargs, out_val=result)
                 context.flops = (context.flops or 0) + counted
         return result
+
+
+def _jagged_class(types: Sequence[type]) -> Any:
+    """The class of nested tensors of the layout `torch.jagged`, if it is among these."""
+    return next((kind for kind in types if kind.__module__ == "torch.nested._internal.nested_tensor"), None)
 
 
 def _has_parts(operator: Any) -> bool:

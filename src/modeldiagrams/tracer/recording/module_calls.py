@@ -47,6 +47,8 @@ class CallStack:
         recorder.unknown.find_weight = weights.find
         self._values_of = recorder.tracker.values
         self._numbers = {"": 1}
+        self._own_path = ""
+        """Path of a module that one of its methods calls, if the method is the model."""
         self._made: dict[str, int] = {}
         """Path of a module made during the forward → the last number appended to it."""
         self._is_root_call = False
@@ -84,7 +86,7 @@ class CallStack:
             return self.run_function(call, function, args, kwargs)
         except BaseException as error:
             recorder.recording.fail(error, call)
-            recorder.recording.keep_fault(error, call)
+            recorder.keep_fault(error, call)
             raise
         finally:
             context.stack.pop()
@@ -142,6 +144,8 @@ class CallStack:
         parent = context.stack[-1]
         known = self._paths.get(id(module))
         path = known[1] if known is not None else self._register_unknown(module, parent)
+        if not path and module is not self.recorder.recording.root.module:  # a method calls its own module
+            path = self._own_path = self._own_path or self._free_path(module, parent)
         number = self._numbers[path] = self._numbers.get(path, 0) + 1
         id_ = escape_id(path) if number == 1 else f"{escape_id(path)}#{number}"
         source = self.recorder.finder.line_of(frame, context.stack, context.scopes) or context.source

@@ -18,6 +18,7 @@ from modeldiagrams.tracer.recording import work_limit
 from modeldiagrams.tracer.recording.call_sites import call_key, make_call_site
 from modeldiagrams.tracer.recording.counting import run_and_count
 from modeldiagrams.tracer.recording.endless_loops import Questions
+from modeldiagrams.tracer.recording.faults import find_fault
 from modeldiagrams.tracer.recording.thread_context import ThreadContext, ThreadContexts
 from modeldiagrams.tracer.recording.torch_call import TorchCall
 from modeldiagrams.tracer.recording.unknown_tensors import UnknownTensors
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import FrameType
 
+    from modeldiagrams.tracer.values.pass_records import ModuleCall
     from modeldiagrams.tracer.values.scopes import Scope
     from modeldiagrams.tracer.values.source_lines import SourceFinder
 
@@ -123,7 +125,7 @@ class Recorder(TorchFunctionMode):
         try:
             return self.observe(context, function, func, args, kwargs or {}, frame)
         except Exception as error:
-            self.recording.keep_fault(error, context.stack[-1])
+            self.keep_fault(error, context.stack[-1])
             raise
 
     def observe_operator(self, operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -233,6 +235,11 @@ class Recorder(TorchFunctionMode):
         context.guesses.append((value, reason))
         if not context.observed:
             self.recording.add_guesses(None, context.guesses)
+
+    def keep_fault(self, error: BaseException, call: ModuleCall) -> None:
+        """Keep an error if it is a fault of the tracer, and the first."""
+        if self.recording.fault is None and (fault := find_fault(error)) is not None:
+            self.recording.fault = fault, call
 
     def before_write(self, targets: Sequence[Any]) -> None:
         """Announce that these tensors may be written in place."""

@@ -25,6 +25,8 @@ class ThreadContext:
     """Above 0 inside `Recorder.hide_ops`, where module calls are recorded but ops are not."""
     observed: int = 0
     """Above 0 while `Recorder.observe` runs a call, to which all operators inside belong."""
+    in_nested: bool = False
+    """Whether a nested tensor runs operators on the tensors inside of it."""
     flops: int | None = None
     """FLOPs counted so far in the observed call."""
     array_read: Op | None = None

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from modeldiagrams.common.class_facts import bases_of, module_of
 from modeldiagrams.tracer.torch_facts.private_api import PLAIN_TENSORS, PLAIN_VALUES, bookkeeping_of, own_attributes
+from modeldiagrams.tracer.values.traced_callables import used_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -65,7 +66,7 @@ class ObjectSnapshot:
         """What was looked into, kept alive so that ids stay unique."""
         self._pending: list[Any] = [inputs, model]
         if isinstance(model, FunctionType):
-            self._pending += _modules_used_by(model)
+            self._pending += used_by(model).values()
         with contextlib.suppress(Exception):  # one that is not as usual: they are found one by one
             self._add_modules(list({id(module): module for _, module in modules}.values()))
         pending, found = self._pending, self._found
@@ -175,16 +176,6 @@ class ObjectSnapshot:
         attributes = getattr(value, "__dict__", None)
         if type(attributes) is dict:
             self._add_dict(attributes)
-
-
-def _modules_used_by(function: FunctionType) -> list[Any]:
-    """The modules and tensors in the closure of a function and among the global variables that it names."""
-    cells = []
-    for cell in function.__closure__ or ():
-        with contextlib.suppress(ValueError):  # not filled yet
-            cells.append(cell.cell_contents)
-    used = [function.__globals__.get(name) for name in function.__code__.co_names]
-    return [value for value in (*cells, *used) if issubclass(type(value), Tensor | nn.Module)]
 
 
 def _may_hold_state(class_: type) -> bool:

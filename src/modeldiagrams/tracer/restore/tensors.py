@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from modeldiagrams.tracer.restore.objects import attempt
+from modeldiagrams.tracer.restore.objects import attempt, restore_content
 from modeldiagrams.tracer.torch_facts.private_api import (
+    PLAIN_TENSORS,
     UninitializedTensor,
     is_wrapped,
     memory_key,
     no_dispatch_modes,
+    parts_of,
     set_version,
     storages_of,
     unseen_by_modes,
@@ -40,6 +42,7 @@ class TensorSnapshot:
     def __init__(self, tensors: Sequence[Tensor]) -> None:
         """Remember tensors, each of which is given once."""
         with _unobserved():
+            tensors, self._wrappers = _with_parts(tensors)
             self._grads = [tensor.grad if tensor.is_leaf else None for tensor in tensors]
             self.grads = list({id(grad): grad for grad in self._grads if grad is not None}.values())
             """Gradients that are there already."""
@@ -53,6 +56,8 @@ class TensorSnapshot:
             self._by_memory: dict[int, list[Tensor]] = {}
             groups: dict[tuple[Any, ...], list[Tensor]] = {}
             for tensor in tensors:
+                if id(tensor) in self._wrappers:
+                    continue  # the tensors inside have its content
                 if type(tensor) is Tensor and _is_usual(tensor):
                     groups.setdefault((tensor.dtype, tensor.device), []).append(tensor)
                 elif type(tensor) is not nn.Parameter and not isinstance(tensor, nn.Parameter) and _is_small(tensor):
@@ -62,11 +67,13 @@ class TensorSnapshot:
 
     def before_write(self, tensor: Tensor) -> None:
         """Something is about to write to this tensor, perhaps a view of a parameter."""
+        for part in _parts(tensor):
+            self.before_write(part)
         if not self._by_memory:
             for known, storage in zip(self._tensors, storages_of(self._tensors), strict=True):
                 self._by_memory.setdefault(id(known if storage is None else storage), []).append(known)
         for known in self._by_memory.get(memory_key(tensor) or id(tensor), ()):
-            if id(known) not in self._copies:
+            if id(known) not in self._copies and id(known) not in self._wrappers:
                 with _unobserved():
                     self._copy(known)
 
@@ -81,11 +88,7 @@ class TensorSnapshot:
             for tensor, class_ in zip(self._tensors, self._classes, strict=True):
                 if type(tensor) is not class_:  # a lazy parameter was given its shape
                     attempt(_restore_class, tensor, class_)
-            for copy in filter(None, self._copies.values()):
-                attempt(_restore_content, *copy)
-            for group in self._groups:
-                if not _unless_unsupported(_is_unchanged, *group):
-                    _restore_group(*group)
+            self._restore_contents()
             for tensor, now, before in zip(self._tensors, versions_of(self._tensors), self._versions, strict=True):
                 if now != before:
                     set_version(tensor, before)
@@ -93,10 +96,19 @@ class TensorSnapshot:
                 if tensor.is_leaf and tensor.grad is not grad:
                     attempt(setattr, tensor, "grad", grad)
 
+    def _restore_contents(self) -> None:
+        for tensor, attributes in self._wrappers.values():
+            attempt(restore_content, vars(tensor), attributes)
+        for copy in filter(None, self._copies.values()):
+            attempt(_restore_content, *copy)
+        for group in self._groups:
+            if not _unless_unsupported(_is_unchanged, *group):
+                _restore_group(*group)
+
     def _copy(self, tensor: Tensor) -> None:
         same = _unless_unsupported(Tensor.detach, tensor)
         if same is not None:
-            copy = None if tensor.is_meta else _unless_unsupported(Tensor.clone, same)
+            copy = None if tensor.is_meta or tensor.is_nested else _unless_unsupported(Tensor.clone, same)
             self._copies[id(tensor)] = tensor, same, copy
 
     def _copy_group(self, group: list[Tensor]) -> None:
@@ -115,6 +127,32 @@ def _unobserved() -> Iterator[None]:
     """Neither tensors' own classes nor modes around the trace see what is done inside."""
     with unseen_by_modes(), no_dispatch_modes():
         yield
+
+
+def _with_parts(tensors: Sequence[Tensor]) -> tuple[list[Tensor], dict[int, tuple[Tensor, dict[str, Any]]]]:
+    """Tensors and the tensors inside of them, each once; and those of wrapper classes with their attributes, by id."""
+    found = {id(tensor): tensor for tensor in tensors}
+    wrappers: dict[int, tuple[Tensor, dict[str, Any]]] = {}
+    pending = [tensor for tensor in tensors if type(tensor) is not nn.Parameter]
+    while pending:
+        tensor = pending.pop()
+        parts = _parts(tensor)
+        if parts:
+            wrappers[id(tensor)] = tensor, dict(vars(tensor))
+        elif type(tensor) is Tensor and tensor.is_nested:
+            parts = list(tensor.unbind())  # views of its memory
+        pending += [part for part in parts if id(part) not in found]
+        found.update((id(part), part) for part in parts)
+    return list(found.values()), wrappers
+
+
+def _parts(tensor: Tensor) -> list[Tensor]:
+    """The tensors inside a tensor of a wrapper class; none if its class can't say."""
+    if type(tensor) in PLAIN_TENSORS:
+        return []
+    with contextlib.suppress(Exception):  # of the user's class
+        return parts_of(tensor)
+    return []
 
 
 def _is_small(tensor: Tensor) -> bool:
@@ -143,7 +181,15 @@ def _restore_class(tensor: Tensor, class_: type) -> None:
 def _restore_content(tensor: Tensor, same: Tensor, copy: Tensor | None) -> None:
     if not _shows_same_memory(tensor, same):
         tensor.data = same
-    if copy is not None and not _unless_unsupported(torch.equal, tensor, copy):
+    if copy is None or _unless_unsupported(torch.equal, tensor, copy):
+        return
+    if tensor.layout is not torch.strided:
+        tensor.resize_as_sparse_(copy)
+    else:
+        for dimension, stride in enumerate(tensor.stride()):
+            if stride == 0 and tensor.shape[dimension]:  # expanded: all show the same elements
+                tensor, copy = (each.narrow(dimension, 0, 1) for each in (tensor, copy))
+    with torch.inference_mode() if tensor.is_inference() else torch.no_grad():
         tensor.copy_(copy)
 
 
@@ -156,7 +202,9 @@ def _restore_group(group: Sequence[Tensor], same: Sequence[Tensor], content: Ten
 def _shows_same_memory(tensor: Tensor, other: Tensor) -> bool:
     """Whether both show the same elements of the same memory; of tensors that can't say, whether they may."""
     is_same = _unless_unsupported(Tensor.is_set_to, tensor, other)
-    return tensor.shape == other.shape if is_same is None else bool(is_same) and tensor.dtype == other.dtype
+    if is_same is None:
+        return not tensor.is_nested and tensor.shape == other.shape
+    return bool(is_same) and tensor.dtype == other.dtype
 
 
 def _unless_unsupported(run: Callable[..., Any], *args: Any) -> Any:

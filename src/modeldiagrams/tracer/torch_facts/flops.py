@@ -16,10 +16,17 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
-from torch.utils.flop_counter import flop_registry
+from torch.utils._pytree import tree_map
+from torch.utils.flop_counter import FlopCounterMode, flop_registry
 
 from modeldiagrams.tracer.torch_facts.argument_names import positional_names
-from modeldiagrams.tracer.torch_facts.private_api import PLAIN_TENSORS, is_one_kernel, sizes_as_numbers, wraps_now
+from modeldiagrams.tracer.torch_facts.private_api import (
+    PLAIN_TENSORS,
+    is_one_kernel,
+    no_dispatch_modes,
+    sizes_as_numbers,
+    wraps_now,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,7 +66,7 @@ class CallFormula:
             if kwargs.get("static_k") is not None:  # attention with keys that are already projected
                 return None
             given = [*given, *map(kwargs.get, names[len(given) :])]
-        if len(given) != len(names) or not _BESIDE_TENSORS.issuperset(map(type, given)):
+        if len(given) != len(names) or not _BESIDE_TENSORS.issuperset(map(type, given)) or any(map(_is_nested, given)):
             return None
         return given if wraps_now() is None and forward_ad._current_level < 0 else None  # noqa: SLF001 - nothing else tells
 
@@ -73,6 +80,26 @@ class CallFormula:
                 return self._operations(*given, result)
         except Exception:  # noqa: BLE001 - torch raises many
             return None
+
+
+def count_nested(operator: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> int:
+    """The operations of an operator on nested tensors of the layout `torch.strided`: those on each of their parts."""
+    given = [each for each in (*args, *kwargs.values()) if _is_nested(each)]
+    with no_dispatch_modes(), FlopCounterMode(display=False) as counter:
+        for i in range(given[0].size(0)):
+            operator(*tree_map(lambda each, i=i: _part(each, i), args), **tree_map(lambda e, i=i: _part(e, i), kwargs))
+    return int(counter.get_total_flops())
+
+
+def _part(value: Any, i: int) -> Any:
+    if not isinstance(value, Tensor):
+        return value
+    return (value.unbind()[i] if value.is_nested else value).detach().to("meta")
+
+
+def _is_nested(value: Any) -> bool:
+    """Whether this is a nested tensor of the layout `torch.strided`; those of the other have a class of their own."""
+    return type(value) is Tensor and value.is_nested
 
 
 FREE = CallFormula(lambda *_: 0, ())

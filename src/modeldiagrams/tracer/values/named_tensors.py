@@ -10,6 +10,7 @@ from modeldiagrams.ir.graph import ParameterCount, ParameterSpec
 from modeldiagrams.tracer.torch_facts.nested_values import find_tensors
 from modeldiagrams.tracer.torch_facts.private_api import (
     UninitializedTensor,
+    modules_of,
     not_persistent,
     own_attributes,
     own_buffers,
@@ -93,6 +94,29 @@ class NamedTensors:
         known = self._specs.get(name)
         return None if known is None else self._inputs[id(known[0])][1]
 
+    def keep_used(self, function: Any, modules: Sequence[nn.Module], read: Sequence[GraphInput]) -> None:
+        """Keep only weights of these modules, and those that were read; count them for the function that used them."""
+        inside: dict[int, tuple[int, bool]] = {}
+        kept: set[int] = set()
+        for module in {id(module): module for module in modules}.values():
+            inside |= self._parameters_in(module)
+            kept |= {id(buffer) for _, inner in modules_of(module) for buffer in own_buffers(inner).values()}
+        names = {name for source in read for name in source.names}
+        directly = {id(tensor): (tensor, kind) for name, (tensor, kind) in self._specs.items() if name in names}
+        own = {
+            key: (_count_elements(tensor), tensor.requires_grad)
+            for key, (tensor, kind) in directly.items()
+            if kind == "parameter" and key not in inside
+        }
+        inside |= own
+        self._counts[id(function)] = ParameterCount(
+            own=sum(size for size, _ in own.values()),
+            total=sum(size for size, _ in inside.values()),
+            trainable=sum(size for size, is_trainable in inside.values() if is_trainable),
+        )
+        kept |= {*inside, *directly}
+        self._specs = {name: spec for name, spec in self._specs.items() if id(spec[0]) in kept}
+
     def find_lazy_weight(self, tensor: Tensor, lazy: Tensor) -> GraphInput | None:
         """The parameter or buffer that a lazy tensor was; `tensor` now has a shape and may be a new object."""
         if id(lazy) not in self._inputs:
@@ -148,7 +172,7 @@ class NamedTensors:
         """Describe all parameters and buffers, by dotted name."""
         found, inputs, not_saved = {}, self._inputs, self._not_saved
         for name, (tensor, kind) in self._specs.items():
-            names = inputs[id(tensor)][1].names
+            names = [other for other in inputs[id(tensor)][1].names if other in self._specs]
             spec, is_parameter = spec_of(tensor), kind == "parameter"
             found[name] = ParameterSpec(
                 shape=None if spec.shape is None else tuple(map(int, spec.shape)),

@@ -10,8 +10,7 @@ import msgspec
 
 from modeldiagrams.common.class_facts import bases_of
 from modeldiagrams.ir.ids import escape_id
-from modeldiagrams.tracer.torch_facts.private_api import modules_of
-from modeldiagrams.tracer.values.faults import find_fault
+from modeldiagrams.tracer.values.traced_callables import modules_behind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,8 +36,8 @@ class Invocation:
 
     @functools.cached_property
     def modules(self) -> list[tuple[str, nn.Module]]:
-        """Every module of the model, itself included, under each of its paths; empty for other callables."""
-        return modules_of(self.function)
+        """As `modules_behind`."""
+        return modules_behind(self.function)
 
 
 class _Record(msgspec.Struct, eq=False, gc=False):
@@ -229,11 +228,6 @@ class PassRecord(_Record, gc=True):
         if self.error is None or self.error not in (error.__cause__, error.__context__):
             self.failed_at = where
         self.error = error
-
-    def keep_fault(self, error: BaseException, call: ModuleCall) -> None:
-        """Keep an error if it is a fault of the tracer, and the first."""
-        if self.fault is None and (fault := find_fault(error)) is not None:
-            self.fault = fault, call
 
     def clear_error(self) -> None:
         """Forget an exception that the model caught itself."""

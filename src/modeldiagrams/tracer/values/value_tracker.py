@@ -18,6 +18,7 @@ from modeldiagrams.tracer.torch_facts.private_api import (
     NO_MEMORY,
     PLAIN_TENSORS,
     is_wrapped,
+    no_dispatch_modes,
     parts_of,
     sizes_as_numbers,
     storage_of,
@@ -233,7 +234,7 @@ def spec_of(tensor: Tensor) -> Spec:
     try:
         shape = tensor.shape
     except RuntimeError:  # uninitialised parameters and strided nested tensors have no shape
-        return Spec(None, dtype_name(tensor.dtype), 0)
+        return _spec_of_nested(tensor) if tensor.is_nested else Spec(None, dtype_name(tensor.dtype), 0)
     try:
         return usual_spec(shape, tensor.dtype)
     except TypeError:  # symbolic sizes, or tensors in the place of numbers
@@ -252,6 +253,15 @@ def usual_spec(shape: torch.Size, dtype: torch.dtype) -> Spec:
 def _spec_of_symbolic(tensor: Tensor) -> Spec:
     shape = tuple(size if type(size) is int else size_name(size) for size in tensor.shape)
     return Spec(shape, dtype_name(tensor.dtype), tensor.numel() * tensor.element_size())
+
+
+def _spec_of_nested(tensor: Tensor) -> Spec:
+    """Shape and type of a nested tensor of the layout `torch.strided`; a size that its parts don't share is ``j``."""
+    with unseen_by_modes(), no_dispatch_modes():
+        shapes = tensor._nested_tensor_size().tolist()  # noqa: SLF001 - it has no public name
+        nbytes = tensor.numel() * tensor.element_size()
+    sizes = [sizes[0] if len(set(sizes)) == 1 else "j" for sizes in zip(*shapes, strict=True)]
+    return Spec((len(shapes), *sizes), dtype_name(tensor.dtype), nbytes)
 
 
 @functools.cache

@@ -1,0 +1,209 @@
+"""Sees every construction and every call of modules in a process, and keeps the best call of each class.
+
+PyTorch doesn't define `nn.Module.__new__`: one there gets the constructor arguments as they were written. The method
+`__call__` is replaced only in the classes that are recorded, so that all other modules run at full speed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import sys
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from modeldiagrams.options.call import RecordedCall
+from modeldiagrams.record.parts import Part, SeenCall
+from modeldiagrams.record.writing import NotWritableError, class_path, note_arguments, write_call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+__all__ = ["Recorder"]
+
+_MOST_LOOKED_AT = 8
+"""Calls of one class in one test: a layer may be called thousands of times."""
+_OPEN_CALL = nn.Module._call_impl.__code__  # noqa: SLF001
+"""Has a frame for each module call around."""
+
+
+@dataclass
+class _Watched:
+    """A class that is recorded, and its best calls so far."""
+
+    test: int = -1
+    looked_at: int = 0
+    """Calls in this test."""
+    written: SeenCall | None = None
+    refused: SeenCall | None = None
+    """One that can't be written."""
+
+    def wants(self, test: int) -> bool:
+        """Whether a call of this test may be the best one."""
+        if self.test != test:
+            self.test, self.looked_at = test, 0
+        self.looked_at += 1
+        return self.looked_at <= _MOST_LOOKED_AT and not (self.written and self.written.is_best_before(test))
+
+    def keep(self, seen: SeenCall | None) -> None:
+        """Keep a call if it is better than those before."""
+        if seen and seen.problem:
+            self.refused = min(self.refused or seen, seen, key=lambda one: one.key)
+        elif seen:
+            self.written = min(self.written or seen, seen, key=lambda one: one.key)
+
+
+class Recorder:
+    """Records calls for the rest of the process."""
+
+    def __init__(self, is_wanted: Callable[[type], bool], *, snapshot: bool = False) -> None:
+        """Begin.
+
+        Args:
+            is_wanted: Whether a class is to be recorded.
+            snapshot: Whether to trace calls that can't be written.
+        """
+        self._is_wanted = is_wanted
+        self._snapshot = snapshot
+        self._place = ""
+        self._test = 0
+        self._watched: dict[type, _Watched | None] = {}
+        """None for a class that is not recorded."""
+        self._undecided: set[type] = set()
+        """Constructed outside of tests, perhaps while their packages were being imported."""
+        nn.Module.__new__ = staticmethod(self._constructor())  # type: ignore[method-assign]
+
+    @contextlib.contextmanager
+    def running(self, place: str, number: int) -> Iterator[None]:
+        """Record the calls of a test or a script.
+
+        Args:
+            place: The test's id, or the script's path.
+            number: Of the test, in the order of all.
+        """
+        for class_ in self._undecided:
+            self._decide(class_)
+        self._undecided.clear()
+        self._place, self._test = place, number
+        _seed(place)
+        try:
+            yield
+        finally:
+            self._place = ""
+
+    def part(self, files: set[str]) -> Part:
+        """What was recorded in this process.
+
+        Args:
+            files: With the tests that ran, or of the script.
+        """
+        part = Part(files=sorted(files))
+        for class_, watched in self._watched.items():
+            if watched is None:
+                continue
+            try:
+                path = class_path(class_)
+            except NotWritableError:
+                continue  # a class of a test, or inside of a function, has no documentation
+            if watched.written:
+                part.written[path] = watched.written
+            elif watched.refused:
+                part.refused[path] = watched.refused
+        return part
+
+    def _constructor(self) -> Callable[..., Any]:
+        watched, undecided, make = self._watched, self._undecided, object.__new__
+
+        def __new__(cls: type[nn.Module], *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            following = super(nn.Module, cls).__new__
+            module = make(cls) if following is make else following(cls, *args, **kwargs)
+            if sys._getframe(1).f_code.co_name != "__newobj__":  # noqa: SLF001  (a copy gets those of the original)
+                note_arguments(module, args, kwargs)
+            if cls not in watched:
+                if self._place:
+                    self._decide(cls)
+                else:
+                    undecided.add(cls)
+            return module
+
+        return __new__
+
+    def _decide(self, class_: type) -> None:
+        """Record a class from now on, or never."""
+        if class_ in self._watched:
+            return
+        place, self._place = self._place, ""  # to find out may import modules
+        try:
+            self._watched[class_] = _Watched() if self._is_wanted(class_) else None
+        finally:
+            self._place = place
+        if watched := self._watched[class_]:
+            class_.__call__ = self._method(class_, watched)  # type: ignore[method-assign]
+
+    def _method(self, class_: type, watched: _Watched) -> Callable[..., Any]:
+        own = vars(class_).get("__call__")
+        is_compiling = torch.compiler.is_compiling
+
+        def __call__(module: nn.Module, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            # through `super`, because others replace `nn.Module.__call__`, too
+            call = own.__get__(module) if own else super(class_, module).__call__  # type: ignore[arg-type]
+            if is_compiling() or not self._place or type(module) is not class_ or not watched.wants(self._test):
+                return call(*args, **kwargs)
+            seen = self._look(watched, module, args, kwargs)  # before it runs, which may change its inputs
+            result = call(*args, **kwargs)
+            watched.keep(seen)  # a call that raises shows nothing
+            return result
+
+        return __call__
+
+    def _look(
+        self, watched: _Watched, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> SeenCall | None:
+        """A call as it can be kept; None if it is no better than what is known."""
+        key = (_depth(), bool(module.training), self._test, watched.looked_at)
+        if watched.written and watched.written.key <= key:
+            return None
+        place, self._place = self._place, ""
+        try:
+            return SeenCall(key, write_call(module, args, kwargs, place))
+        except Exception as error:  # noqa: BLE001  (values of any class are asked about themselves)
+            is_known = isinstance(error, NotWritableError)
+            problem = str(error) if is_known else f"it can't be read: {type(error).__name__}: {error}"
+            is_better = watched.refused is None or key < watched.refused.key
+            graph = _traced(module, args, kwargs) if self._snapshot and is_better else ""
+            return SeenCall(key, RecordedCall(seen=place), problem=problem, graph=graph)
+        finally:
+            self._place = place
+
+
+def _depth() -> int:
+    """How many module calls are around this one."""
+    depth = 0
+    frame: FrameType | None = sys._getframe(3)  # noqa: SLF001
+    while frame is not None:
+        depth += frame.f_code is _OPEN_CALL
+        frame = frame.f_back
+    return depth
+
+
+def _seed(place: str) -> None:
+    """The same random numbers in every run, because the range of inputs is recorded."""
+    seed = zlib.crc32(place.encode())
+    random.seed(seed)
+    torch.default_generator.manual_seed(seed)
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed(seed)
+
+
+def _traced(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """The graph of a call, as JSON; empty if it can't be traced."""
+    from modeldiagrams.ir.serialize import serialize  # noqa: PLC0415
+    from modeldiagrams.tracer import trace  # noqa: PLC0415  (slow to import)
+
+    graph = trace(module, args, kwargs)
+    return "" if graph.status.error else serialize(graph).decode()

@@ -1,0 +1,69 @@
+"""Finds what depends on assumed sizes: it differs in a pass that assumes others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from modeldiagrams.ir.bounds import with_outer
+from modeldiagrams.ir.graph import OpNode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from modeldiagrams.ir.graph import Graph
+
+__all__ = ["mark_assumed"]
+
+
+def mark_assumed(graph: Graph, run_with_fewer: Callable[[], Graph]) -> Graph:
+    """Note which sizes and costs depend on assumed sizes.
+
+    Args:
+        graph: A complete pass.
+        run_with_fewer: Returns the graph of the same pass with other assumed sizes.
+    """
+    assumed = [guess.node for guess in graph.status.guesses if _is_size(guess.value)]
+    if not assumed:
+        return graph
+    other = run_with_fewer()
+    if (
+        other.status.error is None
+        and list(other.by_id) == list(graph.by_id)
+        and [*other.functions] == [*graph.functions]
+    ):
+        tensors = {key for key, spec in graph.tensors.items() if spec.shape != other.tensors[key].shape}
+        ops = {op.id for op in _ops(graph) if op.flops != _flops(other, op)}
+    else:  # another way through the model: whatever comes after an assumption
+        after = _reached(graph, assumed)
+        tensors = {tensor for op in _ops(graph) if op.id in after for tensor in op.outputs}
+        ops = {op.id for op in _ops(graph) if op.id in after and op.flops}
+    costly = with_outer(graph, ops)
+    status = msgspec.structs.replace(
+        graph.status,
+        assumed_tensors=tuple(tensor for tensor in graph.tensors if tensor in tensors),
+        assumed_flops=tuple(key for key in (*graph.by_id, *graph.functions) if key in costly),
+    )
+    return msgspec.structs.replace(graph, status=status)
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
+
+
+def _ops(graph: Graph) -> Iterable[OpNode]:
+    return (node for node in graph.nodes if isinstance(node, OpNode))
+
+
+def _flops(graph: Graph, op: OpNode) -> int | None:
+    other: Any = graph.by_id[op.id]
+    return None if other.flops is None else int(other.flops)
+
+
+def _reached(graph: Graph, start: Iterable[str | None]) -> set[str]:
+    reached = {node for node in start if node is not None}
+    for node in graph.nodes:  # edges run forward
+        if node.id in reached:
+            reached |= {edge.to for edge in graph.adjacency.get(node.id, ())}
+    return reached

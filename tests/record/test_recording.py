@@ -1,0 +1,104 @@
+"""`modeldiagrams record`: which calls of a project's tests and examples the file holds."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from modeldiagrams.cli import main
+from modeldiagrams.options.call import RecordedCall
+from modeldiagrams.record.calls import merge
+from record.conftest import run, run_tests
+
+pytestmark = pytest.mark.process
+
+CALLS = """\
+# How tests and examples call the models, for diagrams without options; written by `modeldiagrams record`.
+nets.Block:
+  seen: tests/test_nets.py::test_block
+  kwargs: {plan: {in: 3, out: 2}, act: {_object_: torch.nn.GELU}}
+  inputs: {x: [1, 3]}
+nets.Classifier:
+  seen: tests/test_nets.py::test_classifier
+  kwargs: {plan: [5, 6], head: {_target_: torch.nn.Linear, in_features: 4, out_features: 3}}
+  inputs: {x: {shape: [9, 5], low: 0, high: 1}, scale: {value: 2.0}}
+nets.Tagger:
+  seen: tests/test_nets.py::test_tagger
+  kwargs: {cfg: {_target_: nets.TaggerConfig, width: 4}, vocabulary: [x, y, z]}
+  inputs: {ids: {shape: [2, 6], dtype: int64, low: 0, high: 3}, lengths: {_target_: torch.tensor, data: {value: [6, 4]}}}
+"""  # noqa: E501
+
+
+def test_the_file_has_the_call_that_a_person_would_choose(recorded):
+    """In eval mode, by the test itself, as it was written: before constructor and forward changed their arguments."""
+    _, result = recorded
+    assert result.status == 0, result.printed  # the project's tests compile and trace models, too
+    assert result.file == CALLS
+
+
+def test_what_cannot_be_written_is_said_with_the_ways_out(recorded):
+    line = next(line for line in recorded[1].printed.splitlines() if line.startswith("nets.Reader"))
+    assert "tests/test_nets.py::test_reader calls it: the argument `file` is an object of the class _io." in line
+    assert "`inputs_from`" in line
+    assert "--snapshot" in line
+    assert "nets.Hidden" not in recorded[1].printed  # nothing names it
+
+
+def test_several_processes_give_the_same_bytes(project):
+    file = project / "docs" / "model-calls.yaml"
+    file.unlink()
+    words = ["-q", "-p", "no:cacheprovider", "-p", "xdist.plugin", "-p", "modeldiagrams", "--record-model-calls", "-n2"]
+    result = run(project, *words, "tests", module="pytest")
+    assert result.file == CALLS, result.printed
+    assert "docs/model-calls.yaml: 3 model calls (3 new)" in result.printed
+
+
+def test_an_example_comes_before_tests_and_a_part_of_the_tests_keeps_the_rest(project):
+    example = run(project, "record", "--", sys.executable, "examples/demo.py", "--flag")
+    assert "['--flag']" in example.printed
+    assert "seen: examples/demo.py\n  kwargs: {plan: {in: 8, out: 4}}\n" in example.file
+    tests = run_tests(project)
+    assert tests.file == example.file
+
+
+def test_calls_are_kept_while_nothing_newer_is_known():
+    example, first, second = (RecordedCall(seen=seen) for seen in ("demo.py", "tests/a.py::x", "tests/b.py::x"))
+    assert merge({"a": example}, {"a": first, "b": first}, frozenset({"tests/a.py"})) == {"a": example, "b": first}
+    assert merge({"a": first}, {"a": example}, frozenset({"demo.py"})) == {"a": example}
+    assert merge({"a": first}, {"a": second}, frozenset({"tests/b.py"})) == {"a": first}
+    assert merge({"a": first}, {}, frozenset({"tests/a.py"})) == {}
+
+
+def test_a_snapshot_is_the_graph_of_the_very_call(project):
+    result = run_tests(project, "--snapshot", "--all")
+    assert "nets.Reader:\n  seen: tests/test_nets.py::test_reader\n  graph: model-calls/nets.Reader.json" in result.file
+    assert "\nnets.models.Hidden:\n" in result.file  # `--all`
+    shown = run(project, "record", "--check")
+    assert shown.status == 0, shown.printed
+    (project / "docs" / "model-calls" / "nets.Reader.json").unlink()
+    models = project / "nets" / "models.py"
+    models.write_text(models.read_text().replace("(self, cfg, vocabulary)", "(self, config, words)"))
+    stale = run(project, "record", "--check")
+    assert stale.status == 1
+    first, second = stale.printed.splitlines()[-2:]
+    assert first.startswith("nets.Reader: the graph of the call in tests/test_nets.py::test_reader")
+    assert second.startswith("nets.Tagger: the call in tests/test_nets.py::test_tagger fails now (nets.Tagger can't be")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "expected a command that runs tests or an example"),
+        (["--", "no-such-program"], "no-such-program can't be run: No such file"),
+        (["--", "python", "-c", "0"], "expected a script or a module after `python`"),
+    ],
+)
+def test_wrong_use_is_explained(words, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "environ", {**os.environ})
+    done = CliRunner().invoke(main, ["record", *words])
+    assert said in done.output
+    assert done.exit_code == 2
