@@ -113,7 +113,7 @@ class Colour(enum.Enum):
         ("x" * 10_000, "is an object of the class builtins.str"),
     ],
 )
-def test_what_cannot_be_written(value, reason):
+def test_an_unwritable_argument_is_an_error(value, reason):
     with pytest.raises(NotWritableError) as raised:
         written(value)
     assert reason in str(raised.value)
