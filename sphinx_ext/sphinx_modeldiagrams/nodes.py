@@ -82,7 +82,7 @@ def tour_of(node: step_picture) -> model_graph:
 
 
 def document_of(node: nodes.Node) -> str | None:
-    """The document that a node was in before a builder joined many, as `singlehtml` does; None where none is said."""
+    """Return the document of a node, which builders like `singlehtml` join with others; None if it is unknown."""
     above: Any = node
     while above is not None and "docname" not in above:
         above = above.parent
@@ -90,16 +90,16 @@ def document_of(node: nodes.Node) -> str | None:
 
 
 def diagrams_folder(env: BuildEnvironment, docname: str) -> Path:
-    """The folder of the diagrams of a document."""
+    """Return the folder for the diagrams of a document."""
     return Path(env.doctreedir) / _FOLDER / digest(docname.encode(), size=8)
 
 
 def diagram_of(node: model_graph, env: BuildEnvironment) -> Diagram:
-    """The diagram of a node, in the language of the site."""
+    """Read the diagram of a node, with its text alternative in the site's language."""
     diagram = _read(Path(env.doctreedir) / _FOLDER / node["file"])
     figure, own_names = msgspec.structs.replace(diagram.options.figure, alt=node["alt"]), diagram.own_names
     if ANCHOR in node:
-        # its author may name it by its name all the same
+        # its author may still use its name
         own_names += (figure.name,) if figure.name else ()
         figure = msgspec.structs.replace(figure, name=node[ANCHOR])
     options = msgspec.structs.replace(diagram.options, figure=figure)
@@ -108,5 +108,5 @@ def diagram_of(node: model_graph, env: BuildEnvironment) -> Diagram:
 
 @functools.lru_cache(maxsize=4)
 def _read(file: Path) -> Diagram:
-    """Cached because a page and its data files are written from the same nodes, one after the other."""
+    """Read a diagram; cached because a page and its data files are written from the same nodes."""
     return msgspec.json.decode(file.read_bytes(), type=decodable(Diagram))

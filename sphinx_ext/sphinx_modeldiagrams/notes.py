@@ -67,7 +67,7 @@ def parsed(directive: SphinxDirective, first: int) -> tuple[list[model_note], li
 
 
 def render_notes(directive: SphinxDirective, diagram: Diagram, written: Sequence[model_note]) -> list[Node]:
-    """The numbered list of notes: those of the option are parsed here, others were.
+    """Build the numbered list of notes, and parse those of the option.
 
     Args:
         directive: The diagram's.

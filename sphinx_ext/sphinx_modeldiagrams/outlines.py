@@ -1,4 +1,4 @@
-"""The module hierarchy as nodes that every writer knows."""
+"""Renders the module hierarchy with nodes that every writer knows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DEPTH_LIMIT = 4
 
 
 def as_lists(rows: Sequence[OutlineRow], links: Mapping[str, nodes.reference]) -> list[nodes.Node]:
-    """Nested bullet lists, level by level.
+    """Build nested bullet lists, level by level.
 
     Args:
         rows: The diagram's `list_outline_rows`.
@@ -44,7 +44,7 @@ def as_lists(rows: Sequence[OutlineRow], links: Mapping[str, nodes.reference]) -
 
 
 def as_tree(name: str, rows: Sequence[OutlineRow]) -> nodes.literal_block:
-    """The hierarchy as a drawing of lines, for what is read in one fixed font.
+    """Draw the hierarchy with lines, for plain text.
 
     ::
 
@@ -58,7 +58,7 @@ def as_tree(name: str, rows: Sequence[OutlineRow]) -> nodes.literal_block:
 
 
 def _lines(root: Branch) -> Iterator[str]:
-    """One line for each row below the root; a stack instead of recursion, because models nest deeply."""
+    """Yield a line for each row below the root; without recursion, because models nest deeply."""
     stack = [_below(root, "")]
     while stack:
         line = next(stack[-1], None)
@@ -72,7 +72,7 @@ def _lines(root: Branch) -> Iterator[str]:
 
 
 def _below(parent: Branch, indent: str) -> Iterator[tuple[str, Branch | None, str]]:
-    """Line, branch and indentation of what is below it, for each child."""
+    """Yield line, branch and indentation of each child."""
     last = len(parent.children) + bool(parent.hidden) - 1
     for i, branch in enumerate(parent.children):
         sign, deeper = ("└── ", "    ") if i == last else ("├── ", "│   ")
@@ -87,7 +87,7 @@ def _text(row: OutlineRow) -> str:
 
 
 def _line(branch: Branch, links: Mapping[str, nodes.reference], *, is_last: bool) -> nodes.paragraph:
-    """Name, class as a link where it is documented, and how often it repeats."""
+    """Return the name, the class as a link if it is documented, and how often the module repeats."""
     row = branch.row
     if row is None:
         return nodes.paragraph()

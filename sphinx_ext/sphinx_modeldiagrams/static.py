@@ -1,4 +1,4 @@
-"""Where pages are not web pages, a diagram is a picture in a file: PDF in LaTeX, flat SVG in EPUB, PNG elsewhere."""
+"""Draws picture files for builders without HTML pages: PDF for LaTeX, flat SVG for EPUB, PNG for others."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _log = logging.getLogger(__name__)
 
 _FOLDER = "modeldiagrams-pictures"
 _CAPTION = 0.9
-"""Part of a page's height for the picture; its caption takes the rest."""
+"""The picture's part of a page's height; the caption needs the rest."""
 _STEP = 0.4
-"""The same for a step of a tour, which stands beside its prose."""
+"""The same for a step of a tour, which has prose, too."""
 _SCREEN = (600.0, 800.0)
 """Page size of e-book readers, in CSS pixels."""
 
@@ -46,7 +46,7 @@ class _Format(NamedTuple):
     mimetype: str
     form: FileForm
     library: str | None
-    """The package that writes it."""
+    """The package that writes the format."""
 
 
 _FORMATS = (
@@ -58,7 +58,7 @@ _FORMATS = (
 
 
 def picture_of(diagram: Diagram, builder: Builder, *, step: int | None = None, alt: str = "") -> nodes.image | None:
-    """The diagram as an image that the builder copies like any other.
+    """Draw a diagram as an image that the builder copies like any other.
 
     Args:
         diagram: What to draw. Where its author says nothing else, as much is expanded as is legible on a page.
@@ -92,7 +92,7 @@ def picture_of(diagram: Diagram, builder: Builder, *, step: int | None = None, a
 
 
 def _written(name: str, content: bytes, builder: Builder) -> str:
-    """The path of a picture file that the builder copies like any other."""
+    """Write a picture file that the builder copies like any other; return its path."""
     path = Path(builder.doctreedir) / _FOLDER / name
     write_atomically(path, content)
     environment = builder.env
@@ -106,7 +106,7 @@ def _written(name: str, content: bytes, builder: Builder) -> str:
 
 
 def replace_svg(image: nodes.image, builder: Builder) -> None:
-    """Give an author's image at a node a file that the builder takes, or leave its text alone."""
+    """Write an author's image as a file that the builder can use, or else only keep its text."""
     if _SVG not in image["candidates"] or _SVG in builder.supported_image_types:
         return
     kind, svg = _best_format(builder), Path(image["uri"]).read_text("utf-8")
@@ -123,7 +123,7 @@ def replace_svg(image: nodes.image, builder: Builder) -> None:
 
 
 def _best_format(builder: Builder) -> _Format | None:
-    """The best format that the builder takes and an installed library writes; says so if another would be better."""
+    """Choose the best format that the builder accepts and an installed library writes; log if another is better."""
     shown = [kind for kind in _FORMATS if kind.mimetype in builder.supported_image_types]
     made = [kind for kind in shown if kind.library is None or importlib.util.find_spec(kind.library)]
     best = made[0] if made else None
@@ -138,12 +138,12 @@ def _best_format(builder: Builder) -> _Format | None:
 
 @functools.cache
 def _inform(message: str) -> None:
-    """Show a line in the log, once. No warning: a site that asked for no better pictures must build with ``-W``."""
+    """Log a line once; it is no warning, because the site must build with ``-W``."""
     _log.info("%s", message)
 
 
 def _drawn(diagram: Diagram, graph: Graph, builder: Builder, form: FileForm, step: int | None) -> PictureFile | None:
-    """The picture file, drawn by the worker: native code that draws may crash, and has threads, which forks break."""
+    """Let the worker draw a picture file, because native code may crash and its threads don't survive forks."""
     width, height = _page(builder)
     page = (width, height) if step is None else (width, height * _STEP)
     view = msgspec.structs.replace(diagram.options.view, fit=page)
@@ -159,7 +159,7 @@ def _drawn(diagram: Diagram, graph: Graph, builder: Builder, form: FileForm, ste
 
 
 def _page(builder: Builder) -> tuple[float, float]:
-    """Width and height in CSS pixels."""
+    """Return width and height in CSS pixels."""
     if builder.format != "latex":
         return _SCREEN
     paper = builder.config.latex_elements.get("papersize", "letterpaper")

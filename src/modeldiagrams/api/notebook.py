@@ -106,7 +106,7 @@ def _trace(model: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | 
 def _trace_named(
     name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None, *, measure_time: bool
 ) -> tuple[nn.Module, Graph]:
-    """A class by its path: the model, and its graph as documentation has it."""
+    """Make a model from its class's path, and trace it as documentation does."""
     from modeldiagrams.resolve import graph_of, resolve  # noqa: PLC0415  (imports torch)
 
     call = Call(model=name, measure_time=measure_time)

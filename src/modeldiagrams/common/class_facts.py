@@ -30,7 +30,7 @@ def qualified_name(class_: type) -> str:
 
 
 def readable_name(qualified: str) -> str:
-    """A qualified name without the function that defines the class: ``make.<locals>.Net`` → ``Net``."""
+    """Remove the function that defines a class from its qualified name: ``make.<locals>.Net`` → ``Net``."""
     return qualified.rpartition("<locals>.")[2]
 
 

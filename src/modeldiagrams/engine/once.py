@@ -57,5 +57,5 @@ def trace_once(options: Options, folders: Sequence[Path], mode: Mode) -> TracedM
 
 
 def _completed(options: Options) -> Options:
-    """With what was recorded in the current project of the model."""
+    """Complete options with the model's recorded call in the current project."""
     return msgspec.structs.replace(options, call=with_recorded(options.call, calls_file(Path.cwd())))

@@ -131,7 +131,7 @@ class Tracing:
         return str((self._paths[0] if self._paths else self._folder).absolute() / Path(python).expanduser())
 
     def calls_for(self, options: Options) -> list[str]:
-        """The file of recorded calls, if it decides on a model's arguments or inputs, now or after a change."""
+        """List the file of recorded calls if a model's arguments or inputs depend on it."""
         return [str(self._calls.absolute())] if self._calls and self._calls.is_file() and is_open(options.call) else []
 
     def remembered_failure(self, options: Options) -> str | None:
@@ -145,7 +145,7 @@ class Tracing:
         return self._failures.failing(keys) | self._workers.ended.failing(keys)
 
     def _completed(self, options: Options) -> Options:
-        """With the interpreter's path, and with what was recorded of the model: both are part of the keys."""
+        """Complete options with the interpreter's path and the model's recorded call; both are part of the keys."""
         limits = msgspec.structs.replace(options.limits, python=self.interpreter(options))
         call = with_recorded(options.call, self._calls) if self._calls else options.call
         return msgspec.structs.replace(options, limits=limits, call=call)

@@ -132,21 +132,21 @@ def render_comparison(diagram: Diagram, comparison: Comparison, *, source: str |
 
 
 def _anchor(diagram: Diagram) -> str:
-    """What the ids of a list of changes begin with."""
+    """Return the prefix of the ids in a list of changes."""
     return diagram.options.figure.name or diagram.id
 
 
 def figure_classes(options: Options) -> list[str]:
-    """CSS classes of the figure around a fragment: ours, and those that the author gave the diagram."""
+    """Return the CSS classes of the figure around a fragment: ours and the author's."""
     return ["mg-figure", *(options.figure.class_ or "").split()]
 
 
 DATA_START = "(globalThis.modelDiagramsData??=new Map).set("
-"""How all data scripts begin, and no other script."""
+"""All data scripts begin with this, and no other script does."""
 
 
 def build_data_script(diagram: Diagram, keep: Keep | None = None) -> str:
-    """The content of ``modeldiagrams/<id>.js``: a classic script (pages opened from disk can't fetch JSON).
+    """Build ``modeldiagrams/<id>.js``: a classic script, because pages opened from disk can't fetch JSON.
 
     Args:
         diagram: One with a graph and a picture.

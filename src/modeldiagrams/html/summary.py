@@ -189,7 +189,7 @@ def _build_row(graph: Graph, row: OutlineRow | None, bounds: Bounds) -> SummaryR
 
 
 def _list_assumed(bounds: Bounds, item: str | None, ports: dict[str, dict[str, str]]) -> dict[str, str]:
-    """The sign of each number of a module call that depends on assumed sizes."""
+    """List the numbers of a module call that depend on assumed sizes, with their sign."""
     named = [
         f"{kind}.{name}" for kind, tensors in ports.items() for name, id_ in tensors.items() if id_ in bounds.tensors
     ]
@@ -226,7 +226,7 @@ def _describe_weights(graph: Graph) -> str:
 
 
 def _list_activation_dtypes(graph: Graph) -> str:
-    """The dtypes of what ops newly make."""
+    """List the dtypes of the tensors that ops allocate."""
     makers = (node for node in graph.nodes if isinstance(node, OpNode) and node.activation_bytes)
     return _in_brackets(Counter(graph.tensors[tensor].dtype for node in makers for tensor in node.outputs))
 

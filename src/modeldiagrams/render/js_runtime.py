@@ -78,7 +78,7 @@ def _call(viewer: Path, name: str, *arguments: str) -> str:
 
 @functools.cache
 def _context(_process: int, viewer: Path) -> MiniRacer:
-    """The process's context with the viewer in it; a forked child can't use its parent's."""
+    """Create the process's context with the viewer; a forked child can't use its parent's."""
     from py_mini_racer import DEFAULT_V8_FLAGS, MiniRacer, init_mini_racer  # noqa: PLC0415
 
     _check_address_space()
@@ -113,7 +113,7 @@ def _wait_until_ready(context: MiniRacer) -> None:
 
 
 def _drop(context: MiniRacer) -> None:
-    """The next script gets a new context."""
+    """Close a context, so that the next script gets a new one."""
     _context.cache_clear()
     context.close()
 
