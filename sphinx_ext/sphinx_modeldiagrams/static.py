@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from modeldiagrams.ir.graph import Graph
     from modeldiagrams.render.picture_file import FileForm, PictureFile
 
-__all__ = ["picture_of", "replace_svg"]
+__all__ = ["draw_picture", "replace_svg"]
 
 _log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ _FORMATS = (
 """The best first."""
 
 
-def picture_of(diagram: Diagram, builder: Builder, *, step: int | None = None, alt: str = "") -> nodes.image | None:
+def draw_picture(diagram: Diagram, builder: Builder, *, step: int | None = None, alt: str = "") -> nodes.image | None:
     """Draw a diagram as an image that the builder copies like any other.
 
     Args:
@@ -74,12 +74,12 @@ def picture_of(diagram: Diagram, builder: Builder, *, step: int | None = None, a
     graph = compared.after if compared else diagram.graph
     if graph is None or builder.format not in {"latex", "html"}:
         return None
-    kind = _best_format(builder)
-    picture = _drawn(diagram, graph, builder, kind.form, step) if kind else None
+    kind = _choose_format(builder)
+    picture = _draw(diagram, graph, builder, kind.form, step) if kind else None
     if kind is None or picture is None:
         return None
     # ids come from what authors wrote, and site defaults or limits may make other pictures of it
-    path = _written(f"{diagram.id}-{digest(picture.content, size=4)}.{kind.form}", picture.content, builder)
+    path = _write_file(f"{diagram.id}-{digest(picture.content, size=4)}.{kind.form}", picture.content, builder)
     alt = (
         alt
         or diagram.options.figure.alt
@@ -91,7 +91,7 @@ def picture_of(diagram: Diagram, builder: Builder, *, step: int | None = None, a
     return image
 
 
-def _written(name: str, content: bytes, builder: Builder) -> str:
+def _write_file(name: str, content: bytes, builder: Builder) -> str:
     """Write a picture file that the builder copies like any other; return its path."""
     path = Path(builder.doctreedir) / _FOLDER / name
     write_atomically(path, content)
@@ -109,7 +109,7 @@ def replace_svg(image: nodes.image, builder: Builder) -> None:
     """Write an author's image as a file that the builder can use, or else only keep its text."""
     if _SVG not in image["candidates"] or _SVG in builder.supported_image_types:
         return
-    kind, svg = _best_format(builder), Path(image["uri"]).read_text("utf-8")
+    kind, svg = _choose_format(builder), Path(image["uri"]).read_text("utf-8")
     try:
         made = kind and domain_of(builder.env).diagram_builder.draw_image(svg, image[SIZE], kind.form)
     except ModelDiagramsError as error:
@@ -118,11 +118,11 @@ def replace_svg(image: nodes.image, builder: Builder) -> None:
     if kind is None or made is None:
         image.parent.remove(image)
         return
-    path = _written(f"image-{digest(svg.encode(), size=4)}.{kind.form}", made.content, builder)
+    path = _write_file(f"image-{digest(svg.encode(), size=4)}.{kind.form}", made.content, builder)
     image["uri"], image["candidates"] = path, {kind.mimetype: path}
 
 
-def _best_format(builder: Builder) -> _Format | None:
+def _choose_format(builder: Builder) -> _Format | None:
     """Choose the best format that the builder accepts and an installed library writes; log if another is better."""
     shown = [kind for kind in _FORMATS if kind.mimetype in builder.supported_image_types]
     made = [kind for kind in shown if kind.library is None or importlib.util.find_spec(kind.library)]
@@ -142,9 +142,9 @@ def _inform(message: str) -> None:
     _log.info("%s", message)
 
 
-def _drawn(diagram: Diagram, graph: Graph, builder: Builder, form: FileForm, step: int | None) -> PictureFile | None:
+def _draw(diagram: Diagram, graph: Graph, builder: Builder, form: FileForm, step: int | None) -> PictureFile | None:
     """Let the worker draw a picture file, because native code may crash and its threads don't survive forks."""
-    width, height = _page(builder)
+    width, height = _measure_page(builder)
     page = (width, height) if step is None else (width, height * _STEP)
     view = msgspec.structs.replace(diagram.options.view, fit=page)
     beside = diagram.beside
@@ -158,7 +158,7 @@ def _drawn(diagram: Diagram, graph: Graph, builder: Builder, form: FileForm, ste
         return None
 
 
-def _page(builder: Builder) -> tuple[float, float]:
+def _measure_page(builder: Builder) -> tuple[float, float]:
     """Return width and height in CSS pixels."""
     if builder.format != "latex":
         return _SCREEN

@@ -29,7 +29,7 @@ from modeldiagrams.api.terminal import show_progress
 from modeldiagrams.cli import main
 from modeldiagrams.engine.once import TracedModel
 from modeldiagrams.ir.graph import Failure, Status
-from modeldiagrams.options.parsing import option_help, parse_options
+from modeldiagrams.options.parsing import collect_help, parse_options
 from modeldiagrams.worker import Worker
 from samples import PROJECT
 
@@ -219,7 +219,7 @@ def test_flags_have_names_and_help_of_options(run):
     words = " ".join(run("trace", "--help").output.split())
     for name in ("args", "kwargs", "config", "inputs", "inputs_from"):
         assert f"--{name.replace('_', '-')}" in words
-        assert option_help()[name].split(".")[0] in words
+        assert collect_help()[name].split(".")[0] in words
 
 
 @pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (ValueError("ours"), 2)])

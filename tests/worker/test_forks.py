@@ -191,7 +191,7 @@ def test_fork_with_modules_has_imported_them(worker, project):
 
 
 def test_more_modules_than_can_be_told_are_left_to_the_fork():
-    assert template._packet([os.urandom(20).hex() for _ in range(20_000)]) == template._packet([])
+    assert template._read_packet([os.urandom(20).hex() for _ in range(20_000)]) == template._read_packet([])
 
 
 @pytest.mark.parametrize(("name", "is_safe"), [("quiet", True), ("broken", True), ("threaded", False)])
@@ -218,7 +218,7 @@ def test_libraries_of_a_slow_import_are_told_unless_it_prepares_them(tmp_path, m
     tracing.warm_up()  # as workers do
     for module in ("heavy", "light"):
         monkeypatch.delitem(sys.modules, module, raising=False)
-    assert tracing._imported_libraries("light.Net", process_state()) == expected
+    assert tracing._list_imported("light.Net", process_state()) == expected
 
 
 def test_fork_of_a_user_process_shares_the_template(worker):

@@ -220,22 +220,22 @@ def _describe_weights(graph: Graph) -> str:
     seen = set[str]()
     for name, spec in graph.parameters.items():
         if spec.kind == "parameter" and spec.shape is not None and seen.isdisjoint(spec.tied):
-            sizes[spec.dtype] += prod(spec.shape) * _bits_of(spec.dtype) // 8
+            sizes[spec.dtype] += prod(spec.shape) * _count_bits(spec.dtype) // 8
             seen.add(name)
-    return f"{format_bytes(sizes.total())} of parameters{_in_brackets(sizes)}"
+    return f"{format_bytes(sizes.total())} of parameters{_format_dtypes(sizes)}"
 
 
 def _list_activation_dtypes(graph: Graph) -> str:
     """List the dtypes of the tensors that ops allocate."""
     makers = (node for node in graph.nodes if isinstance(node, OpNode) and node.activation_bytes)
-    return _in_brackets(Counter(graph.tensors[tensor].dtype for node in makers for tensor in node.outputs))
+    return _format_dtypes(Counter(graph.tensors[tensor].dtype for node in makers for tensor in node.outputs))
 
 
-def _in_brackets(dtypes: Counter[str]) -> str:
+def _format_dtypes(dtypes: Counter[str]) -> str:
     return f" ({', '.join(dtype for dtype, _ in dtypes.most_common())})" if dtypes else ""
 
 
-def _bits_of(dtype: str) -> int:
+def _count_bits(dtype: str) -> int:
     """Return the bits of one element: ``bfloat16`` → 16, ``float8_e4m3fn`` → 8, ``bool`` → 8."""
     bits = re.search(r"\d+", dtype)
     return int(bits[0]) if bits else 8
@@ -257,7 +257,7 @@ def format_cell(row: SummaryRow, column: Column) -> str:
         case "flops" | "activations":
             value, written = (row.flops, format_flops) if column == "flops" else (row.activation_bytes, format_bytes)
             sign = row.assumed.get("flops" if column == "flops" else "activation_bytes")
-            return _with_sign(sign, written(value)) if value else _NOTHING
+            return _add_sign(sign, written(value)) if value else _NOTHING
         case "time":
             return _NOTHING if row.time_ns is None else format_time(row.time_ns)
         case "calls":
@@ -271,13 +271,13 @@ def _format_calls(row: SummaryRow) -> str:
     return f"{times} shared, {row.sets} sets" if row.sets > 1 else f"{times} shared"
 
 
-def _with_sign(sign: str | None, text: str) -> str:
+def _add_sign(sign: str | None, text: str) -> str:
     return f"{sign} {text}" if sign else text
 
 
 def _format_shapes(shapes: dict[str, tuple[str | None, Shape]]) -> str:
     known = [(sign, shape) for sign, shape in shapes.values() if shape is not None]
-    texts = [_with_sign(sign, "×".join(map(str, shape)) or "scalar") for sign, shape in known]
+    texts = [_add_sign(sign, "×".join(map(str, shape)) or "scalar") for sign, shape in known]
     if len(texts) > _SHAPE_LIMIT:
         texts[1:] = [f"… {len(texts) - 1} more"]
     return ", ".join(texts) or _NOTHING

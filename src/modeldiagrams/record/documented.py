@@ -9,9 +9,9 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from modeldiagrams.common.class_facts import full_name, module_of, qualified_name
+from modeldiagrams.common.class_facts import find_module, get_full_name, get_qualified_name
 from modeldiagrams.common.user_files import is_user_file
-from modeldiagrams.options.options import package_of
+from modeldiagrams.options.options import get_package
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -28,12 +28,12 @@ _MEMBERS = re.compile(r"(?:(?:auto|current|py:)?module::|^\s*:::)\s*([\w.]+)", r
 def matches(patterns: Iterable[str]) -> Callable[[type], bool]:
     """What tells whether the full name of a class matches one of some patterns, ``mypkg.models.*``."""
     compiled = re.compile("|".join(map(fnmatch.translate, patterns)))
-    return lambda class_: compiled.match(full_name(class_)) is not None
+    return lambda class_: compiled.match(get_full_name(class_)) is not None
 
 
 def is_of_project(class_: type) -> bool:
     """Whether a class is the user's own, and not of an installed library."""
-    file = getattr(sys.modules.get(module_of(class_)), "__file__", None)
+    file = getattr(sys.modules.get(find_module(class_)), "__file__", None)
     return isinstance(file, str) and is_user_file(file)
 
 
@@ -61,11 +61,11 @@ def _texts(folder: Path) -> Iterator[str]:
 
 
 def _is_named(by_name: dict[str, list[str]], modules: list[str], class_: type) -> bool:
-    name, package = qualified_name(class_), package_of(module_of(class_))
-    paths = [path for path in by_name.get(name.rpartition(".")[2], ()) if package_of(path) == package]
+    name, package = get_qualified_name(class_), get_package(find_module(class_))
+    paths = [path for path in by_name.get(name.rpartition(".")[2], ()) if get_package(path) == package]
     if any(_found(path.replace(":", "."), name) is class_ for path in paths):
         return True
-    loaded = (sys.modules.get(module) for module in modules if package_of(module) == package)
+    loaded = (sys.modules.get(module) for module in modules if get_package(module) == package)
     return any(getattr(module, "__dict__", {}).get(name) is class_ for module in loaded)
 
 
