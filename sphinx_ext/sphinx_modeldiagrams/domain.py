@@ -56,8 +56,8 @@ class ModelDiagramsDomain(Domain):
     dangling_warnings: ClassVar[dict[str, str]] = {
         ROLE: "no diagram of %(target)s: expected the model as a `model-graph` directive names it"
     }
-    initial_data: ClassVar[dict[str, dict[str, list[Any]]]] = {"diagrams": {}}
-    data_version = 11
+    initial_data: ClassVar[dict[str, Any]] = {"diagrams": {}, "has_calls": False}
+    data_version = 12
 
     _session: Session | None = None
     _diagram_builder: DiagramBuilder | None = None
@@ -221,11 +221,16 @@ def list_outdated_documents(
 
     These have a failed diagram that may succeed now, a diagram made with another version of torch, a library of the
     model, or this package, or one whose file is missing. A failure that would occur again is only reported again, by
-    `run_models`.
+    `run_models`. All documents are read again once there is a file of recorded calls; later
+    changes of it are those of a dependency.
     """
     domain = domain_of(env)
     entries = itertools.chain.from_iterable(domain.diagrams.values())
     failing = domain.diagram_builder.tracing.failing(entry["failure"] for entry in entries if entry["failure"])
+    had_calls = domain.data["has_calls"]
+    domain.data["has_calls"] = (find_configuration_folder(env.config) / CALLS).is_file()
+    if domain.data["has_calls"] and not had_calls:
+        return sorted(domain.diagrams)
     return sorted(
         name
         for name, entries in domain.diagrams.items()

@@ -30,7 +30,7 @@ def draw():
     done.append(1)
 
 def context():
-    return js_runtime._context(os.getpid(), find_asset("static.js"))
+    return js_runtime._create_context(os.getpid(), find_asset("static.js"))
 
 def in_thread(work):
     thread = threading.Thread(target=work)
@@ -83,7 +83,7 @@ CASES = {
             thread.start()
         for thread in threads:
             thread.join()
-        assert js_runtime._context.cache_info().misses == 1
+        assert js_runtime._create_context.cache_info().misses == 1
         """,
         8,
     ),
