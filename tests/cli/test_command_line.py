@@ -38,7 +38,7 @@ _SYNTAXES = ("reStructuredText", "Markdown")
 
 @pytest.fixture(scope="module")
 def worker(tools):
-    """One for all commands that run in this process: importing torch takes most of their time."""
+    """One worker for all commands in this process, because importing torch is slow."""
     with tools.lending(), Worker() as worker:
         yield worker
 
@@ -232,7 +232,7 @@ def test_bugs_and_interrupts_do_not_exit_with_1(run, monkeypatch, tmp_path, erro
 
 
 def stderr_until(capsys, text: str) -> str:
-    """What is printed until there is this text."""
+    """Read what is printed, until this text appears."""
     printed = ""
     end = time.monotonic() + 60
     while text not in printed and time.monotonic() < end:

@@ -1,4 +1,4 @@
-"""Every command as users run it, in a process of its own: the documented exit statuses, and what was written by then.
+"""Every command in its own process: the documented exit statuses, and what was written.
 
 A process may write all it should and die when it ends, which only its exit status shows.
 """

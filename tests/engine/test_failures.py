@@ -1,4 +1,4 @@
-"""How long a failure is remembered: until something changes that can make another try succeed."""
+"""A failure is remembered until a change may make another try succeed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where an input has the wrong dtype or values, the message has an entry to paste with which the pass succeeds."""
+"""If an input has the wrong dtype or values, the message shows an entry that works."""
 
 from __future__ import annotations
 

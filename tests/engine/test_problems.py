@@ -1,4 +1,4 @@
-"""What is said of a problem, and to whom."""
+"""How problems are worded for authors and readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A diagram with what trainings recorded: read, checked against the graph, kept between builds."""
+"""Recordings in diagrams are read, checked against the graph and cached."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Versions as authors write them, and where their graphs are."""
+"""Authors' names of versions, and where these have their graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which changes of a process start a new one where models share it; the comparison itself, without a process."""
+"""The changes after which a shared process is replaced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a site says about all its diagrams: checked once, the same for every host."""
+"""A site's settings are checked once, for all hosts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user installs: three packages, the built viewer in them, and no Node needed where it is built already."""
+"""Installations have three packages and the built viewer, and need no Node if the viewer is built."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Still pictures of steps have the colours of the step's lens, and its scale in place of the legend."""
+"""Still pictures of steps have the colours and the scale of the step's lens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `conf.py` says: checked at the start, followed everywhere."""
+"""Settings in `conf.py` are checked at the start and apply everywhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures on paper: equal in every build, and something else where what makes them is missing."""
+"""Picture files are equal in every build, and have replacements if a library is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts that need no build to be seen: docstrings, pictures drawn at once, outlines that are cut."""
+"""What needs no build: docstrings, parallel drawing, shortened outlines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is published of what a model's process says."""
+"""What pages publish of a process's answer holds no detail of the machine."""
 
 from __future__ import annotations
 

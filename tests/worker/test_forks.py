@@ -1,4 +1,4 @@
-"""A process per model: what begins and what ends with it.
+"""A process for each model: what starts and ends with it.
 
 Long because processes are watched in many states.
 """
@@ -63,7 +63,7 @@ def wait_until(is_so) -> bool:
 
 
 def runs(pid: int) -> bool:
-    """Whether a process is there and more than a zombie that nobody waits for."""
+    """Whether a process runs and is no zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):

@@ -1,4 +1,4 @@
-"""What a model is made of that is not the user's own, and the names its classes go by."""
+"""The libraries that a model uses, and the public names of its classes."""
 
 from __future__ import annotations
 
