@@ -79,6 +79,7 @@ CASES = {
     "history": [("residual.json", 0), ("missing.json", 2)],
     "snapshot": [(". --prune", 0), ("unfound", 1), ("nowhere", 2)],
     "check": [(".", 0), ("changed", 1), ("unfound", 2), ("nowhere", 2)],
+    "record": [("", 2)],
     "watch": [("missing.mdwatch --no-browser", 2)],
 }
 WRITTEN = {
