@@ -37,7 +37,7 @@ def build_graph(recording: PassRecord, weights: NamedTensors, status: ir.Status)
     contents = _group_steps(recording)
     _add_up_costs(recording.steps)
     functions = keep_scopes(recording.steps, contents)
-    weights.set_elements(find_packed_weights(recording))
+    weights.set_elements(find_packed_weights(recording, weights.inputs()))
     if not isinstance(recording.root.module, nn.Module):
         _count_what_ran(recording, weights)
     builder = _Builder(recording, connect_ops(recording), weights, sign_calls(contents))

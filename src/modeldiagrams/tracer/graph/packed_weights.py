@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from modeldiagrams.tracer.values.pass_records import GraphInput, Op
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from modeldiagrams.tracer.values.pass_records import PassRecord, Value
 
 __all__ = ["find_packed_weights"]
@@ -17,9 +19,11 @@ _NOT_PACKED = frozenset({"float64", "float32", "float16", "bfloat16", "int64", "
 _Sources = frozenset[GraphInput]
 
 
-def find_packed_weights(recording: PassRecord) -> dict[GraphInput, int]:
+def find_packed_weights(recording: PassRecord, weights: Iterable[GraphInput]) -> dict[GraphInput, int]:
     """The number of weights in each parameter or buffer of narrow numbers; 0 for those that scale or shift them."""
     found: dict[GraphInput, int] = {}
+    if all(weight.value.spec.dtype in _NOT_PACKED for weight in weights):
+        return found
     known: dict[Value, _Sources] = {}  # values that don't depend on the inputs → the weights they are computed from
     for op in recording.steps:
         if type(op) is not Op:

@@ -95,6 +95,10 @@ class NamedTensors:
                 self._not_saved.add(full)
                 self._packed.setdefault(id(module), []).append(tensor)
 
+    def inputs(self) -> list[GraphInput]:
+        """All parameters, buffers and constants."""
+        return [source for _, source in self._inputs.values()]
+
     def set_elements(self, packed: Mapping[GraphInput, int]) -> None:
         """Set the numbers of weights in tensors of packed ones, before anything is counted."""
         known = {id(source): tensor for tensor, source in self._inputs.values()}
