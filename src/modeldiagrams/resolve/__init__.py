@@ -48,7 +48,7 @@ class Target:
     """A model, ready to be called."""
 
     model: nn.Module
-    """In eval mode, so that dropout and batch statistics don't confuse the picture."""
+    """In eval mode by default, so that dropout and batch statistics don't confuse the picture."""
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any]
     assumptions: tuple[Assumption, ...]
@@ -71,12 +71,20 @@ def resolve(call: Call, device: str | None = None) -> Target:
         device: Where the model is going to run; None for the CPU.
 
     Returns:
-        The model in eval mode with inputs that are the same in every process.
+        The model, in eval mode unless `training` is set, with inputs that are the same in every process.
 
     Raises:
         TargetError: if there is no such model or it can't be built.
         InputsError: if its inputs can't be made; a `TargetError` as well.
     """
+    target = _as_written_or_recorded(call, device)
+    if not call.training:
+        return target
+    target.model.train()
+    return replace(target, trace=None)  # that was in eval mode
+
+
+def _as_written_or_recorded(call: Call, device: str | None) -> Target:
     known = recorded_options(call)
     call = msgspec.structs.replace(call, recorded=None)
     if known is None:
